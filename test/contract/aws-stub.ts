@@ -24,8 +24,8 @@ export interface AwsStub {
   readonly requests: readonly StubRequest[];
   /** One reply per request; the last is repeated. */
   readonly answer: (...replies: readonly StubReply[]) => void;
-  /** @param heard called when a reply does not come, or stops */
-  readonly onSilence: (heard: () => void) => void;
+  /** @param seen called when a reply does not come, or stops */
+  readonly onSilence: (seen: () => void) => void;
 }
 
 /** Long enough for the client to receive what was written. */
@@ -35,8 +35,8 @@ export const withAwsStub = (): AwsStub => {
   const requests: StubRequest[] = [];
   let replies: readonly StubReply[] = [];
   let port = 0;
-  let heard = (): void => undefined;
-  const fallSilent = (): void => void setTimeout(() => heard(), HEARD_AFTER_MS);
+  let seen = (): void => undefined;
+  const fallSilent = (): void => void setTimeout(() => seen(), HEARD_AFTER_MS);
   const server = createServer(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString('utf8');
     requests.push({ path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) });
@@ -72,7 +72,7 @@ export const withAwsStub = (): AwsStub => {
       replies = given;
     },
     onSilence: (then) => {
-      heard = then;
+      seen = then;
     },
   };
 };

@@ -113,8 +113,8 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   'Square: Card': { fields: squareFields('Card') },
 };
 
-describe('the tables of mirrored objects', () => {
-  it.each(Object.entries(PUBLISHED))('%s has every field that the SDK declares, and no other', (key, { fields }) => {
+describe('the table of a mirrored object', () => {
+  it.each(Object.entries(PUBLISHED))('%s lists every field that the SDK declares, and no other', (key, { fields }) => {
     const table = tableOf(key);
     const named = fieldsOf(table).filter((field) => !grouped(table.elsewhere).includes(field));
     expect(fields().length).toBeGreaterThan(3);
@@ -122,7 +122,7 @@ describe('the tables of mirrored objects', () => {
   });
 
   it.each(Object.entries(PUBLISHED))(
-    '%s has every status that the SDK declares, and no other',
+    '%s lists every status that the SDK declares, and no other',
     (key, { statuses = {} }) => {
       const table = tableOf(key);
       expect(Object.keys(table.statuses ?? {})).toEqual(Object.keys(statuses));
@@ -132,11 +132,11 @@ describe('the tables of mirrored objects', () => {
     },
   );
 
-  it('have a published type for every object except the disputes of PayPal', () => {
+  it('has a published type for every object except PayPal’s disputes', () => {
     expect(OBJECTS.map(([key]) => key).filter((key) => !(key in PUBLISHED))).toEqual(['PayPal: Dispute']);
   });
 
-  it.each(OBJECTS)('%s names each field once, and only known ones as found elsewhere', (_key, table) => {
+  it.each(OBJECTS)('%s lists each field once, and marks only known fields as found elsewhere', (_key, table) => {
     const names = [...usedPaths(table), ...grouped(table.ignored)];
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     const used = usedPaths(table).map(topOf);
@@ -144,16 +144,16 @@ describe('the tables of mirrored objects', () => {
     expect(grouped(table.elsewhere).filter((name) => !fieldsOf(table).includes(name))).toEqual([]);
   });
 
-  it.each(OBJECTS)('%s is mirrored to fields that the API document has', (_key, { mirrored, checked = {} }) => {
+  it.each(OBJECTS)('%s maps only to fields that the API document has', (_key, { mirrored, checked = {} }) => {
     const ours = [...Object.values(mirrored).flat(), ...Object.values(checked)].filter((field) => /^[a-z]/.test(field));
     expect(ours.filter((field) => !SHOWN.has(field))).toEqual([]);
   });
 
-  it.each(OBJECTS)('%s uses exactly the fields that the adapter reads', async (key, table) => {
+  it.each(OBJECTS)('%s maps exactly the fields that the adapter reads', async (key, table) => {
     expect(difference(usedPaths(table), await fieldsReadBy(key))).toEqual(NONE);
   });
 
-  it.each(OBJECTS)('%s gives each status the meaning that the adapter gives it', async (key, { statuses = {} }) => {
+  it.each(OBJECTS)('%s gives each status the adapter’s meaning', async (key, { statuses = {} }) => {
     for (const [field, values] of Object.entries(statuses)) {
       for (const [value, meaning] of Object.entries(values)) {
         const expected = typeof meaning === 'string' ? [meaning] : meaning.either;
@@ -207,7 +207,7 @@ const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]
 const EXAMPLES = 'stripe/fixtures3.head.json';
 const exampleSchema = z.object({ resources: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-describe.runIf(folder !== undefined)('the tables beside the files that the providers publish', () => {
+describe.runIf(folder !== undefined)('the tables and the providers’ published files', () => {
   const read = (file: string): string => readFileSync(resolve(folder ?? '', file), 'utf8');
   const opened = new Map<string, OpenApi>();
   const open = (file: string): OpenApi => {
@@ -216,7 +216,7 @@ describe.runIf(folder !== undefined)('the tables beside the files that the provi
     return api;
   };
 
-  it.each(Object.entries(DESCRIBED))('%s has every field and every status of the file', (key, [file, name]) => {
+  it.each(Object.entries(DESCRIBED))('%s lists every field and status of the published file', (key, [file, name]) => {
     const api = open(file);
     const properties = Object.assign(
       {},
@@ -231,7 +231,7 @@ describe.runIf(folder !== undefined)('the tables beside the files that the provi
     }
   });
 
-  it('Stripe has every field of the newest examples', () => {
+  it('the tables for Stripe list every field of the newest examples', () => {
     const { resources } = exampleSchema.parse(JSON.parse(read(EXAMPLES)));
     for (const table of STRIPE_OBJECTS) {
       const example = resources[onTheWire(table.name).slice(1)];
@@ -241,8 +241,8 @@ describe.runIf(folder !== undefined)('the tables beside the files that the provi
   });
 });
 
-describe('the comparison', () => {
-  it('finds a field that a table lacks, and a field that only the table has', () => {
+describe('the comparison of a table with a published type', () => {
+  it('reports a field that the table lacks, and a field that only the table has', () => {
     const published = PUBLISHED['Stripe: Refund']?.fields() ?? [];
     const named = fieldsOf(tableOf('Stripe: Refund'));
     expect(difference(named, [...published, 'added_by_stripe']).unnamed).toEqual(['added_by_stripe']);

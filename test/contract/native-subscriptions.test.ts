@@ -121,7 +121,7 @@ const struck = async <T>(
 };
 
 describe('an adapter', () => {
-  it('leaves new subscriptions to the service by setting, and keeps those that the provider bills', () => {
+  it('can leave new subscriptions to the service by setting, and still manages provider-billed subscriptions', () => {
     const other = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'service' });
     expect([other?.can.subscriptions, typeof other?.subscriptions]).toEqual(['service', 'object']);
     const same = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'native' });
@@ -133,7 +133,7 @@ describe('an adapter', () => {
     ['week', 156],
     ['month', 36],
     ['year', 3],
-  ] as const)('declares intervals by the %s up to %i, the provider’s own limit', async (unit, most) => {
+  ] as const)('declares the provider’s own limit on intervals by the %s, %i', async (unit, most) => {
     expect(native().bills({ unit, count: most })).toBe(true);
     expect(native().bills({ unit, count: most + 1 })).toBe(false);
     const of = await payer('pm_card_visa');
@@ -152,7 +152,7 @@ describe('the product at Stripe', () => {
     return [...found];
   };
 
-  it('is one for 20 subscriptions to one product of ours, created one by one or at once', async () => {
+  it('is created once for 20 subscriptions to our product, created one by one or concurrently', async () => {
     const of = await payer('pm_card_visa');
     const gold = { productId: 'prod_gold', productName: 'Gold' };
     for (let n = 0; n < 10; n += 1) doneValue(await native().create(wanted(of, gold)));
@@ -170,7 +170,7 @@ describe('the product at Stripe', () => {
     expect(subscriptions).toHaveLength(20);
   });
 
-  it('is one per price where the subscription has no product of ours', async () => {
+  it('is created per price if the subscription has no product of ours', async () => {
     const of = await payer('pm_card_visa');
     const plans: Partial<Wanted>[] = [
       {},
@@ -190,7 +190,7 @@ describe('the product at Stripe', () => {
     ]);
   });
 
-  it('takes an id of ours with any characters', async () => {
+  it('accepts any characters in our product id', async () => {
     const of = await payer('pm_card_visa');
     for (const productId of ['gold/monthly', 'gold monthly', 'é']) {
       doneValue(await native().create(wanted(of, { productId })));
@@ -198,7 +198,7 @@ describe('the product at Stripe', () => {
     expect(await products()).toHaveLength(3);
   });
 
-  it('that cannot be created leaves no subscription, and a retry continues', async () => {
+  it('leaves no subscription if it cannot be created, and a retry continues', async () => {
     const input = wanted(await payer('pm_card_visa'), { productId: 'prod_gold', productName: 'Gold' });
     await rig.control('POST', '/faults', { path: '/v1/products', times: 1, action: 'timeout_after' });
     expect((await native(rig.impatient).create(input)).kind).toBe('unknown');
@@ -208,7 +208,7 @@ describe('the product at Stripe', () => {
 });
 
 describe('a subscription', () => {
-  it('is charged at its creation, and reads back as it was answered', async () => {
+  it('is charged at its creation, and reads back as the provider returned it', async () => {
     const { input, methodId, subscription } = await created();
     expect(subscription).toEqual({
       subscriptionId: expect.stringMatching(/^sub_/),
@@ -273,7 +273,7 @@ describe('a subscription', () => {
     ['pm_card_chargeCustomerFail', 'do_not_honor'],
     ['pm_sim_ok_0_then_nsf', 'insufficient_funds'],
     ['pm_sim_ok_0_then_lost', 'lost_card'],
-  ] as const)('with %s is declined, and canceled', async (token, code) => {
+  ] as const)('is declined and canceled if its card is %s', async (token, code) => {
     const input = wanted(await payer(token));
     const declined = await native().create(input);
     expect(declined).toMatchObject({ kind: 'declined', code });
@@ -284,7 +284,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(0);
   });
 
-  it('whose decline is not canceled yet has an unknown outcome, and is canceled by the next call', async () => {
+  it('has an unknown outcome until its decline is canceled, and the next call cancels it', async () => {
     const input = wanted(await payer('pm_card_chargeCustomerFail'));
     const unclear = await struck({ action: 'error_500', path: '/v1/subscriptions/sub_' }, (by) => by.create(input));
     expect(unclear).toMatchObject({ kind: 'unknown' });
@@ -292,7 +292,7 @@ describe('a subscription', () => {
     expect((await ledger()).subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
   });
 
-  it('with a card that requires authentication waits for the payer, with the client secret', async () => {
+  it('waits for the payer, with the client secret, if the card requires authentication', async () => {
     const { subscription } = await created('pm_card_authenticationRequired');
     expect(subscription).toMatchObject({
       isIncomplete: true,
@@ -305,7 +305,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(0);
   });
 
-  it('with a card that requires authentication is declined without a payer, and leaves no subscription', async () => {
+  it('is declined without a payer if the card requires authentication, and leaves no subscription', async () => {
     const input = wanted(await payer('pm_card_authenticationRequired'), { isAttended: false });
     const declined = await native().create(input);
     expect(declined).toMatchObject({ kind: 'declined', code: 'authentication_required' });
@@ -325,7 +325,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('of amount zero is active and charges nothing', async () => {
+  it('is active and charges nothing if its amount is zero', async () => {
     const { subscription } = await created('pm_card_visa', { amountCents: 0 });
     expect(subscription).toMatchObject({ status: 'active', latestInvoice: undefined });
     await rig.clock.advance(40 * DAY);
@@ -336,7 +336,7 @@ describe('a subscription', () => {
     expect((await ledger()).charges).toEqual([]);
   });
 
-  it('in a trial is charged when the trial ends', async () => {
+  it('is charged when its trial ends', async () => {
     const trialEnd = now() + 10 * DAY_SECONDS;
     const { subscription } = await created('pm_card_visa', { trialEnd });
     const period = { currentPeriodStart: now(), currentPeriodEnd: trialEnd };
@@ -352,7 +352,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('whose trial ends without a method is paused, and continues with another method', async () => {
+  it('is paused if its trial ends without a method, and continues with another method', async () => {
     const { subscription, customerId, methodId } = await created('pm_card_visa', {
       trialEnd: now() + 10 * DAY_SECONDS,
     });
@@ -371,7 +371,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('that is processing is incomplete until its first charge has settled', async () => {
+  it('is incomplete until its first charge has settled', async () => {
     const { subscription } = await created('pm_sim_processing_ok');
     expect(subscription).toMatchObject({ isIncomplete: true, latestInvoice: { status: 'processing', attempts: 1 } });
     await rig.clock.advance(MINUTE);
@@ -382,7 +382,7 @@ describe('a subscription', () => {
     });
   });
 
-  it('whose creation got no answer is found by our id until the subscription ends', async () => {
+  it('is found by our id after a lost creation response, until the subscription ends', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
@@ -393,7 +393,7 @@ describe('a subscription', () => {
     expect(doneValue(await findOurs(input))).toEqual([]);
   });
 
-  it('whose creation got no answer is found by our id when it was canceled with its customer', async () => {
+  it('is found by our id after a lost creation response if it was canceled with its customer', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted(await payer('pm_card_visa')));
@@ -404,7 +404,7 @@ describe('a subscription', () => {
     expect(doneValue(await findOurs(input))).toEqual([]);
   });
 
-  it('is not taken for gone with its customer when the key is revoked', async () => {
+  it('is not reported as deleted with its customer when the key is revoked', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await native().create(input);
     const revoked = rig.reopen({ ...STRIPE.settings, API_KEY: 'sk_test_revoked' })?.subscriptions;
@@ -413,7 +413,7 @@ describe('a subscription', () => {
     expect(found?.kind).not.toBe('done');
   });
 
-  it('that does not exist is refused in every operation except its cancellation', async () => {
+  it('is refused in every operation except its cancellation if it does not exist', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();
     for (const call of [
@@ -431,7 +431,7 @@ describe('a subscription', () => {
     expect(await by.cancel(absent)).toEqual({ kind: 'done', value: { owed: [], subscriptionId: 'sub_absent' } });
   });
 
-  it.each(FAULTS)('is unknown if its read meets %s', async (action, reason) => {
+  it.each(FAULTS)('has an unknown status if its read meets %s', async (action, reason) => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     const read = await struck({ action, path: '/v1/subscriptions' }, (by) => by.find(subscriptionId));
@@ -440,7 +440,7 @@ describe('a subscription', () => {
 });
 
 describe('the end of a subscription', () => {
-  it('is scheduled, then revoked', async () => {
+  it('is scheduled, and the schedule can be revoked', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     for (const cancel of [true, true, false]) {
@@ -452,7 +452,7 @@ describe('the end of a subscription', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('comes with the end of the period if it is scheduled, and no charge follows', async () => {
+  it('takes effect at the end of the period if it is scheduled, and no charge follows', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().scheduleCancel({ subscriptionId, cancel: true, idempotencyKey: 'k' });
@@ -463,26 +463,29 @@ describe('the end of a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it.each(FAULTS)('at once is unknown if it meets %s, and is done by the retry', async (action, reason) => {
-    const { subscription } = await created();
-    const end = { subscriptionId: subscription.subscriptionId, idempotencyKey: 'k' };
-    expect(await struck({ action, path: '/v1/subscriptions' }, (by) => by.cancel(end))).toEqual({
-      kind: 'unknown',
-      reason,
-    });
-    for (const _ of [1, 2]) {
-      expect(await native().cancel(end)).toEqual({
-        kind: 'done',
-        value: { subscriptionId: end.subscriptionId, owed: [] },
+  it.each(FAULTS)(
+    'has an unknown outcome if the immediate end meets %s, and the retry ends the subscription',
+    async (action, reason) => {
+      const { subscription } = await created();
+      const end = { subscriptionId: subscription.subscriptionId, idempotencyKey: 'k' };
+      expect(await struck({ action, path: '/v1/subscriptions' }, (by) => by.cancel(end))).toEqual({
+        kind: 'unknown',
+        reason,
       });
-    }
-    await rig.clock.advance(100 * DAY);
-    expect(await find(end.subscriptionId)).toMatchObject({ status: 'canceled' });
-    expect(await paid()).toBe(1);
-    expect(await native().scheduleCancel({ ...end, cancel: true, idempotencyKey: 'k2' })).toMatchObject({
-      kind: 'refused',
-    });
-  });
+      for (const _ of [1, 2]) {
+        expect(await native().cancel(end)).toEqual({
+          kind: 'done',
+          value: { subscriptionId: end.subscriptionId, owed: [] },
+        });
+      }
+      await rig.clock.advance(100 * DAY);
+      expect(await find(end.subscriptionId)).toMatchObject({ status: 'canceled' });
+      expect(await paid()).toBe(1);
+      expect(await native().scheduleCancel({ ...end, cancel: true, idempotencyKey: 'k2' })).toMatchObject({
+        kind: 'refused',
+      });
+    },
+  );
 
   it('collects no unpaid invoice', async () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
@@ -497,7 +500,7 @@ describe('the end of a subscription', () => {
 });
 
 describe('a renewal', () => {
-  it('is charged once per period, under an intent that carries our id after labelling', async () => {
+  it('is charged once per period, under an intent that carries our id after labeling', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await rig.clock.advance(31 * DAY);
@@ -517,7 +520,7 @@ describe('a renewal', () => {
     });
   });
 
-  it('that is declined leaves the subscription past due, with the decline code', async () => {
+  it('leaves the subscription past due, with the decline code, if it is declined', async () => {
     const { subscription } = await created('pm_sim_ok_1_then_nsf');
     await rig.clock.advance(31 * DAY);
     const found = await find(subscription.subscriptionId);
@@ -541,7 +544,7 @@ const pastDue = async (token = 'pm_sim_ok_1_then_nsf') => {
   return { ...made, subscriptionId: made.subscription.subscriptionId };
 };
 
-describe('another method', () => {
+describe('a replacement method', () => {
   it('is used from the next charge on', async () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
@@ -553,7 +556,7 @@ describe('another method', () => {
     expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
   });
 
-  it('pays the open invoice at once, and once only', async () => {
+  it('pays the open invoice immediately, and only once', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const change = {
       isAttended: true,
@@ -573,7 +576,7 @@ describe('another method', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('may end the pause with a new period, which is charged at once and once only', async () => {
+  it('can end the pause with a new period, which is charged immediately and only once', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
@@ -590,7 +593,7 @@ describe('another method', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('goes on where its new period is declined', async () => {
+  it('leaves the subscription paused if the charge of the new period is declined', async () => {
     const { subscription, customerId } = await created();
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_chargeCustomerFail');
@@ -604,7 +607,7 @@ describe('another method', () => {
   });
 
   it.each(FAULTS)(
-    'whose end with a new period meets %s is unknown, and charged once when it is asked for again',
+    'has an unknown outcome if the resume meets %s, and the retry charges the new period once',
     async (action, reason) => {
       const { subscription } = await created();
       const { subscriptionId } = subscription;
@@ -632,7 +635,7 @@ describe('another method', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('that is declined too is kept, and the retries keep their days', async () => {
+  it('is kept if its charge is declined, and the retries keep their days', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
     await rig.clock.advance(DAY / 2);
@@ -648,7 +651,7 @@ describe('another method', () => {
   });
 
   it.each(FAULTS)(
-    'whose charge meets %s is unknown, and charged once when it is sent again',
+    'has an unknown outcome if its charge meets %s, and the retry charges once',
     async (action, reason) => {
       const { subscriptionId, customerId } = await pastDue();
       const change = {
@@ -666,7 +669,7 @@ describe('another method', () => {
     },
   );
 
-  it('meeting too many requests is not changed; once it is changed, a charge that was not made is unclear', async () => {
+  it('is not set while requests are rate-limited; once it is set, a charge that was not made is unclear', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const change = {
       isAttended: true,
@@ -682,7 +685,7 @@ describe('another method', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('that is not the customer’s is refused', async () => {
+  it('is refused if it belongs to another customer', async () => {
     const { subscriptionId } = await pastDue();
     const { methodId } = await payer('pm_card_visa');
     const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
@@ -692,7 +695,7 @@ describe('another method', () => {
 });
 
 describe('a pause', () => {
-  it('charges nothing until it ends, and nothing for its duration', async () => {
+  it('charges nothing until it ends, and never charges for the paused time', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     const paused = doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }));

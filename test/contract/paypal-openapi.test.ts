@@ -70,7 +70,7 @@ const OUR_CUSTOMER = 'cust_000000000000000000000001';
 const AMOUNT = { amountCents: 2_500, currency: 'USD', customerId: undefined, returnUrl: 'https://shop.example/back' };
 
 describe.skipIf(folder === undefined)(
-  'requests to PayPal and answers of the simulator (skipped unless PayPal’s API description lies beside the project)',
+  'requests to PayPal and responses of the simulator (skipped unless PayPal’s API description lies beside the project)',
   () => {
     let rig: ProviderRig;
     let operations: readonly DescribedOperation[] = [];
@@ -265,14 +265,14 @@ describe.skipIf(folder === undefined)(
       ].filter((problem) => !NEWER.some((newer) => newer.test(problem)));
     };
 
-    it('every request and every answer is as PayPal describes it', () => {
+    it('every request and every response matches PayPal’s description', () => {
       const described = rig.exchanges.filter(({ path }) => path !== '/paypal/v1/oauth2/token');
       expect(described.flatMap(problemsIn)).toEqual([]);
       const covered = new Set(described.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect([...covered].toSorted()).toEqual(COVERED);
     });
 
-    it('every event and its capture, refund or order is as PayPal describes it', async () => {
+    it('every event and its capture, refund or order matches PayPal’s description', async () => {
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       const schemaOf = (resource: string): DescribedOperation | undefined =>
         operations.find(({ method, path }) => method === 'GET' && path === RESOURCES[resource]);

@@ -123,7 +123,7 @@ const sentEvents = async () => (await rig.delivered()).filter((event) => MONEY_B
 const read = (event: unknown) => rig.provider.readEvent(event);
 
 describe('a refund', () => {
-  it('of the whole amount is done at once, and carries our id', async () => {
+  it('is completed immediately for the whole amount, and carries our id', async () => {
     const payment = await pay();
     const made = doneValue(await refund(payment));
     expect(made).toEqual({
@@ -151,7 +151,7 @@ describe('a refund', () => {
     expect(JSON.parse(sent)).toEqual({ amount: { currency_code: 'USD', value: '10.05' }, custom_id: REFUND_ID });
   });
 
-  it('is one under its key, however often it is sent', async () => {
+  it('is made once under its key, however often it is sent', async () => {
     const payment = await pay();
     const first = doneValue(await refund(payment, { amountCents: 1_000 }));
     for (const _ of [1, 2]) expect(doneValue(await refund(payment, { amountCents: 1_000 }))).toEqual(first);
@@ -160,7 +160,7 @@ describe('a refund', () => {
     expect((await ledger()).charges).toMatchObject([{ amount_refunded: 1_000 }]);
   });
 
-  it('in parts ends when nothing is left; the order shows it, and the payment stays succeeded', async () => {
+  it('can be made in parts until nothing is left; the order shows each part, and the payment stays succeeded', async () => {
     const payment = await pay();
     const found = async () =>
       doneValue(
@@ -180,7 +180,7 @@ describe('a refund', () => {
     });
   });
 
-  it('of fifty at once never exceeds the capture', async () => {
+  it('never exceeds the capture, for fifty concurrent requests', async () => {
     const payment = await pay();
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, n) => refund(payment, { amountCents: 100, refundId: numbered(n) })),
@@ -195,7 +195,7 @@ describe('a refund', () => {
     ['HUF', { amountCents: 250_000, value: '2500' }, { amountCents: 120_000, value: '1200' }],
     ['TWD', { amountCents: 250_000, value: '2500' }, { amountCents: 100, value: '1' }],
     ['EUR', { amountCents: 2_500, value: '25.00' }, { amountCents: 7, value: '0.07' }],
-  ])("in %s is sent and read in PayPal's digits", async (currency, paid, part) => {
+  ])("uses PayPal's digits for %s when it is sent and read", async (currency, paid, part) => {
     const { amountCents } = paid;
     const payment = await pay({ currency, amountCents });
     expect(doneValue(await refund(payment, { currency, amountCents: part.amountCents }))).toMatchObject({
@@ -214,7 +214,7 @@ describe('a refund', () => {
     ).toBe(paid.value);
   });
 
-  it('in a currency that PayPal does not take is refused without a call', async () => {
+  it('is refused without a call in a currency that PayPal does not accept', async () => {
     const payment = await pay();
     const before = rig.exchanges.length;
     const refused = { kind: 'refused', reason: 'currency_not_taken' };
@@ -226,26 +226,29 @@ describe('a refund', () => {
     ['SIM-REFUND-PENDING', ['pending', 'succeeded'], undefined],
     ['SIM-REFUND-PENDING-FAIL', ['pending', 'failed'], 'ECHECK'],
     ['SIM-REFUND-FAIL-LATER', ['succeeded', 'failed'], 'ECHECK'],
-  ])('of a payer with %s is %j a minute later', async (method, [now = '', later = ''], failureCode) => {
-    const payment = await pay({ method });
-    const made = doneValue(await refund(payment, { amountCents: 2_000 }));
-    expect(made).toMatchObject({ status: now, failureCode: undefined });
-    expect(await refunds(payment)).toEqual([made]);
-    await rig.clock.advance(MINUTE);
-    expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode }]);
-    // The amount of a failed refund can be refunded again.
-    const again = await refund(payment, { amountCents: 2_500, refundId: numbered(2) });
-    expect(again.kind).toBe(later === 'failed' ? 'done' : 'refused');
-  });
+  ])(
+    'goes, for a payer with %s, through the statuses %j in a minute',
+    async (method, [now = '', later = ''], failureCode) => {
+      const payment = await pay({ method });
+      const made = doneValue(await refund(payment, { amountCents: 2_000 }));
+      expect(made).toMatchObject({ status: now, failureCode: undefined });
+      expect(await refunds(payment)).toEqual([made]);
+      await rig.clock.advance(MINUTE);
+      expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode }]);
+      // The amount of a failed refund can be refunded again.
+      const again = await refund(payment, { amountCents: 2_500, refundId: numbered(2) });
+      expect(again.kind).toBe(later === 'failed' ? 'done' : 'refused');
+    },
+  );
 
-  it('that is canceled at PayPal is read as canceled', async () => {
+  it('reads as canceled after a cancellation at PayPal', async () => {
     const payment = await pay({ method: 'SIM-REFUND-PENDING' });
     const { refundId } = doneValue(await refund(payment));
     await move('refunds', refundId, 'canceled');
     expect(await refunds(payment)).toMatchObject([{ refundId, status: 'canceled', failureCode: undefined }]);
   });
 
-  it('of a part of a disputed payment is refused as disputed, a full one is accepted', async () => {
+  it('is refused as disputed for a part of a disputed payment, and accepted for the whole', async () => {
     const payment = await pay();
     await dispute();
     const part = await refund(payment, { amountCents: 100 });
@@ -253,30 +256,30 @@ describe('a refund', () => {
     expect(await refund(payment, { refundId: numbered(2) })).toMatchObject({ kind: 'done' });
   });
 
-  it('of a payment that PayPal has not settled is refused', async () => {
+  it('is refused while PayPal has not settled the payment', async () => {
     const pending = await pay({ method: 'SIM-PENDING-OK' });
     expect(await refund(pending)).toMatchObject({ kind: 'refused', reason: 'PENDING_CAPTURE' });
   });
 
-  it('to a closed account is refused: at a charge, the same issue is a decline', async () => {
+  it('is refused if the payer’s account is closed, although a charge is declined for the same issue', async () => {
     const closed = await mocked(await pay(), 'PAYER_ACCOUNT_LOCKED_OR_CLOSED');
     expect(closed).toEqual({ kind: 'refused', reason: 'PAYER_ACCOUNT_LOCKED_OR_CLOSED' });
   });
 
-  it('half a year after the payment is refused', async () => {
+  it('is refused half a year after the payment', async () => {
     const payment = await pay();
     await rig.clock.advance(181 * DAY);
     expect(await refund(payment)).toMatchObject({ kind: 'refused', reason: 'REFUND_TIME_LIMIT_EXCEEDED' });
   });
 
-  it('of a capture that PayPal does not have is refused', async () => {
+  it('is refused for a capture that PayPal does not have', async () => {
     const absent = { intentId: 'ABSENT', paymentId: 'ABSENT' };
     expect(await refund(absent)).toMatchObject({ kind: 'refused', reason: 'RESOURCE_NOT_FOUND' });
     expect(await refundsOf(rig.provider).listRefunds(absent)).toMatchObject({ kind: 'refused' });
     expect(await disputes(absent)).toEqual([]);
   });
 
-  it('whose answer or listing lacks a field is read by its id, or is unknown', async () => {
+  it('is read by its id if a response or list lacks a field, else its outcome is unknown', async () => {
     const payment = await pay();
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
     const bare = (path: string, body: { id?: string; purchase_units?: [{ payments: { refunds: object[] } }] }) => {
@@ -290,8 +293,8 @@ describe('a refund', () => {
   });
 });
 
-describe('a refund whose call', () => {
-  it('runs twice at once under its key is unknown or equals the first one', async () => {
+describe('the outcome of a refund call', () => {
+  it('is unknown or equals the first one for two concurrent calls under one key', async () => {
     const payment = await pay();
     const both = await Promise.all([refund(payment), refund(payment)]);
     expect(both.filter(({ kind }) => kind === 'done').length).toBeGreaterThan(0);
@@ -299,14 +302,14 @@ describe('a refund whose call', () => {
     expect(await refunds(payment)).toHaveLength(1);
   });
 
-  it('cannot connect did not happen', async () => {
+  it('is not_done if the call cannot connect', async () => {
     const closed = rig.reopen({ ...PAYPAL.settings, BASE_URL: 'http://127.0.0.1:1' });
     if (!closed) throw new Error('PayPal stays closed');
     const payment = { intentId: 'O1', paymentId: 'C1' };
     expect(await refund(payment, { by: closed })).toEqual({ kind: 'not_done', reason: 'unreachable' });
   });
 
-  it.each(['listRefunds', 'listDisputes'] as const)('cannot be looked up now: %s is unknown', async (list) => {
+  it.each(['listRefunds', 'listDisputes'] as const)('is unknown if the lookup fails: %s', async (list) => {
     const payment = await pay();
     await refund(payment, { amountCents: 1_000 });
     await dispute({ status: 'won' });
@@ -317,7 +320,7 @@ describe('a refund whose call', () => {
   });
 });
 
-describe('disputes', () => {
+describe('the disputes of a PayPal payment', () => {
   it.each([
     [{}, 'needs_response', 'WAITING_FOR_SELLER_RESPONSE'],
     [{ inquiry: true }, 'needs_response', 'OPEN'],
@@ -325,7 +328,7 @@ describe('disputes', () => {
     [{ status: 'won' }, 'won', 'RESOLVED'],
     [{ status: 'lost' }, 'lost', 'RESOLVED'],
     [{ status: 'closed' }, 'closed', 'RESOLVED'],
-  ])('raised as %j are %s: %s', async (wish, status, atPaypalStatus) => {
+  ])('have, for a dispute raised as %j, our status %s and PayPal’s status %s', async (wish, status, atPaypalStatus) => {
     const payment = await pay();
     expect(await disputes(payment)).toEqual([]);
     const raised = await dispute({ ...wish, amount: 1_900, reason: 'product_not_received' });
@@ -346,7 +349,7 @@ describe('disputes', () => {
     expect((await sentEvents()).map((event) => bodyOf(event).resource.status)).toContain(atPaypalStatus);
   });
 
-  it('of one capture are all listed, page by page, oldest first, and those of another capture are not', async () => {
+  it('include every dispute of the capture from all pages, oldest first, and no dispute of another capture', async () => {
     const payment = await pay();
     const raised: string[] = [];
     for (let count = 0; count < 53; count += 1) {
@@ -371,7 +374,7 @@ describe('disputes', () => {
     ['RESOLVED_WITH_PAYOUT', 'closed'],
     ['NONE', 'closed'],
     [undefined, 'closed'],
-  ])('resolved with the outcome %s are %s', async (outcome_code, status) => {
+  ])('have, after the outcome %s, the status %s', async (outcome_code, status) => {
     const payment = await pay();
     await dispute({ status: 'won' });
     const provider = changed((path, body: { dispute_outcome?: object }) =>
@@ -385,7 +388,7 @@ describe('disputes', () => {
     ['UNDER_REVIEW', 'under_review'],
     ['OTHER', 'under_review'],
     ['OPEN', 'needs_response'],
-  ])('with the status %s are %s', async (sent, status) => {
+  ])('have, for PayPal’s status %s, our status %s', async (sent, status) => {
     const payment = await pay();
     await dispute();
     const provider = changed((_, body: { items?: object[] }) =>
@@ -394,7 +397,7 @@ describe('disputes', () => {
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toMatchObject([{ status }]);
   });
 
-  it('that the list shows without a due date are read by their id', async () => {
+  it('are read by id if the list shows no due date', async () => {
     const payment = await pay();
     await dispute();
     const [whole] = await disputes(payment);
@@ -407,14 +410,14 @@ describe('disputes', () => {
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toEqual([whole]);
   });
 
-  it('without an end of their pages are unknown', async () => {
+  it('are unknown if their pages never end', async () => {
     const payment = await pay();
     const next = { rel: 'next', href: 'https://api.paypal.com/v1/customer/disputes?page_size=50' };
     const provider = changed((path, body) => (path.endsWith('/disputes') ? { links: [next] } : body));
     expect(await refundsOf(provider).listDisputes(payment)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  it('that PayPal does not show to this client are refused', async () => {
+  it('are refused if PayPal does not show them to this client', async () => {
     const payment = await pay();
     const provider = changed((path, body) => (path.endsWith('/disputes') ? { name: 'NOT_AUTHORIZED' } : body), 403);
     expect(await refundsOf(provider).listDisputes(payment)).toMatchObject({
@@ -424,13 +427,13 @@ describe('disputes', () => {
   });
 });
 
-describe('an event', () => {
+describe('a PayPal event', () => {
   it.each([
     ['SIM-OK', ['PAYMENT.CAPTURE.REFUNDED succeeded']],
     ['SIM-REFUND-PENDING', ['PAYMENT.REFUND.PENDING pending', 'PAYMENT.CAPTURE.REFUNDED succeeded']],
     ['SIM-REFUND-PENDING-FAIL', ['PAYMENT.REFUND.PENDING pending', 'PAYMENT.REFUND.FAILED failed']],
     ['SIM-REFUND-FAIL-LATER', ['PAYMENT.CAPTURE.REFUNDED succeeded', 'PAYMENT.REFUND.FAILED failed']],
-  ])('reports each step of a refund to a payer with %s, as the look-up does', async (method, expected) => {
+  ])('reports each step of a refund to a payer with %s, as the lookup does', async (method, expected) => {
     const payment = await pay({ method });
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
     await rig.clock.advance(MINUTE);
@@ -448,7 +451,7 @@ describe('an event', () => {
     expect([events.at(-1)?.object.refund]).toEqual(await refunds(payment));
   });
 
-  it('of a reversal carries the refund with its capture, as it is listed', async () => {
+  it('carries a reversal’s refund with its capture, as the list does', async () => {
     const payment = await pay();
     await rig.control('POST', `/payments/${PAYMENT_ID}/refunds`, { reversed: true });
     const events = (await sentEvents()).map((event) => read(bodyOf(event)));
@@ -458,7 +461,7 @@ describe('an event', () => {
     expect([events[0]?.object.refund]).toEqual(await refunds(payment));
   });
 
-  it('of a reversal that carries the capture alone names the charge', async () => {
+  it('names the charge if a reversal carries the capture alone', async () => {
     const { paymentId } = await pay();
     const links = [{ rel: 'self', href: `https://api.paypal.com/v2/payments/captures/${paymentId}` }];
     const amount = { currency_code: 'USD', value: '25.00' };
@@ -491,7 +494,7 @@ describe('an event', () => {
     expect([events[2]?.object.dispute]).toEqual(await disputes(payment));
   });
 
-  it('that cannot be read is refused', async () => {
+  it('is refused if it cannot be read', async () => {
     await pay();
     await atPaypal();
     await dispute();
@@ -510,7 +513,7 @@ describe('an event', () => {
     expect(broken(disputed, 'dispute_amount', { currency_code: 'dollar', value: '5.00' })).toBeUndefined();
   });
 
-  it('whose refund cannot be read, but names its capture, has the refunds read at PayPal', async () => {
+  it('triggers a read of the refunds at PayPal if it names the capture of an unreadable refund', async () => {
     const { paymentId } = await pay();
     await atPaypal();
     const [refunded] = (await sentEvents()).map(bodyOf);

@@ -28,7 +28,7 @@ const verify = (headers: Headers, raw: string | Buffer = EVENT, by = rig.receive
 
 const asked = (): number => rig.exchanges.filter(({ path }) => path.endsWith(SERVICE)).length;
 
-describe('a signed event', () => {
+describe('a signed PayPal event', () => {
   it('is verified with its raw bytes in the call to PayPal', async () => {
     expect(await verify(signed())).toBe('valid');
     const [{ sent = '' } = {}] = rig.exchanges.filter(({ path }) => path.endsWith(SERVICE));
@@ -46,7 +46,7 @@ describe('a signed event', () => {
     expect(asked()).toBe(1);
   });
 
-  it('is not taken for another event with its transmission id', async () => {
+  it('does not verify another event with the same transmission id', async () => {
     const headers = signed();
     await verify(headers);
     expect(await verify(headers, EVENT.replace('25.00', '99.00'))).toBe('invalid');
@@ -59,7 +59,7 @@ describe('a signed event', () => {
   it.each([
     ['for another webhook', 'invalid'],
     ['not at all', 'missing'],
-  ] as const)('%s is invalid', async (_, kind) => {
+  ] as const)('is invalid if it is signed %s', async (_, kind) => {
     expect(await verify(signed(EVENT, kind))).toBe('invalid');
   });
 
@@ -69,12 +69,12 @@ describe('a signed event', () => {
     ['in an hour, by PayPal’s clock', 60 * MINUTE, 'valid'],
     ['30 days ago, as long as its id is known', -30 * DAY, 'valid'],
     ['longer ago than its id is known', -30 * DAY - 1_000, 'invalid'],
-  ] as const)('first sent %s (%d ms) is %s', async (_, offset, verdict) => {
+  ] as const)('was first sent %s (%d ms), and is %s', async (_, offset, verdict) => {
     expect(await verify(signed(EVENT, 'valid', rig.clock.now() + offset))).toBe(verdict);
   });
 });
 
-describe('an event that PayPal cannot have sent', () => {
+describe('a forged PayPal event', () => {
   const BASE_URL = 'https://proxy.example:8443/paypal';
 
   it.each([
@@ -89,12 +89,12 @@ describe('an event that PayPal cannot have sent', () => {
     'file:///etc/passwd',
     'cert',
     '',
-  ])('is a certificate at %j', async (url) => {
+  ])('is rejected for a certificate at %j', async (url) => {
     expect(await verify({ ...signed(), 'paypal-cert-url': url })).toBe('invalid');
     expect(asked()).toBe(0);
   });
 
-  it('is a certificate elsewhere, unless the operator has overridden the base URL', async () => {
+  it('is rejected for a certificate elsewhere, unless the operator has overridden the base URL', async () => {
     const elsewhere = { ...signed(), 'paypal-cert-url': 'https://proxy.example:8443/certs/1' };
     expect(await verify(elsewhere)).toBe('invalid');
     expect(asked()).toBe(0);
@@ -115,7 +115,7 @@ describe('an event that PayPal cannot have sent', () => {
     ['a way out of its place', '{},"webhook_id":"OTHERWEBHOOK","x":{}'],
     ['an end too early', '{}},{'],
     ['bytes that are no text', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ])('is %s', async (_, raw) => {
+  ])('is rejected for %s', async (_, raw) => {
     expect(await verify(signed(String(raw)), raw)).toBe('invalid');
     expect(asked()).toBe(0);
   });
@@ -126,36 +126,36 @@ describe('an event that PayPal cannot have sent', () => {
     ['paypal-transmission-id', ''],
     ['paypal-transmission-sig', 'not base64!'],
     ['paypal-transmission-time', 'yesterday'],
-  ])('is %s: %s', async (header, value) => {
+  ])('is rejected for %s: %s', async (header, value) => {
     expect(await verify({ ...signed(), [header]: value })).toBe('invalid');
     expect(asked()).toBe(0);
   });
 
-  it('is never received if the webhook has no id', () => {
+  it('is not received if the webhook has no id', () => {
     expect(rig.reopenReceiver({ ...PAYPAL.settings, WEBHOOK_ID: '' })).toBeUndefined();
   });
 });
 
-describe('a verification service', () => {
+describe('the PayPal verification service', () => {
   // A call that certainly did nothing is retried once at once.
   it.each([
     ['error_500', 1],
     ['rate_limit', 2],
     ['reset', 1],
     ['malformed', 1],
-  ])('with %s gives no result, and is called again', async (action, times) => {
+  ])('gives no result after %s, and is called again', async (action, times) => {
     const headers = signed();
     await rig.control('POST', '/faults', { action, path: SERVICE, times });
     expect(await verify(headers)).toBe('unavailable');
     expect(await verify(headers)).toBe('valid');
   });
 
-  it('that does not answer in time gives no result', async () => {
+  it('gives no result if it does not respond in time', async () => {
     await rig.control('POST', '/faults', { action: 'timeout_before', path: SERVICE, times: 1 });
     expect(await verify(signed(), EVENT, rig.reopenReceiver(PAYPAL.settings, SHORT_DEADLINE_MS))).toBe('unavailable');
   });
 
-  it('that refuses our credentials gives no result', async () => {
+  it('gives no result if it refuses our credentials', async () => {
     await rig.control('POST', '/faults', { action: 'error_500', path: '/oauth2/token', times: 1 });
     expect(await verify(signed())).toBe('unavailable');
     const stranger = rig.reopenReceiver({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
@@ -163,7 +163,7 @@ describe('a verification service', () => {
   });
 });
 
-describe('thousands of changes', () => {
+describe('the verification of altered events', () => {
   const MUTATIONS = 4_000;
   const HEADERS = [
     'paypal-auth-algo',
@@ -183,7 +183,7 @@ describe('thousands of changes', () => {
       .map(({ at, by, drop }) => text.slice(0, at) + by + text.slice(at + drop))
       .filter((changed) => changed !== text);
 
-  it('to body and headers: none is accepted', async () => {
+  it('fails for thousands of changes to body and headers', async () => {
     const headers = signed();
     expect(await verify(headers)).toBe('valid');
     const change = fc.oneof(

@@ -102,8 +102,8 @@ const timesCharged = async (): Promise<number> => {
   return charges.filter(({ status }) => status === 'succeeded').length;
 };
 
-describe('an order without a method', () => {
-  it('has the page of the payer’s approval and the return URL', async () => {
+describe('an order without a saved method', () => {
+  it('has the page for the payer’s approval and the return URL', async () => {
     const made = await create();
     expect(made).toMatchObject({
       status: 'requires_payment_method',
@@ -121,7 +121,7 @@ describe('an order without a method', () => {
     expect(units).toMatchObject([{ custom_id: PAYMENT_ID, invoice_id: PAYMENT_ID }]);
   });
 
-  it('waits for its payer when it is confirmed too early, and moves no money', async () => {
+  it('waits for its payer if it is confirmed too early, and moves no money', async () => {
     const made = await create();
     expect(await confirm(made)).toMatchObject({
       kind: 'done',
@@ -131,7 +131,7 @@ describe('an order without a method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('waits for our capture after the approval, and is captured once', async () => {
+  it('waits for our capture after the payer’s approval, and is captured once', async () => {
     const made = await create();
     await approve();
     const found = doneValue(await find(made, 'requires_payment_method'));
@@ -144,22 +144,19 @@ describe('an order without a method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  it('that is approved during an open attempt shows that the attempt has not arrived', async () => {
+  it('shows, if it was approved during an open attempt, that the attempt did not arrive', async () => {
     const made = await create();
     await approve();
     expect(doneValue(await find(made, 'processing'))).toMatchObject({ status: 'requires_payment_method' });
     expect(doneValue(await find(made, 'processing'))).not.toHaveProperty('awaitsCapture');
   });
 
-  it.each(['failed', 'canceled'] as const)(
-    'that is approved stays %s if the record has that status',
-    async (status) => {
-      const made = await create();
-      await approve();
-      expect(doneValue(await find(made, status))).toMatchObject({ status });
-      expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
-    },
-  );
+  it.each(['failed', 'canceled'] as const)('keeps the record’s status %s after its approval', async (status) => {
+    const made = await create();
+    await approve();
+    expect(doneValue(await find(made, status))).toMatchObject({ status });
+    expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
+  });
 
   it('is unchanged if its payer leaves the page', async () => {
     const made = await create();
@@ -170,7 +167,7 @@ describe('an order without a method', () => {
     });
   });
 
-  it('whose payer cannot pay after all may be approved again', async () => {
+  it('can be approved again after a decline', async () => {
     const made = await create();
     await approve('SIM-DECLINED');
     expect(await confirm(made)).toEqual({ kind: 'declined', code: 'do_not_honor', attemptRef: undefined });
@@ -180,13 +177,13 @@ describe('an order without a method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  it('is not changed once it is approved', async () => {
+  it('cannot be changed after its approval', async () => {
     const made = await create();
     await approve();
     expect(await update(made, { amountCents: 3_000 })).toEqual({ kind: 'refused', reason: 'order_not_open' });
   });
 
-  it('asks its payer again after the order changed', async () => {
+  it('needs a new approval after a change', async () => {
     const made = await create();
     const customerId = OUR_CUSTOMER;
     const changed = doneValue(await update(made, { saveMethod: true, customerId }));
@@ -213,7 +210,7 @@ describe('an order without a method', () => {
 });
 
 describe('an order with a saved method', () => {
-  it('sends the method at the confirmation only, because PayPal would capture at once', async () => {
+  it('sends the method only at the confirmation, because PayPal would capture immediately', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(sentTo('/orders')[0]).not.toHaveProperty('payment_source');
     expect(made).toMatchObject({ status: 'created', nextAction: undefined });
@@ -225,7 +222,7 @@ describe('an order with a saved method', () => {
   it.each([
     ['SIM-OK', 'wallet'],
     ['SIM-CARD', 'card'],
-  ] as const)('%s, whose kind is known, is charged by one call', async (method, methodKind) => {
+  ] as const)('is charged by one call if the kind of its method is known: %s', async (method, methodKind) => {
     const made = await create({ method });
     rig.exchanges.length = 0;
     for (const _ of [1, 2])
@@ -237,17 +234,20 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  it.each(['SIM-OK', 'SIM-CARD'])('%s, whose kind is not known, is read once and then charged', async (method) => {
-    const made = await create({ method });
-    rig.exchanges.length = 0;
-    expect(doneValue(await confirm(made, method))).toMatchObject({ status: 'succeeded' });
-    expect(rig.exchanges.map((one) => `${one.method} ${one.path.split('/').at(-1)} ${one.status}`)).toEqual([
-      `GET ${method} 200`,
-      'POST capture 201',
-    ]);
-  });
+  it.each(['SIM-OK', 'SIM-CARD'])(
+    'is charged after one read if the kind of its method is not known: %s',
+    async (method) => {
+      const made = await create({ method });
+      rig.exchanges.length = 0;
+      expect(doneValue(await confirm(made, method))).toMatchObject({ status: 'succeeded' });
+      expect(rig.exchanges.map((one) => `${one.method} ${one.path.split('/').at(-1)} ${one.status}`)).toEqual([
+        `GET ${method} 200`,
+        'POST capture 201',
+      ]);
+    },
+  );
 
-  it('whose kind cannot be read now is not charged, which is certain', async () => {
+  it('is certainly not charged if the kind of its method cannot be read now', async () => {
     const made = await create({ method: 'SIM-CARD' });
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await confirm(made, 'SIM-CARD')).toEqual({ kind: 'not_done', reason: 'unreachable' });
@@ -262,7 +262,7 @@ describe('an order with a saved method', () => {
       { offSession: true, isRecurring: true },
       { payment_initiator: 'MERCHANT', payment_type: 'RECURRING' },
     ],
-  ])('declares the initiator of a card’s charge: %j', async (charged, declared) => {
+  ])('declares the initiator of a card charge: %j', async (charged, declared) => {
     const made = await create({ method: 'SIM-CARD' });
     await confirm(made, 'SIM-CARD', { ...charged, methodKind: 'card' });
     expect(sentTo('/capture')).toEqual([
@@ -270,7 +270,7 @@ describe('an order with a saved method', () => {
     ]);
   });
 
-  it('with a card that asks for authentication waits for its payer, and is captured once it is approved', async () => {
+  it('waits for its payer if the card requires authentication, and is captured once after the approval', async () => {
     const made = await create({ method: 'SIM-CARD-3DS' });
     const charged = { methodKind: 'card', returnUrl: RETURN_URL } as const;
     const asked = doneValue(await confirm(made, 'SIM-CARD-3DS', charged));
@@ -292,7 +292,7 @@ describe('an order with a saved method', () => {
   it.each([
     ['SIM-CARD-3DS', 'card'],
     ['SIM-PAYER-ACTION', 'wallet'],
-  ] as const)('with %s, which requires its payer, is declined without the payer', async (method, methodKind) => {
+  ] as const)('is declined if %s requires an absent payer', async (method, methodKind) => {
     const made = await create({ method });
     const charged = { methodKind, offSession: true, isRecurring: true } as const;
     expect(await confirm(made, method, charged)).toMatchObject({
@@ -302,7 +302,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('that was refunded stays succeeded, and shows the refund', async () => {
+  it('stays succeeded after a refund, and shows the refund', async () => {
     const made = await create({ method: 'SIM-OK' });
     await confirm(made, 'SIM-OK');
     expect(doneValue(await find(made, 'succeeded'))).not.toHaveProperty('isRefunded');
@@ -314,7 +314,7 @@ describe('an order with a saved method', () => {
     }
   });
 
-  it('cannot be charged after a declined card, and reports it', async () => {
+  it('cannot be charged after its card was declined, and reports the decline', async () => {
     const made = await create({ method: 'SIM-NSF' });
     const declined = await confirm(made, 'SIM-NSF');
     expect(declined).toMatchObject({ kind: 'declined', code: 'insufficient_funds' });
@@ -322,7 +322,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('asks its payer again after the method was removed', async () => {
+  it('asks for its payer again after its method was removed', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(doneValue(await update(made, { clears: true }))).toMatchObject({
       status: 'requires_payment_method',
@@ -330,7 +330,7 @@ describe('an order with a saved method', () => {
     });
   });
 
-  it('has its description changed, removed and added', async () => {
+  it('accepts a new, changed or removed description', async () => {
     const made = await create({ method: 'SIM-OK', description: 'Two books' });
     const long = `${'x'.repeat(126)}😀 and more`;
     for (const description of ['Three books', undefined, long]) {
@@ -345,7 +345,7 @@ describe('an order with a saved method', () => {
     ]);
   });
 
-  it('is not updated without a change', async () => {
+  it('is not updated if nothing changed', async () => {
     const made = await create({ method: 'SIM-OK' });
     await update(made, { method: 'SIM-OK' });
     expect(rig.exchanges.filter(({ method }) => method === 'PATCH')).toEqual([]);
@@ -372,8 +372,8 @@ describe('an order that has expired', () => {
   });
 });
 
-describe('a cancellation', () => {
-  it('only reads: the order may still exist, and stays canceled if the record is canceled', async () => {
+describe('the cancellation of an order', () => {
+  it('only reads the order, which may still exist, and keeps a canceled record canceled', async () => {
     const made = await create();
     rig.exchanges.length = 0;
     const known = { intentId: made.intentId, attemptRef: undefined, method: undefined, status: 'created' } as const;
@@ -385,20 +385,20 @@ describe('a cancellation', () => {
   });
 });
 
-describe('an amount', () => {
+describe('an amount at PayPal', () => {
   it.each([
     ['USD', 2_500, '25.00'],
     ['USD', 1, '0.01'],
     ['JPY', 900, '900'],
     ['HUF', 250_000, '2500'],
     ['TWD', 100, '1'],
-  ])('of %s %d is written %s, and read back', async (currency, amountCents, value) => {
+  ])('is written for %s %d as %s, and reads back unchanged', async (currency, amountCents, value) => {
     const made = await create({ currency, amountCents });
     expect(sentTo('/orders')[0].purchase_units[0].amount).toEqual({ currency_code: currency, value });
     expect(made).toMatchObject({ amountCents, currency });
   });
 
-  it.each(['HUF', 'TWD'])('of %s that is no whole unit is refused without a call', async (currency) => {
+  it.each(['HUF', 'TWD'])('is refused without a call if it has a fraction in %s', async (currency) => {
     expect(await createIntent({ currency, amountCents: 250_050 })).toMatchObject({
       kind: 'refused',
       parameter: 'amount',
@@ -406,12 +406,12 @@ describe('an amount', () => {
     expect(rig.exchanges).toEqual([]);
   });
 
-  it('of a currency that PayPal does not take is refused with that reason', async () => {
+  it('is refused with that reason if PayPal does not accept its currency', async () => {
     expect(await createIntent({ currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
   });
 });
 
-describe('a customer', () => {
+describe('a customer at PayPal', () => {
   const customer = (ourCustomerId: string) =>
     provider.createCustomer({
       ourCustomerId,
@@ -426,7 +426,7 @@ describe('a customer', () => {
       await provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: key }),
     );
 
-  it('has our id until PayPal assigns one, without a call', async () => {
+  it('keeps our id, without a call, until PayPal assigns an id', async () => {
     const { customerId } = doneValue(await customer(OUR_CUSTOMER));
     expect(customerId).toBe(OUR_CUSTOMER);
     const changed = { email: 'b@example.com', name: undefined, phone: undefined, cleared: [], idempotencyKey: 'u' };
@@ -435,7 +435,7 @@ describe('a customer', () => {
     expect(rig.exchanges).toEqual([]);
   });
 
-  it('gets an id of PayPal’s with the first method, and later methods name that id', async () => {
+  it('gets PayPal’s id with the first method, and later methods use that id', async () => {
     const first = await attach(OUR_CUSTOMER, 'k1');
     expect(first).toMatchObject({ customerId: expect.stringMatching(GIVEN_ID), ourCustomerId: OUR_CUSTOMER });
     const later = await attach(first.customerId ?? '', 'k2');
@@ -446,7 +446,7 @@ describe('a customer', () => {
     ]);
   });
 
-  it('has no id that the caller chooses: PayPal refuses ids that it did not assign', async () => {
+  it('cannot use an id that PayPal did not assign', async () => {
     const attached = await provider.attachMethod({
       paymentMethodId: 'pmt_1',
       token: 'SIM-OK',
@@ -456,7 +456,7 @@ describe('a customer', () => {
     expect(attached).toMatchObject({ kind: 'refused', reason: 'INVALID_CUSTOMER_ID' });
   });
 
-  it('is deleted with all its tokens in the vault, five on a page', async () => {
+  it('is deleted with all its vault tokens, five per page', async () => {
     const first = await attach(OUR_CUSTOMER, 'k');
     const customerId = first.customerId ?? '';
     const ids = [first.methodId];
@@ -467,7 +467,7 @@ describe('a customer', () => {
     expect(lists.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200));
   });
 
-  it('whose vault cannot be emptied is not deleted', async () => {
+  it('is not deleted if the vault cannot be emptied', async () => {
     const { customerId = '' } = await attach(OUR_CUSTOMER, 'k');
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'unknown', reason: 'error' });
@@ -475,7 +475,7 @@ describe('a customer', () => {
 });
 
 describe('the access token', () => {
-  it('is requested once by concurrent calls', async () => {
+  it('is requested once for concurrent calls', async () => {
     await Promise.all([1, 2, 3].map(() => provider.findMethod('absent')));
     expect(calls('/v1/oauth2/token')).toHaveLength(1);
   });
@@ -488,7 +488,7 @@ describe('the access token', () => {
     expect(calls('/payment-tokens/SIM-OK').map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  it('that PayPal refuses makes the call a refusal', async () => {
+  it('is not issued for a wrong secret, so the call is refused', async () => {
     const stranger = rig.reopen({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
     expect(await stranger?.findMethod('SIM-OK')).toMatchObject({ kind: 'refused' });
     expect(rig.exchanges.map(({ status }) => status)).toEqual([401]);

@@ -201,7 +201,7 @@ export const testProvider = (subject: ProviderSubject): void => {
   });
   afterEach(() => rig.close());
 
-  describe(`${subject.name}, opened`, () => {
+  describe(`an open ${subject.name} adapter`, () => {
     it('reports its capabilities and its slot', () => {
       expect(provider).toMatchObject({ slot: subject.slot, can });
     });
@@ -228,11 +228,11 @@ export const testProvider = (subject: ProviderSubject): void => {
 
 const testPayments = (subject: ProviderSubject): void => {
   const { methods, forgets } = subject;
-  describe(`${subject.name}: an intent`, () => {
+  describe(`an intent at ${subject.name}`, () => {
     it.each([
       ['without a method', undefined, 'requires_payment_method'],
       ['with a method', methods.succeeds, 'created'],
-    ] as const)('%s is created as the record will show it', async (_, method, status) => {
+    ] as const)('is created as the record will show: %s', async (_, method, status) => {
       const { id, report } = await create(method === undefined ? {} : { method });
       expect(report).toMatchObject({
         status,
@@ -279,7 +279,7 @@ const testPayments = (subject: ProviderSubject): void => {
       expect(intents).toMatchObject([{ id: report.intentId, payment_id: id }]);
     });
 
-    it('is updated, and again under the same key', async () => {
+    it('is updated, and can be updated again under the same key', async () => {
       const intent = await create({ method: methods.succeeds });
       for (const _ of [1, 2]) expect(doneValue(await update(intent, 3_000))).toMatchObject({ amountCents: 3_000 });
       expect(doneValue(await find(intent))).toMatchObject({ amountCents: 3_000, status: 'created' });
@@ -297,14 +297,14 @@ const testPayments = (subject: ProviderSubject): void => {
       },
     );
 
-    it('is not updated once it is paid', async () => {
+    it('cannot be updated after it is paid', async () => {
       const intent = await create({ method: methods.succeeds });
       await confirm(intent);
       expect(await update(intent, 3_000)).toMatchObject({ kind: 'refused' });
     });
 
     if (!forgets.intents)
-      it('that does not exist is refused in every operation', async () => {
+      it('is refused in every operation if it does not exist', async () => {
         const absent: Intent = {
           id: newPaymentId(),
           report: { ...(await create()).report, intentId: 'absent' },
@@ -322,7 +322,7 @@ const testPayments = (subject: ProviderSubject): void => {
 };
 
 const testConfirmation = ({ name, methods, paths, forgets, nextAction }: ProviderSubject): void => {
-  describe(`${name}: a confirmation`, () => {
+  describe(`a confirmation at ${name}`, () => {
     it('charges once, however often it is sent', async () => {
       const intent = await create({ method: methods.succeeds });
       const first = doneValue(await confirm(intent));
@@ -341,12 +341,12 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, paymentId, attemptRef });
     });
 
-    it('may bring the method that the intent lacks', async () => {
+    it('can name the method that the intent lacks', async () => {
       const intent = await create();
       expect(doneValue(await confirm(intent, methods.succeeds))).toMatchObject({ status: 'succeeded' });
     });
 
-    it.each(Object.entries(methods.declines))('with %s is declined: %s', async (method, code) => {
+    it.each(Object.entries(methods.declines))('is declined for %s: %s', async (method, code) => {
       const intent = await create({ method, amountCents: DECLINED_AMOUNT });
       const declined = await confirm(intent);
       expect(declined).toMatchObject({ kind: 'declined', code });
@@ -360,7 +360,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(0);
     });
 
-    it('that was declined may be followed by another, which counts', async () => {
+    it('can follow a declined confirmation, and then decides the outcome', async () => {
       const [method = ''] = Object.keys(methods.declines);
       const intent = await create({ method });
       const declined = await confirm(intent);
@@ -375,7 +375,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(1);
     });
 
-    it.each(['succeeded', 'failed'] as const)('that is processing settles by itself: %s', async (status) => {
+    it.each(['succeeded', 'failed'] as const)('settles later if it is processing: %s', async (status) => {
       const intent = await create({ method: methods.settlesLater[status] });
       const processing = doneValue(await confirm(intent));
       expect(processing).toMatchObject({ status: 'processing', attemptRef: expect.stringMatching(/./) });
@@ -388,7 +388,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
 
     const { asksCustomer } = methods;
     const whoAsks = asksCustomer === undefined ? [] : [asksCustomer];
-    it.each(whoAsks)('with %s, which asks its customer, is pending', async (method) => {
+    it.each(whoAsks)('is pending for %s, which requires the customer', async (method) => {
       const intent = await create({ method });
       expect(doneValue(await confirm(intent))).toMatchObject({
         status: 'pending',
@@ -397,7 +397,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(doneValue(await find(intent, { status: 'pending' }))).toMatchObject({ status: 'pending' });
     });
 
-    it('with a method that is not known is refused, and nothing is charged', async () => {
+    it('is refused for an unknown method, and charges nothing', async () => {
       const intent = await create();
       expect(await confirm(intent, methods.unknown)).toMatchObject({
         kind: 'refused',
@@ -406,7 +406,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(0);
     });
 
-    it.each(FAULTS)('that meets %s is unknown, and the retry charges once', async (action, reason) => {
+    it.each(FAULTS)('has an unknown outcome if it meets %s, and the retry charges once', async (action, reason) => {
       const intent = await create({ method: methods.succeeds });
       const first = await struck(action, paths.confirm, () => confirm(intent));
       expect(first).toEqual({ kind: 'unknown', reason });
@@ -416,28 +416,34 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(1);
     });
 
-    it.each(['before', 'after'] as const)('whose connection is lost %s it is carried out is unknown', async (when) => {
-      const intent = await create({ method: methods.lost[when] });
-      expect(await impatiently(() => confirm(intent))).toEqual({ kind: 'unknown', reason: 'timeout' });
-      expect(doneValue(await find(intent))).toMatchObject({ status: when === 'after' ? 'succeeded' : 'created' });
-      expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
-      expect(await moneyMoved(intent.id)).toBe(1);
-    });
+    it.each(['before', 'after'] as const)(
+      'has an unknown outcome if the connection is lost %s its execution',
+      async (when) => {
+        const intent = await create({ method: methods.lost[when] });
+        expect(await impatiently(() => confirm(intent))).toEqual({ kind: 'unknown', reason: 'timeout' });
+        expect(doneValue(await find(intent))).toMatchObject({ status: when === 'after' ? 'succeeded' : 'created' });
+        expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
+        expect(await moneyMoved(intent.id)).toBe(1);
+      },
+    );
 
-    it.each(FAULTS)('is looked up again where the look-up meets %s', async (action, reason) => {
-      const intent = await create({ method: methods.succeeds });
-      await confirm(intent);
-      const first = await struck(action, '', () => find(intent));
-      expect(first).toEqual({ kind: 'unknown', reason });
-      expect(doneValue(await find(intent))).toMatchObject({ status: 'succeeded' });
-    });
+    it.each(FAULTS)(
+      'has an unknown outcome if the lookup meets %s, and the next lookup settles it',
+      async (action, reason) => {
+        const intent = await create({ method: methods.succeeds });
+        await confirm(intent);
+        const first = await struck(action, '', () => find(intent));
+        expect(first).toEqual({ kind: 'unknown', reason });
+        expect(doneValue(await find(intent))).toMatchObject({ status: 'succeeded' });
+      },
+    );
   });
 };
 
 const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => {
-  describe(`${name}: a cancellation`, () => {
+  describe(`a cancellation at ${name}`, () => {
     if (!forgets.cancellations)
-      it('ends an intent for good', async () => {
+      it('makes an intent final', async () => {
         const intent = await create({ method: methods.succeeds });
         expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
         expect(doneValue(await find(intent))).toMatchObject({ status: 'canceled' });
@@ -447,7 +453,7 @@ const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => 
       });
 
     if (!forgets.cancellations)
-      it('ends one whose attempts have failed', async () => {
+      it('cancels an intent whose attempts have failed', async () => {
         const [method = ''] = Object.keys(methods.declines);
         const intent = await create({ method });
         const declined = await confirm(intent);
@@ -456,17 +462,20 @@ const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => 
         expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status: 'canceled' });
       });
 
-    it.each(FAULTS)('that meets %s is unknown, and is done by the retry', async (action, reason) => {
-      const intent = await create();
-      const first = await struck(action, '', () => cancel(intent));
-      expect(first).toEqual({ kind: 'unknown', reason });
-      expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
-    });
+    it.each(FAULTS)(
+      'has an unknown outcome if it meets %s, and the retry cancels the intent',
+      async (action, reason) => {
+        const intent = await create();
+        const first = await struck(action, '', () => cancel(intent));
+        expect(first).toEqual({ kind: 'unknown', reason });
+        expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
+      },
+    );
 
     it.each([
       ['paid', 'succeeds'],
       ['processing', 'settlesLater'],
-    ] as const)('is refused for one that is %s', async (_, which) => {
+    ] as const)('is refused for an intent that is %s', async (_, which) => {
       const method = which === 'succeeds' ? methods.succeeds : methods.settlesLater.succeeded;
       const intent = await create({ method });
       await confirm(intent);
@@ -476,7 +485,7 @@ const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => 
 };
 
 const testNoPayments = ({ name }: ProviderSubject): void => {
-  it(`${name}: refuses payments and methods without a call`, async () => {
+  it(`${name} refuses payments and methods without a call`, async () => {
     const key = { idempotencyKey: 'k' };
     const refusals = await Promise.all([
       provider.createIntent(intentInput('pay_1', {})),
@@ -495,7 +504,7 @@ const testNoPayments = ({ name }: ProviderSubject): void => {
 };
 
 const testCustomers = ({ name, paths }: ProviderSubject): void => {
-  describe(`${name}: a customer`, () => {
+  describe(`a customer at ${name}`, () => {
     it('is created once under its key, however often the call is repeated', async () => {
       const first = await createCustomer();
       expect(await createCustomer()).toEqual(first);
@@ -512,13 +521,13 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       },
     );
 
-    it('is made without a name, e-mail or phone too', async () => {
+    it('can be created without a name, e-mail or phone', async () => {
       const unnamed = { email: undefined, name: undefined, phone: undefined };
       const made = await provider.createCustomer({ ...unnamed, ourCustomerId: 'cust_2', idempotencyKey: 'k2' });
       expect(made).toMatchObject({ kind: 'done' });
     });
 
-    it('is changed and cleared in the given fields, and unchanged in all others', async () => {
+    it('is changed and cleared in the given fields only', async () => {
       const id = await customerId();
       const change = (fields: Partial<typeof person>, cleared: ('email' | 'name' | 'phone')[], key: string) =>
         provider.updateCustomer({
@@ -538,7 +547,7 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       expect(await ledger()).toMatchObject({ customers: [{ email: 'new@example.com', name: null }] });
     });
 
-    it('is deleted, twice with the same answer', async () => {
+    it('can be deleted twice with the same result', async () => {
       const id = await customerId();
       for (const _ of [1, 2])
         expect(await provider.deleteCustomer(id)).toEqual({ kind: 'done', value: { customerId: id } });
@@ -548,19 +557,22 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       ).toMatchObject({ kind: 'refused' });
     });
 
-    it.each(FAULTS)('whose deletion meets %s is unknown, and deleted once it is sent again', async (action, reason) => {
-      const id = await customerId();
-      const first = await struck(action, paths.customers, () => provider.deleteCustomer(id));
-      // Braintree's answer to a deletion is empty: there is nothing in it that could be malformed.
-      if (first.kind !== 'done') expect(first).toEqual({ kind: 'unknown', reason });
-      expect(await provider.deleteCustomer(id)).toMatchObject({ kind: 'done' });
-    });
+    it.each(FAULTS)(
+      'has an unknown outcome if the deletion meets %s, and the retry deletes it once',
+      async (action, reason) => {
+        const id = await customerId();
+        const first = await struck(action, paths.customers, () => provider.deleteCustomer(id));
+        // Braintree's answer to a deletion is empty: there is nothing in it that could be malformed.
+        if (first.kind !== 'done') expect(first).toEqual({ kind: 'unknown', reason });
+        expect(await provider.deleteCustomer(id)).toMatchObject({ kind: 'done' });
+      },
+    );
   });
 };
 
 const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): void => {
   const { name, methods, paths } = subject;
-  describe(`${name}: a saved method`, () => {
+  describe(`a saved method at ${name}`, () => {
     it('is attached to its customer, found, and used for a payment', async () => {
       const method = doneValue(await attach(methods.attaches));
       const facts = {
@@ -588,7 +600,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
     });
 
     it.each(Object.entries(methods.declinesLater))(
-      'made of %s is declined after its successful payments',
+      'is declined after its successful payments if it was made of %s',
       async (token, late) => {
         const { methodId: method, customerId: customer } = doneValue(await attach(token));
         const charge = async () =>
@@ -602,29 +614,32 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       },
     );
 
-    it('is one, however often it is attached under its key', async () => {
+    it('is attached once under its key, however often the call is repeated', async () => {
       const first = await attach(methods.attaches);
       expect(await attach(methods.attaches)).toEqual(first);
     });
 
-    it.each(FAULTS)('whose attaching meets %s is unknown, and one once it is sent again', async (action, reason) => {
-      const customer = await customerId();
-      const first = await struck(action, paths.attach, () => attach(methods.attaches, customer));
-      expect(first).toEqual({ kind: 'unknown', reason });
-      await rig.control('DELETE', '/faults');
-      expect(await attach(methods.attaches)).toMatchObject({ kind: 'done' });
-    });
+    it.each(FAULTS)(
+      'has an unknown outcome if attaching meets %s, and the retry attaches it once',
+      async (action, reason) => {
+        const customer = await customerId();
+        const first = await struck(action, paths.attach, () => attach(methods.attaches, customer));
+        expect(first).toEqual({ kind: 'unknown', reason });
+        await rig.control('DELETE', '/faults');
+        expect(await attach(methods.attaches)).toMatchObject({ kind: 'done' });
+      },
+    );
 
-    it('that its bank declines is not attached', async () => {
+    it('is not attached if its bank declines it', async () => {
       expect(await attach(methods.declinesToAttach)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
     });
 
-    it('that is not known is refused', async () => {
+    it('is refused if it is not known', async () => {
       expect(await attach(methods.unknown)).toMatchObject({ kind: 'refused' });
       expect(await provider.findMethod('absent')).toMatchObject({ kind: 'refused' });
     });
 
-    it('is detached, twice with the same answer, and cannot be charged any more', async () => {
+    it('can be detached twice with the same result, and then cannot be charged', async () => {
       const method = doneValue(await attach(methods.attaches));
       const { methodId } = method;
       for (const _ of [1, 2])
@@ -634,7 +649,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       expect(await confirm(intent, methodId)).toMatchObject({ kind: 'refused' });
     });
 
-    it('is saved once from a payment that asked for it', async () => {
+    it('is saved once from a payment that requests it', async () => {
       const customer = await customerId();
       const { approvedBy: payer, succeeds: method } = methods;
       const intent = await create({ ...(!payer && { method }), customerId: customer, saveMethod: true });
@@ -662,7 +677,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
 
     if (can.billingDetails) testBilling(subject);
     else {
-      it('takes no billing details', async () => {
+      it('accepts no billing details', async () => {
         const wanted = { methodId: 'm', billing: BILLING, idempotencyKey: 'k' };
         expect(await provider.updateBilling(wanted)).toEqual({ kind: 'refused', reason: 'not_offered' });
       });
@@ -690,7 +705,7 @@ const BILLING = {
 const CARD = { number: '4242424242424242', expiryMonth: '12', expiryYear: '2034', cvc: '123' };
 
 const testBilling = ({ methods }: ProviderSubject): void => {
-  it('takes billing details', async () => {
+  it('accepts billing details', async () => {
     const { methodId } = doneValue(await attach(methods.attaches));
     const wanted = { methodId, billing: BILLING, idempotencyKey: 'k' };
     expect(await provider.updateBilling(wanted)).toMatchObject({ kind: 'done', value: { methodId } });
@@ -698,7 +713,7 @@ const testBilling = ({ methods }: ProviderSubject): void => {
 };
 
 const testRawCards = (): void => {
-  it('is made of a raw card, by way of a token', async () => {
+  it('can be made of a raw card through a token', async () => {
     const { token } = doneValue(await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' }));
     expect(await attach(token)).toMatchObject({ kind: 'done', value: { lastFour: '4242' } });
   });
@@ -708,8 +723,8 @@ const verify = ({ headers, body }: Pick<SimulatorDelivery, 'headers' | 'body'>) 
   rig.receiver?.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
 
 const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject): void => {
-  describe(`${name}: its webhooks`, () => {
-    it('are verified and read, for a payment that succeeds', async () => {
+  describe(`the webhooks of ${name}`, () => {
+    it('are verified and read for a payment that succeeds', async () => {
       const intent = await create({ method: methods.succeeds });
       const { attemptRef, paymentId } = doneValue(await confirm(intent));
       const seen = await eventsAbout(intent);
@@ -726,7 +741,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect([last?.object.id, last?.object.intentId]).toContain(intent.report.intentId);
     });
 
-    it('are verified and read, for one that is declined', async () => {
+    it('are verified and read for a payment that is declined', async () => {
       const [method, code] = Object.entries(methods.declines).at(-1) ?? [];
       const intent = await create({ method: method ?? '' });
       await confirm(intent);
@@ -761,7 +776,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect(said('customer.deleted')).toMatchObject({ id: customer });
     });
 
-    it('are refused without their signature, with a wrong one, or with another body', async () => {
+    it('are refused without a signature, with a wrong signature, or with another body', async () => {
       await confirm(await create({ method: methods.succeeds }));
       const [event] = await rig.delivered();
       if (!event) throw new Error('nothing was delivered');
@@ -774,7 +789,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect(await verify({ ...event, headers: changed })).toBe('invalid');
     });
 
-    it('are read in the interface’s own form too, and in no other', async () => {
+    it('are also read in the interface’s own form, and in no other form', async () => {
       const object = { id: 'x1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
       const event = {
         id: 'e1',

@@ -154,8 +154,8 @@ export const testRefunds = (wanted: RefundSubject): void => {
 
 const testCreation = ({ subject, begins, currencies, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
-  describe(`${subject.name}: a refund`, () => {
-    it('gives a part of a payment back, then all the rest', async () => {
+  describe(`a refund at ${subject.name}`, () => {
+    it('returns a part of a payment, then the remaining amount', async () => {
       const payment = await pay(method);
       const part = refundOf(payment, 2_501);
       const { reason, ...refund } = doneValue(await port().createRefund(part));
@@ -178,7 +178,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
     });
 
     it.each(['duplicate', 'fraudulent', 'requested_by_customer', 'other', undefined] as const)(
-      'is taken with the reason %s',
+      'is accepted with the reason %s',
       async (reason) => {
         const payment = await pay(method);
         const refund = doneValue(await port().createRefund(refundOf(payment, 100, { reason })));
@@ -195,7 +195,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       expect(await givenBack(payment)).toBe(6_000);
     });
 
-    it('is listed with our id, and so is one that was made at the provider, oldest first', async () => {
+    it('is listed with our id, together with refunds made at the provider, oldest first', async () => {
       const payment = await pay(method);
       expect(doneValue(await port().listRefunds(payment))).toEqual([]);
       const first = doneValue(await port().createRefund(refundOf(payment, 100)));
@@ -210,13 +210,13 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       expect(three).toEqual(last);
     });
 
-    it('of another payment is not listed', async () => {
+    it('is not listed for another payment', async () => {
       const payment = await pay(method);
       await port().createRefund(refundOf(await pay(method), 100));
       expect(doneValue(await port().listRefunds(payment))).toEqual([]);
     });
 
-    it.each(currencies)('in %s is counted in ISO minor units: %i paid, %i refunded', async (...amounts) => {
+    it.each(currencies)('counts %s in ISO minor units: %i paid, %i refunded', async (...amounts) => {
       const [currency, amountCents, refundedCents] = amounts;
       const payment = await pay(method, amountCents, currency);
       const refund = doneValue(await port().createRefund(refundOf(payment, refundedCents)));
@@ -225,7 +225,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       expect(await givenBack(payment)).toBe(refundedCents);
     });
 
-    it('is listed on whichever page the provider gives it', async () => {
+    it('is listed from every page of the provider’s list', async () => {
       const payment = await pay(method);
       const count = page.size + 3;
       for (let n = 0; n < count; n += 1) {
@@ -241,8 +241,8 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
 
 const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
   const method = subject.methods.succeeds;
-  describe(`${subject.name}: a refund`, () => {
-    it('of more than is left is refused as that, and gives nothing back', async () => {
+  describe(`the limits of a refund at ${subject.name}`, () => {
+    it('refuse more than the remaining amount, and nothing is refunded', async () => {
       const payment = await pay(method);
       await port().createRefund(refundOf(payment, 6_000));
       const refused = { kind: 'refused', reason: REFUND_EXCEEDS };
@@ -253,7 +253,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       expect(await givenBack(payment)).toBe(PAID);
     });
 
-    it('of more than is left after refunds at the provider is refused as that', async () => {
+    it('count refunds made at the provider', async () => {
       const payment = await pay(method);
       await rig.control('POST', `/payments/${payment.ourId}/refunds`, { amount: 9_999, status: 'succeeded' });
       expect(await port().createRefund(refundOf(payment, 2))).toMatchObject({
@@ -263,7 +263,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       expect(doneValue(await port().createRefund(refundOf(payment, 1)))).toMatchObject({ amountCents: 1 });
     });
 
-    it('of a payment that the provider does not know is refused with its reason', async () => {
+    it('refuse a payment that the provider does not know, with the provider’s reason', async () => {
       const absent = { ...(await pay(method)), intentId: 'absent', paymentId: 'absent' };
       const outcome = await port().createRefund(refundOf(absent, 100));
       expect(outcome).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/./) });
@@ -271,7 +271,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
     });
 
     it.each(inexpressible ? [inexpressible] : [])(
-      'of an amount that the provider cannot express is refused without a call',
+      'refuse an amount that the provider cannot express, without a call',
       async ({ currency, paidCents, refundCents }) => {
         const payment = await pay(method, paidCents, currency);
         const calls = rig.exchanges.length;
@@ -284,7 +284,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       },
     );
 
-    it('requested many times at once never exceeds the payment', async () => {
+    it('keep many concurrent refunds within the payment', async () => {
       const payment = await pay(method);
       const outcomes = await Promise.all(
         Array.from({ length: 12 }, () => port().createRefund(refundOf(payment, 1_500))),
@@ -299,30 +299,33 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
 
 const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
-  describe(`${subject.name}: a refund`, () => {
-    it.each(FAULTS)('that meets %s is unknown, is looked up, and is made once by the retry', async (...fault) => {
-      const [action, reason, reached] = fault;
-      const payment = await pay(method);
-      const input = refundOf(payment, 2_500);
-      await fail(action, path);
-      expect(await struck(action).createRefund(input)).toEqual({ kind: 'unknown', reason });
-      await rig.control('DELETE', '/faults');
-      expect((await ledger(payment)).refunds.map((refund) => refund.status)).toEqual(reached ? [begins] : []);
-      const found = doneValue(await port().listRefunds(payment));
-      expect(found.map(({ ourRefundId }) => ourRefundId)).toEqual(reached ? [input.refundId] : []);
-      expect(doneValue(await port().createRefund(input))).toMatchObject({ status: begins, amountCents: 2_500 });
-      expect(await givenBack(payment)).toBe(2_500);
-      expect((await ledger(payment)).refunds).toHaveLength(1);
-    });
+  describe(`a failing refund call at ${subject.name}`, () => {
+    it.each(FAULTS)(
+      'has an unknown outcome if it meets %s, is looked up, and refunds once by the retry',
+      async (...fault) => {
+        const [action, reason, reached] = fault;
+        const payment = await pay(method);
+        const input = refundOf(payment, 2_500);
+        await fail(action, path);
+        expect(await struck(action).createRefund(input)).toEqual({ kind: 'unknown', reason });
+        await rig.control('DELETE', '/faults');
+        expect((await ledger(payment)).refunds.map((refund) => refund.status)).toEqual(reached ? [begins] : []);
+        const found = doneValue(await port().listRefunds(payment));
+        expect(found.map(({ ourRefundId }) => ourRefundId)).toEqual(reached ? [input.refundId] : []);
+        expect(doneValue(await port().createRefund(input))).toMatchObject({ status: begins, amountCents: 2_500 });
+        expect(await givenBack(payment)).toBe(2_500);
+        expect((await ledger(payment)).refunds).toHaveLength(1);
+      },
+    );
 
-    it('that meets a rate limit is sent once more under its key', async () => {
+    it('is retried once under its key after a rate limit', async () => {
       const payment = await pay(method);
       await fail('rate_limit', path);
       expect(doneValue(await port().createRefund(refundOf(payment, 2_500)))).toMatchObject({ status: begins });
       expect((await ledger(payment)).refunds).toHaveLength(1);
     });
 
-    it('that meets a rate limit twice did not happen', async () => {
+    it('makes no refund after two rate limits', async () => {
       const payment = await pay(method);
       const input = refundOf(payment, 2_500);
       await fail('rate_limit', path, 2);
@@ -332,7 +335,7 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
       expect(await givenBack(payment)).toBe(2_500);
     });
 
-    it.each(FAULTS)('is looked up again where the list meets %s', async (action, reason) => {
+    it.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
       const payment = await pay(method);
       await port().createRefund(refundOf(payment, 2_500));
       await fail(action, page.path);
@@ -346,8 +349,8 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
 const MINUTES_MS = 120_000;
 
 const testCourses = ({ subject, methods }: RefundSubject): void => {
-  describe(`${subject.name}: a refund`, () => {
-    it('that is pending is settled later, and counts in what is left from the beginning', async () => {
+  describe(`a refund that settles later at ${subject.name}`, () => {
+    it('reduces the remaining amount while it is still pending', async () => {
       const payment = await pay(methods.settlesLater);
       const input = refundOf(payment, 9_000);
       expect(doneValue(await port().createRefund(input))).toMatchObject({ status: 'pending', failureCode: undefined });
@@ -357,7 +360,7 @@ const testCourses = ({ subject, methods }: RefundSubject): void => {
       expect(settled).toMatchObject({ status: 'succeeded', ourRefundId: input.refundId });
     });
 
-    it('that fails later has its code, and its amount can be refunded again', async () => {
+    it('has a failure code if it fails, and frees its amount for another refund', async () => {
       const payment = await pay(methods.failsLater);
       await port().createRefund(refundOf(payment, 9_000));
       await rig.clock.advance(MINUTES_MS);
@@ -374,8 +377,8 @@ const dispute = async ({ ourId }: Paid, body: object = {}): Promise<string> =>
 
 const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): void => {
   const method = subject.methods.succeeds;
-  describe(`${subject.name}: a dispute`, () => {
-    it('is raised by its test method, and listed with what the seller has to know', async () => {
+  describe(`a dispute at ${subject.name}`, () => {
+    it('is raised by its test method, and listed with the facts that the seller needs', async () => {
       const payment = await pay(methods.disputed);
       expect(doneValue(await port().listDisputes(payment))).toEqual([
         {
@@ -391,14 +394,14 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
       ]);
     });
 
-    it.each(disputeStatuses)('that is %s is read as that', async (status) => {
+    it.each(disputeStatuses)('is read with the status %s', async (status) => {
       const payment = await pay(method);
       const id = await dispute(payment);
       if (status !== 'needs_response') await rig.control('POST', `/disputes/${id}`, { status });
       expect(doneValue(await port().listDisputes(payment))).toMatchObject([{ disputeId: id, status }]);
     });
 
-    it('of a part is listed with its amount, oldest first, and for its payment only', async () => {
+    it('is listed with its partial amount, oldest first, and for its payment only', async () => {
       const payment = await pay(method);
       expect(doneValue(await port().listDisputes(payment))).toEqual([]);
       await dispute(await pay(method));
@@ -411,7 +414,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
       ]);
     });
 
-    it.each(FAULTS)('is looked up again where the list meets %s', async (action, reason) => {
+    it.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
       const payment = await pay(methods.disputed);
       await fail(action, 'disputes');
       expect(await struck(action).listDisputes(payment)).toEqual({ kind: 'unknown', reason });
@@ -439,8 +442,8 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
   const nameOne = ({ intentId, paymentId }: Paid) =>
     expect.toSatisfy((ids: readonly string[]) => ids.some((id) => id === intentId || id === paymentId));
 
-  describe(`${subject.name}: the events`, () => {
-    it('of our own refund carry it, or name its payment', async () => {
+  describe(`the refund and dispute events of ${subject.name}`, () => {
+    it('carry our own refund, or name its payment', async () => {
       const payment = await pay(method);
       const refund = doneValue(await port().createRefund(refundOf(payment, 2_500)));
       const events = await moneyBackEvents();
@@ -449,7 +452,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       expect(carried.at(-1)?.object.refund).toEqual(refund);
     });
 
-    it('of a refund made at the provider carry it without an id of ours', async () => {
+    it('carry a refund made at the provider, without an id of ours', async () => {
       const payment = await pay(method);
       await rig.control('POST', `/payments/${payment.ourId}/refunds`, { amount: 700, status: 'succeeded' });
       const carried = (await moneyBackEvents()).filter(({ type }) => type === 'refund.updated');
@@ -459,7 +462,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       });
     });
 
-    it('of a refund that is settled, and of one that fails, carry its end', async () => {
+    it('carry the final status of a refund that succeeds or fails', async () => {
       const pending = await pay(methods.settlesLater);
       await port().createRefund(refundOf(pending, 2_500));
       await rig.clock.advance(MINUTES_MS);
@@ -473,7 +476,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       expect(last?.object.refund).toEqual(failed);
     });
 
-    it('of a dispute carry it as it is listed, from its beginning to its end', async () => {
+    it('carry a dispute as the list shows it, from its first status to its last', async () => {
       const payment = await pay(method);
       const id = await dispute(payment);
       const latest = async () =>
@@ -549,7 +552,7 @@ const HISTORIES = 40;
 
 const testHistories = (wanted: RefundSubject): void => {
   const { subject } = wanted;
-  it(`${subject.name}: after any history, the lists equal the ledger and never exceed the payment`, async () => {
+  it(`the lists at ${subject.name} equal the ledger after any history and never exceed the payment`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepsOf(wanted), { maxLength: 10 }), async (history) => {
         const payment = await pay(subject.methods.succeeds);

@@ -61,8 +61,8 @@ const failureOf = (call: Promise<unknown>) =>
     ({ type }: { type: string }) => type,
   );
 
-describe('a customer', () => {
-  it('is created with an id of Braintree, and found', async () => {
+describe('a customer at Braintree', () => {
+  it('is created with an id from Braintree, and found', async () => {
     const customer = await created();
     expect(customer).toMatchObject({ ...ANA, merchantId: 'local', creditCards: [], paymentMethods: [] });
     const found = await gateway.customer.find(customer.id);
@@ -70,14 +70,14 @@ describe('a customer', () => {
     expect(Date.parse(found.createdAt)).toBe(rig.clock.now());
   });
 
-  it('is created with our id, once', async () => {
+  it('is created once with our id', async () => {
     expect(await created({ id: 'cus_1', ...ANA })).toMatchObject({ id: 'cus_1' });
     const again = await gateway.customer.create({ id: 'cus_1', ...ANA });
     expect(again).toMatchObject({ success: false, message: 'Customer ID has already been taken.' });
     expect(errorsOf(again)).toEqual([['id', '91609']]);
   });
 
-  it('is changed in the fields that are sent', async () => {
+  it('is changed only in the fields that are sent', async () => {
     const { id } = await created();
     expect(await gateway.customer.update(id, { lastName: 'Costa', phone: '' })).toMatchObject({
       success: true,
@@ -85,13 +85,13 @@ describe('a customer', () => {
     });
   });
 
-  it('with an invalid e-mail address is refused with Braintree’s code', async () => {
+  it('is refused with Braintree’s code if the e-mail address is invalid', async () => {
     expect(errorsOf(await gateway.customer.create({ email: 'not-an-email' }))).toEqual([['email', '81604']]);
     const { id } = await created();
     expect(errorsOf(await gateway.customer.update(id, { email: 'not-an-email' }))).toEqual([['email', '81604']]);
   });
 
-  it('is deleted, and not found from then on', async () => {
+  it('is deleted, and then cannot be found', async () => {
     const { id } = await created();
     await gateway.customer.delete(id);
     expect(await failureOf(gateway.customer.find(id))).toBe('notFoundError');

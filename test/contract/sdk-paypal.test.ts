@@ -142,7 +142,7 @@ describe('the SDK of PayPal', () => {
   });
 });
 
-describe('an order', () => {
+describe('an order at PayPal', () => {
   it('is approved by its payer, captured, and read with its capture', async () => {
     const created = await createOrder(withPayer());
     const id = given(created.id);
@@ -164,13 +164,13 @@ describe('an order', () => {
     expect(await refusalOf(captureOrder(id))).toMatchObject({ issues: ['ORDER_ALREADY_CAPTURED'] });
   });
 
-  it('with the request id of an earlier order is the earlier order', async () => {
+  it('is the earlier order if the request id is repeated', async () => {
     const key = randomUUID();
     const first = await createOrder(undefined, key);
     expect(await createOrder(undefined, key)).toEqual(first);
   });
 
-  it('has its amount and description changed', async () => {
+  it('accepts a new amount and description', async () => {
     const id = given((await createOrder()).id);
     const at = (field: string) => `/purchase_units/@reference_id=='default'/${field}`;
     const { statusCode } = await orders.patchOrder({
@@ -187,7 +187,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('is given to its payer by a later confirmation of the payment source', async () => {
+  it('can be sent to its payer by a later confirmation of the payment source', async () => {
     const created = await createOrder();
     expect(created.status).toBe('CREATED');
     const id = given(created.id);
@@ -200,7 +200,7 @@ describe('an order', () => {
     expect(relationsOf(result)).toContain('payer-action');
   });
 
-  it('that the wallet declines is refused with INSTRUMENT_DECLINED', async () => {
+  it('is refused with INSTRUMENT_DECLINED if the wallet declines', async () => {
     const id = given((await createOrder()).id);
     expect(await refusalOf(captureOrder(id, { paypal: { vaultId: 'SIM-DECLINED' } }))).toMatchObject({
       status: 422,
@@ -208,7 +208,7 @@ describe('an order', () => {
     });
   });
 
-  it('that is unknown is not found', async () => {
+  it('is not found if its id is unknown', async () => {
     expect(await refusalOf(orders.getOrder({ id: 'ABSENT' }))).toMatchObject({
       kind: sdk.CustomError,
       status: 404,
@@ -217,7 +217,7 @@ describe('an order', () => {
   });
 });
 
-describe('a refund', () => {
+describe('a refund at PayPal', () => {
   const charge = async (vaultId = 'SIM-OK') => {
     const id = given((await createOrder()).id);
     const [capture] = capturesOf(await captureOrder(id, { paypal: { vaultId } }));
@@ -233,7 +233,7 @@ describe('a refund', () => {
     return result;
   };
 
-  it('refunds a part of a capture, then the rest, and is read by its id and with the order', async () => {
+  it('returns a part of a capture, then the rest, and can be read by its id and with the order', async () => {
     const { id, captureId } = await charge();
     const part = await refund(captureId, { amount: usd('10.00'), customId: 'ref_1', noteToPayer: 'One book' });
     expect(part).toMatchObject({
@@ -255,14 +255,14 @@ describe('a refund', () => {
     expect(await refusalOf(refund(captureId))).toMatchObject({ status: 422, issues: ['CAPTURE_FULLY_REFUNDED'] });
   });
 
-  it('with the request id of an earlier refund is the earlier refund', async () => {
+  it('is the earlier refund if the request id is repeated', async () => {
     const { captureId } = await charge();
     const key = randomUUID();
     const first = await refund(captureId, { amount: usd('1.00') }, key);
     expect(await refund(captureId, { amount: usd('1.00') }, key)).toEqual(first);
   });
 
-  it('is pending where the payer paid by bank', async () => {
+  it('is pending if the payer paid by bank', async () => {
     const { captureId } = await charge('SIM-REFUND-PENDING');
     const pending = await refund(captureId);
     expect(pending).toMatchObject({ status: 'PENDING', statusDetails: { reason: 'ECHECK' } });
@@ -270,7 +270,7 @@ describe('a refund', () => {
     expect((await payments.getRefund({ refundId: given(pending.id) })).result.status).toBe('COMPLETED');
   });
 
-  it('of more than the capture, of another currency or of an unknown capture is refused', async () => {
+  it('is refused above the captured amount, in another currency, and for an unknown capture', async () => {
     const { captureId } = await charge();
     expect(await refusalOf(refund(captureId, { amount: usd('25.01') }))).toMatchObject({
       status: 422,
@@ -283,8 +283,8 @@ describe('a refund', () => {
   });
 });
 
-describe('the vault', () => {
-  it('saves the wallet that its payer has approved by a setup token, and charges the wallet without the payer', async () => {
+describe('the PayPal vault', () => {
+  it('saves a wallet after the payer approved a setup token, and charges it without the payer', async () => {
     const { result: setup } = await vault.createSetupToken({
       paypalRequestId: randomUUID(),
       body: {
@@ -328,7 +328,7 @@ describe('the vault', () => {
     expect(capturesOf(paid)).toEqual([expect.objectContaining({ status: 'COMPLETED' })]);
   });
 
-  it('sends the payer of a saved card that requires 3-D Secure to PayPal, then charges the card', async () => {
+  it('sends the payer to PayPal if a saved card requires 3-D Secure, then charges the card', async () => {
     const token = await saveToken('SIM-CARD-3DS');
     const id = given((await createOrder()).id);
     const card = {
@@ -347,7 +347,7 @@ describe('the vault', () => {
     expect(capturesOf(await captureOrder(id))).toEqual([expect.objectContaining({ status: 'COMPLETED' })]);
   });
 
-  it('saves the wallet of a payment as the payment is captured', async () => {
+  it('saves the wallet of a payment at the capture', async () => {
     const source: PayPalSdk.PaymentSource = {
       paypal: {
         ...withPayer().paypal,
@@ -367,7 +367,7 @@ describe('the vault', () => {
     expect((await vault.getPaymentToken(given(saved.id))).result.id).toBe(saved.id);
   });
 
-  it('lists the tokens of a customer five on a page, and deletes them', async () => {
+  it('lists a customer’s tokens, five per page, and deletes them', async () => {
     const first = await saveToken('SIM-OK', { merchantCustomerId: 'cus_1' });
     const customerId = given(first.customer?.id);
     for (let count = 1; count < 6; count += 1) await saveToken('SIM-OK', { id: customerId });
@@ -383,8 +383,8 @@ describe('the vault', () => {
 });
 
 /** The SDK has no operation for webhooks: the request to the verification service is that of PayPal's documentation. */
-describe('a webhook', () => {
-  it('is verified by the verification service, for the bytes that were sent only', async () => {
+describe('a PayPal webhook', () => {
+  it('is verified by the verification service only with its original bytes', async () => {
     await captureOrder(given((await createOrder()).id), { paypal: { vaultId: 'SIM-OK' } });
     const delivered = await rig.delivered();
     expect(delivered.map(({ body }) => JSON.parse(body).event_type)).toContain('PAYMENT.CAPTURE.COMPLETED');

@@ -98,32 +98,32 @@ const errorOf = async (call: Promise<unknown>): Promise<SquareSdk.SquareError> =
 const codesOf = ({ errors }: SquareSdk.SquareError) => errors.map(({ code }) => code);
 
 describe('the SDK of Square', () => {
-  it('is of the API version that our adapter asks for: a newer SDK needs a look at the changelog of Square', async () => {
+  it('uses our adapter’s API version (check Square’s changelog before a newer SDK)', async () => {
     await square.locations.get({ locationId: LOCATION });
     expect(sent.map((headers) => headers.get('square-version'))).toEqual([SQUARE_VERSION]);
   });
 
-  it('is answered with the version that it asked for', async () => {
+  it('gets responses in the version that it requested', async () => {
     const { rawResponse } = await square.locations.get({ locationId: LOCATION }).withRawResponse();
     expect(rawResponse.headers.get('square-version')).toBe(SQUARE_VERSION);
   });
 
-  it('is refused without the token of the seller', async () => {
+  it('is refused without the seller’s token', async () => {
     const error = await errorOf(connect('another').locations.get({ locationId: LOCATION }));
     expect(error.statusCode).toBe(401);
     expect(error.errors).toEqual([expect.objectContaining({ category: 'AUTHENTICATION_ERROR', code: 'UNAUTHORIZED' })]);
   });
 });
 
-describe('a location', () => {
-  it.each([LOCATION, 'main'])('named %s is read with its currency', async (locationId) => {
+describe('a Square location', () => {
+  it.each([LOCATION, 'main'])('can be read as %s, with its currency', async (locationId) => {
     const { location } = await square.locations.get({ locationId });
     expect(location).toMatchObject({ id: LOCATION, currency: 'USD', status: 'ACTIVE' });
   });
 });
 
-describe('a payment', () => {
-  it('is created with the token of a card, and read again', async () => {
+describe('a payment at Square', () => {
+  it('is created with a card token, and can be read', async () => {
     const payment = await pay({ referenceId: 'pay_1', note: 'Book' });
     expect(payment).toMatchObject({
       status: 'COMPLETED',
@@ -136,7 +136,7 @@ describe('a payment', () => {
     expect(read.payment).toEqual(payment);
   });
 
-  it('of an order completes the order', async () => {
+  it('completes its order', async () => {
     const order = await placeOrder();
     expect(order).toMatchObject({ state: 'OPEN', totalMoney: money(500) });
     const payment = await pay({ orderId: given(order.id) });
@@ -151,14 +151,14 @@ describe('a payment', () => {
   it.each([
     ['complete', 'COMPLETED'],
     ['cancel', 'CANCELED'],
-  ] as const)('with delayed capture is approved until the seller calls %s', async (action, status) => {
+  ] as const)('stays approved under delayed capture until the seller calls %s', async (action, status) => {
     const { id, ...approved } = await pay({ autocomplete: false });
     expect(approved).toMatchObject({ status: 'APPROVED', cardDetails: { status: 'AUTHORIZED' } });
     const { payment } = await square.payments[action]({ paymentId: given(id) });
     expect(payment?.status).toBe(status);
   });
 
-  it('with the key of an earlier payment is the earlier payment', async () => {
+  it('is the earlier payment if the key is repeated', async () => {
     const idempotencyKey = randomUUID();
     const first = await pay({ idempotencyKey });
     expect(await pay({ idempotencyKey })).toEqual(first);
@@ -171,21 +171,21 @@ describe('a payment', () => {
     ['cnon:card-nonce-rejected-cvv', 'CVV_FAILURE'],
     ['cnon:card-nonce-rejected-expiration', 'INVALID_EXPIRATION'],
     ['cnon:card-nonce-rejected-postalcode', 'ADDRESS_VERIFICATION_FAILURE'],
-  ])('with %s is declined: %s', async (sourceId, code) => {
+  ])('is declined for %s: %s', async (sourceId, code) => {
     const error = await errorOf(pay({ sourceId }));
     expect(error.statusCode).toBe(402);
     expect(error.errors).toEqual([expect.objectContaining({ category: 'PAYMENT_METHOD_ERROR', code })]);
     expect(error.body).toMatchObject({ payment: { status: 'FAILED' } });
   });
 
-  it('in another currency than that of the location is refused', async () => {
+  it('is refused in a currency other than the location’s', async () => {
     const error = await errorOf(pay({ amountMoney: { amount: 500n, currency: 'EUR' } }));
     expect(error.statusCode).toBe(400);
   });
 });
 
-describe('an order', () => {
-  it('has its price changed, then is canceled', async () => {
+describe('an order at Square', () => {
+  it('accepts a new price, and can be canceled', async () => {
     const { id, version } = await placeOrder();
     const orderId = given(id);
     const { order: changed } = await square.orders.update({
@@ -207,7 +207,7 @@ describe('an order', () => {
   });
 });
 
-describe('a customer', () => {
+describe('a customer at Square', () => {
   it('is created, read, changed and deleted', async () => {
     const { id } = await addCustomer();
     const customerId = given(id);
@@ -225,7 +225,7 @@ describe('a customer', () => {
   });
 });
 
-describe('a card on file', () => {
+describe('a card on file at Square', () => {
   it('is made of a token, read, charged without its customer, and disabled', async () => {
     const customerId = given((await addCustomer()).id);
     const card = await addCard(customerId);
@@ -237,13 +237,13 @@ describe('a card on file', () => {
     expect((await square.cards.disable({ cardId })).card?.enabled).toBe(false);
   });
 
-  it('is made of a completed payment', async () => {
+  it('can be made of a completed payment', async () => {
     const customerId = given((await addCustomer()).id);
     const { id } = await pay({ customerId });
     expect(await addCard(customerId, { sourceId: given(id) })).toMatchObject({ enabled: true, customerId });
   });
 
-  it('that requires verification is stored with the token of the verification', async () => {
+  it('is stored with a verification token if it requires verification', async () => {
     const customerId = given((await addCustomer()).id);
     const sourceId = 'cnon:card-nonce-requires-verification';
     const error = await errorOf(addCard(customerId, { sourceId }));
@@ -252,14 +252,14 @@ describe('a card on file', () => {
   });
 });
 
-describe('a refund', () => {
+describe('a refund at Square', () => {
   const refund = async (paymentId: string, cents: number, more: object = {}) => {
     const request = { idempotencyKey: randomUUID(), paymentId, amountMoney: money(cents), reason: 'Returned', ...more };
     const { refund: made } = await square.refunds.refundPayment(request);
     return given(made);
   };
 
-  it('is pending, is read again, and is completed a little later', async () => {
+  it('is pending first, and completed a little later', async () => {
     const paymentId = given((await pay()).id);
     const pending = await refund(paymentId, 200);
     expect(pending).toMatchObject({ status: 'PENDING', amountMoney: money(200), paymentId, reason: 'Returned' });
@@ -270,7 +270,7 @@ describe('a refund', () => {
     expect(payment).toMatchObject({ status: 'COMPLETED', refundedMoney: money(200), refundIds: [pending.id] });
   });
 
-  it('is listed, newest first, from page to page', async () => {
+  it('is listed newest first, page by page', async () => {
     const paymentId = given((await pay()).id);
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) {
@@ -282,7 +282,7 @@ describe('a refund', () => {
     expect(listed).toEqual(ids.toReversed());
   });
 
-  it('of more than is left is refused', async () => {
+  it('is refused above the remaining amount', async () => {
     const paymentId = given((await pay()).id);
     await refund(paymentId, 400);
     const error = await errorOf(refund(paymentId, 101));
@@ -292,7 +292,7 @@ describe('a refund', () => {
     ]);
   });
 
-  it('with the key of an earlier refund is the earlier refund', async () => {
+  it('is the earlier refund if the key is repeated', async () => {
     const idempotencyKey = randomUUID();
     const paymentId = given((await pay()).id);
     const first = await refund(paymentId, 200, { idempotencyKey });
@@ -301,7 +301,7 @@ describe('a refund', () => {
   });
 });
 
-describe('a dispute', () => {
+describe('a dispute at Square', () => {
   it('is listed with its payment, read, and won', async () => {
     const { id: paymentId } = await pay({ sourceId: 'cnon:sim-dispute' });
     const listed: SquareSdk.Square.Dispute[] = [];
@@ -316,8 +316,8 @@ describe('a dispute', () => {
   });
 });
 
-describe('a webhook', () => {
-  it('is verified by the helper of the SDK, for its body, its URL and its key only', async () => {
+describe('a Square webhook', () => {
+  it('is verified by the SDK’s helper only with its own body, URL and key', async () => {
     const { id } = await pay();
     const delivered = await rig.delivered();
     expect(delivered.map(({ body }) => JSON.parse(body).type)).toEqual(

@@ -69,7 +69,7 @@ const subscribe = async (card?: string) => {
 };
 
 describe('the SDK of Stripe', () => {
-  it('sends the API version that our adapter asks for', async () => {
+  it('sends our adapter’s API version', async () => {
     const versions: (string | null)[] = [];
     const stripe = new Stripe('sk_test_local_provider_a', {
       httpClient: Stripe.createFetchHttpClient((input: URL | string | Request, init?: RequestInit) => {
@@ -84,7 +84,7 @@ describe('the SDK of Stripe', () => {
   });
 });
 
-describe('a parameter that this version of the API has removed', () => {
+describe('a removed API parameter', () => {
   it.each(['paymentIntents', 'setupIntents'] as const)('is refused by %s: payment_method_types', async (intents) => {
     const price = intents === 'paymentIntents' ? { amount: 2_000, currency: 'usd' } : {};
     const params = { ...price, payment_method_types: ['card'] };
@@ -93,8 +93,8 @@ describe('a parameter that this version of the API has removed', () => {
   });
 });
 
-describe('the guide', () => {
-  it('to accept a payment ends with the payment, its charge and a verified event', async () => {
+describe('a flow from Stripe’s guides', () => {
+  it('accepts a payment and ends with its charge and a verified event', async () => {
     const { id, client_secret } = await rig.stripe.paymentIntents.create({
       amount: 1_999,
       currency: 'eur',
@@ -113,7 +113,7 @@ describe('the guide', () => {
     expect(event?.data.object).toMatchObject({ id, status: 'succeeded' });
   });
 
-  it('to hold an amount ends with the capture of a part of the amount', async () => {
+  it('holds an amount and ends with a partial capture', async () => {
     const held = await rig.stripe.paymentIntents.create({
       amount: 2_000,
       currency: 'usd',
@@ -127,7 +127,7 @@ describe('the guide', () => {
     expect(captured).toMatchObject({ status: 'succeeded', amount_received: 750 });
   });
 
-  it('to refund a payment ends with the refund, which is read and listed', async () => {
+  it('refunds a payment, and the refund can be read and listed', async () => {
     const paid = await rig.stripe.paymentIntents.create({
       amount: 2_000,
       currency: 'usd',
@@ -141,7 +141,7 @@ describe('the guide', () => {
     expect(await rig.stripe.charges.retrieve(String(paid.latest_charge))).toMatchObject({ amount_refunded: 500 });
   });
 
-  it('to refund a payment ends, where the refund is pending, with the event of its success', async () => {
+  it('refunds a payment, and an event reports the later success of a pending refund', async () => {
     const paid = await chargedBy('pm_card_pendingRefund');
     const refund = await rig.stripe.refunds.create({ payment_intent: paid.id, reason: 'requested_by_customer' });
     expect(refund).toMatchObject({ status: 'pending', amount: 2_000, reason: 'requested_by_customer' });
@@ -152,7 +152,7 @@ describe('the guide', () => {
     expect(await verifiedEvents('refund.failed')).toEqual([]);
   });
 
-  it('to refund a payment ends, where the bank sends the refund back, with the event of its failure', async () => {
+  it('refunds a payment, and an event reports the failure if the bank returns the refund', async () => {
     const paid = await chargedBy('pm_card_refundFail');
     const refund = await rig.stripe.refunds.create({ payment_intent: paid.id });
     expect(refund.status).toBe('succeeded');
@@ -167,7 +167,7 @@ describe('the guide', () => {
     });
   });
 
-  it('to change the metadata of a refund ends with both values; the refund of a card cannot be canceled', async () => {
+  it('changes a refund’s metadata to both values; the refund of a card cannot be canceled', async () => {
     const { id } = await chargedBy('pm_card_visa');
     const refund = await rig.stripe.refunds.create({ payment_intent: id, metadata: { refund_id: 'ref_1' } });
     const changed = await rig.stripe.refunds.update(refund.id, { metadata: { ticket: '7' } });
@@ -175,7 +175,7 @@ describe('the guide', () => {
     expect(await errorOf(rig.stripe.refunds.cancel(refund.id))).toMatchObject({ statusCode: 400 });
   });
 
-  it('to answer a dispute ends with the dispute won, and the charge can be refunded again', async () => {
+  it('responds to a dispute, wins it, and allows refunds of the charge again', async () => {
     const paid = await chargedBy('pm_card_createDispute');
     const [opened] = await verifiedEvents('charge.dispute.created');
     const { data } = await rig.stripe.disputes.list({ payment_intent: paid.id });
@@ -198,7 +198,7 @@ describe('the guide', () => {
     expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
   });
 
-  it('to accept a dispute ends with the dispute lost, for good', async () => {
+  it('accepts a dispute, which is then lost for good', async () => {
     const paid = await chargedBy('pm_card_createDisputeProductNotReceived');
     const { data } = await rig.stripe.disputes.list({ charge: String(paid.latest_charge) });
     const id = String(data[0]?.id);
@@ -213,7 +213,7 @@ describe('the guide', () => {
     expect(await rig.stripe.disputes.retrieve(id)).toMatchObject({ status: 'lost' });
   });
 
-  it('to answer an inquiry leaves the money where it is', async () => {
+  it('responds to an inquiry, and no money moves', async () => {
     const paid = await chargedBy('pm_card_createDisputeInquiry');
     const { data } = await rig.stripe.disputes.list({ payment_intent: paid.id });
     expect(data).toMatchObject([{ status: 'warning_needs_response', is_charge_refundable: true }]);
@@ -226,7 +226,7 @@ describe('the guide', () => {
     expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
   });
 
-  it('to save a card ends with the card of the customer, charged later without the customer', async () => {
+  it('saves a customer’s card and charges it later without the customer', async () => {
     const { customer, setup, method } = await savedCard();
     expect(setup.status).toBe('succeeded');
     const { data } = await rig.stripe.customers.listPaymentMethods(customer, { type: 'card' });
@@ -245,7 +245,7 @@ describe('the guide', () => {
     expect(await verifiedEvents('setup_intent.succeeded')).toHaveLength(1);
   });
 
-  it('to sell a subscription ends with the payment of its first invoice', async () => {
+  it('sells a subscription and ends with the payment of its first invoice', async () => {
     const { subscription, invoice, method } = await subscribe();
     expect(subscription.status).toBe('incomplete');
     const secret = invoice.confirmation_secret?.client_secret ?? '';
@@ -264,8 +264,8 @@ describe('the guide', () => {
   });
 });
 
-describe('a set-up', () => {
-  it('that is canceled is final', async () => {
+describe('a setup intent at Stripe', () => {
+  it('is final after its cancellation', async () => {
     const { id } = await rig.stripe.setupIntents.create({ usage: 'off_session' });
     expect(await rig.stripe.setupIntents.cancel(id, { cancellation_reason: 'abandoned' })).toMatchObject({
       status: 'canceled',
@@ -279,8 +279,8 @@ describe('a set-up', () => {
   });
 });
 
-describe('an invoice', () => {
-  it('that is not collected by itself is collected by a call', async () => {
+describe('an invoice at Stripe', () => {
+  it('is collected by a call if it does not collect itself', async () => {
     const { subscription, method } = await subscribe('pm_sim_ok_1_then_decline');
     const { latest_invoice: first } = await rig.stripe.subscriptions.retrieve(subscription.id);
     await rig.stripe.invoices.pay(String(first), { payment_method: method });
@@ -299,8 +299,8 @@ describe('an invoice', () => {
   });
 });
 
-describe('a webhook', () => {
-  it('is verified for its body and its secret only, within five minutes', async () => {
+describe('a Stripe webhook', () => {
+  it('is verified only with its own body and secret, within five minutes', async () => {
     await rig.stripe.customers.create({ email: 'ana@example.com' });
     await rig.events();
     const [delivered] = rig.delivered;

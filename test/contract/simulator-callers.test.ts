@@ -17,8 +17,8 @@ const intent = (more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
     ...more,
   });
 
-describe('who may call', () => {
-  it('a browser confirms with the publishable key and the client secret, and gets fewer fields', async () => {
+describe('access to the simulated Stripe', () => {
+  it('lets a browser confirm with the publishable key and the client secret, with fewer fields', async () => {
     const created = await intent();
     const secret = created.client_secret ?? '';
     const seen = await rig.browser(`/v1/payment_intents/${created.id}?client_secret=${secret}`);
@@ -33,7 +33,7 @@ describe('who may call', () => {
     expect(await confirm(another.id)).toMatchObject({ status: 400, body: { error: { param: 'client_secret' } } });
   });
 
-  it('a declined browser gets no more fields than a successful one', async () => {
+  it('gives a declined browser no more fields than a successful browser', async () => {
     const { id, client_secret: secret } = await intent();
     const { status, body } = await rig.browser(`/v1/payment_intents/${id}/confirm`, {
       client_secret: secret ?? '',
@@ -44,7 +44,7 @@ describe('who may call', () => {
     expect((body['error'] as { payment_intent: object }).payment_intent).not.toHaveProperty('metadata');
   });
 
-  it('a browser needs the client secret, and may call little', async () => {
+  it('requires the client secret from a browser, and limits its operations', async () => {
     const { id } = await intent();
     expect(await rig.browser(`/v1/payment_intents/${id}`)).toMatchObject({ status: 400 });
     expect(await rig.browser(`/v1/payment_intents/${id}/cancel`, {})).toMatchObject({ status: 401 });
@@ -54,7 +54,7 @@ describe('who may call', () => {
     expect(made).toMatchObject({ status: 200, body: { object: 'payment_method' } });
   });
 
-  it('takes the secret key as Bearer or as the name of Basic, and no other', async () => {
+  it('accepts the secret key as Bearer or as the user name of Basic, and no other key', async () => {
     const get = async (authorization?: string) =>
       (await rig.raw('/v1/customers', authorization === undefined ? {} : { headers: { authorization } })).status;
     expect(await get('Bearer sk_test_local_provider_a')).toBe(200);
@@ -63,7 +63,7 @@ describe('who may call', () => {
     expect(await get()).toBe(401);
   });
 
-  it('answers unknown paths with the vendor’s 404', async () => {
+  it('responds to unknown paths with the vendor’s 404', async () => {
     const response = await rig.raw('/v1/nothing', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });

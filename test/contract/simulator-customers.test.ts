@@ -22,8 +22,8 @@ const ledger = async () => {
   return body as { charges: Record<string, unknown>[]; payment_intents: Record<string, unknown>[] };
 };
 
-describe('customers and their methods', () => {
-  it('a customer is made, changed, found, and deleted with its methods', async () => {
+describe('the simulator of customers and methods', () => {
+  it('creates, changes and finds a customer, and deletes it with its methods', async () => {
     const made = await rig.stripe.customers.create({ email: 'a@example.com', name: 'Ana', address: { country: 'PT' } });
     const changed = await rig.stripe.customers.update(made.id, { name: '', phone: '+351', address: { city: 'Porto' } });
     expect(changed).toMatchObject({
@@ -40,7 +40,7 @@ describe('customers and their methods', () => {
     expect(await errorOf(rig.stripe.customers.update(made.id, { name: 'x' }))).toMatchObject({ statusCode: 404 });
   });
 
-  it('a method is attached, changed, listed and detached, and is then of no more use', async () => {
+  it('attaches, changes, lists and detaches a method, which then cannot be used', async () => {
     const customer = await rig.stripe.customers.create({});
     const method = await rig.stripe.paymentMethods.create({ type: 'card', card: { token: 'tok_amex' } });
     expect(await errorOf(rig.stripe.paymentMethods.update(method.id, { metadata: { a: '1' } }))).toMatchObject({
@@ -67,7 +67,7 @@ describe('customers and their methods', () => {
     expect(await errorOf(intent({ confirm: true, payment_method: method.id }))).toMatchObject({ statusCode: 400 });
   });
 
-  it('a card that the bank declines cannot be attached, one that fails later can', async () => {
+  it('refuses to attach a card that the bank declines, and attaches a card that fails later', async () => {
     const customer = await rig.stripe.customers.create({});
     expect(
       await errorOf(rig.stripe.paymentMethods.attach('pm_card_chargeDeclined', { customer: customer.id })),
@@ -79,7 +79,7 @@ describe('customers and their methods', () => {
     ).toBe(customer.id);
   });
 
-  it("a stored method pays its own customer's payments only", async () => {
+  it("lets a stored method pay only its own customer's payments", async () => {
     const [ana, ben] = await Promise.all([rig.stripe.customers.create({}), rig.stripe.customers.create({})]);
     const { id } = await rig.stripe.paymentMethods.attach('pm_card_visa', { customer: ana.id });
     expect((await intent({ confirm: true, payment_method: id, customer: ana.id })).status).toBe('succeeded');
@@ -92,7 +92,7 @@ describe('customers and their methods', () => {
     });
   });
 
-  it('a method is stored by the payment that asks for it, and otherwise used once', async () => {
+  it('stores the method of a payment that requests it, and otherwise uses it once', async () => {
     const customer = await rig.stripe.customers.create({});
     const kept = await intent({
       confirm: true,
@@ -109,7 +109,7 @@ describe('customers and their methods', () => {
     );
   });
 
-  it('a setup intent stores a method without a charge', async () => {
+  it('stores a method through a setup intent without a charge', async () => {
     const customer = await rig.stripe.customers.create({});
     const setup = await rig.stripe.setupIntents.create({ customer: customer.id });
     expect(setup.status).toBe('requires_payment_method');

@@ -65,13 +65,13 @@ const replaceMethod = async (subscription: Stripe.Subscription, method = 'pm_car
   return id;
 };
 
-describe('the end of a subscription', () => {
-  it('is flexible: the billing mode that the API version creates', async () => {
+describe('the scheduled end of a subscription', () => {
+  it('uses the flexible billing mode, which is the API version’s default', async () => {
     expect((await subscribe()).billing_mode).toMatchObject({ type: 'flexible' });
     expect((await subscribe({ billing_mode: { type: 'classic' } })).billing_mode).toMatchObject({ type: 'classic' });
   });
 
-  it('is set by a date, as the portal does, and comes at that date', async () => {
+  it('is set by a date, as the portal does, and takes effect at that date', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     const set = await change(subscription, { cancel_at: end });
@@ -82,14 +82,14 @@ describe('the end of a subscription', () => {
     expect(await invoicesOf(subscription)).toHaveLength(1);
   });
 
-  it('may lie in a period, which ends with it', async () => {
+  it('can lie within a period, and shortens the period', async () => {
     const subscription = await subscribe();
     await change(subscription, { cancel_at: now() + 10 * 86_400 });
     await rig.clock.advance(10 * DAY);
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  it('in a later period makes that period cost its share', async () => {
+  it('prorates a later period in which it lies', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end + 14 * 86_400;
     await change(subscription, { cancel_at: end });
@@ -100,7 +100,7 @@ describe('the end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  it('is cleared by an empty string, and not by the flag', async () => {
+  it('is cleared by an empty string, but not by the flag', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     await change(subscription, { cancel_at: end });
@@ -119,7 +119,7 @@ describe('the end of a subscription', () => {
     expect(back).toMatchObject({ cancel_at_period_end: false, cancel_at: null, canceled_at: null });
   });
 
-  it('is refused in the past, and by date and flag in one call', async () => {
+  it('is refused in the past, and by date and flag in the same call', async () => {
     const subscription = await subscribe();
     expect((await errorOf(change(subscription, { cancel_at: now() }))).message).toMatch(/in the future/);
     const both = await errorOf(change(subscription, { cancel_at: now() + 60, cancel_at_period_end: true }));
@@ -130,7 +130,7 @@ describe('the end of a subscription', () => {
 describe('a trial', () => {
   const trialing = () => subscribe({ trial_end: now() + 10 * 86_400 });
 
-  it('is extended, and bills at its new end', async () => {
+  it('can be extended, and bills at its new end', async () => {
     const subscription = await trialing();
     const end = now() + 20 * 86_400;
     expect(await change(subscription, { trial_end: end })).toMatchObject({ status: 'trialing', trial_end: end });
@@ -142,7 +142,7 @@ describe('a trial', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_000, status: 'paid' });
   });
 
-  it('ends early, and is charged immediately', async () => {
+  it('can end early, and then charges immediately', async () => {
     const subscription = await trialing();
     await rig.clock.advance(DAY);
     const ended = await change(subscription, { trial_end: 'now' });
@@ -155,7 +155,7 @@ describe('a trial', () => {
     expect(await invoicesOf(subscription)).toHaveLength(2);
   });
 
-  it('is added later as a free month, with an invoice of 0', async () => {
+  it('can be added later as a free month, with an invoice of 0', async () => {
     const subscription = await subscribe();
     await rig.clock.advance(5 * DAY);
     const end = now() + 30 * 86_400;
@@ -168,7 +168,7 @@ describe('a trial', () => {
     expect((await invoicesOf(subscription)).map(({ amount_paid: paid }) => paid)).toEqual([1_000, 0, 1_000]);
   });
 
-  it('cannot end in the past, or after two years', async () => {
+  it('cannot end in the past or after two years', async () => {
     const subscription = await trialing();
     expect((await errorOf(change(subscription, { trial_end: now() }))).message).toMatch(/in the future/);
     expect((await errorOf(change(subscription, { trial_end: now() + 3 * 366 * 86_400 }))).message).toMatch(/two years/);
@@ -176,7 +176,7 @@ describe('a trial', () => {
 });
 
 describe('the terms of a subscription', () => {
-  it('take a quantity, which the next invoice has', async () => {
+  it('accept a quantity, which applies to the next invoice', async () => {
     const subscription = await subscribe();
     expect(itemOf(await changeItem(subscription, { quantity: 3 })).quantity).toBe(3);
     await rig.clock.advance(31 * DAY);
@@ -185,7 +185,7 @@ describe('the terms of a subscription', () => {
     expect(invoice.lines.data[0]).toMatchObject({ quantity: 3, amount: 3_000 });
   });
 
-  it('take another price of the same interval, which the next invoice has', async () => {
+  it('accept another price of the same interval, which applies to the next invoice', async () => {
     const subscription = await subscribe();
     const changed = await changeItem(subscription, newPrice(subscription, 1_500));
     expect(itemOf(changed)).toMatchObject({ price: { unit_amount: 1_500 }, current_period_end: expect.any(Number) });
@@ -194,7 +194,7 @@ describe('the terms of a subscription', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_500, status: 'paid' });
   });
 
-  it('are billed immediately at another interval, unless a trial bridges the paid time', async () => {
+  it('cause an immediate bill at another interval, unless a trial bridges the paid time', async () => {
     const yearly = await subscribe();
     await rig.clock.advance(DAY);
     await changeItem(yearly, newPrice(yearly, 9_000, 'year'));
@@ -219,8 +219,8 @@ describe('the terms of a subscription', () => {
   });
 });
 
-describe('an invoice', () => {
-  it('has discounts and taxes in its total', async () => {
+describe('an invoice in the simulated dashboard', () => {
+  it('includes discounts and taxes in its total', async () => {
     const coupon = await rig.stripe.coupons.create({ percent_off: 25, duration: 'repeating', duration_in_months: 2 });
     const vat = await rig.stripe.taxRates.create({ display_name: 'VAT', percentage: 19, inclusive: false });
     const subscription = await subscribe();
@@ -241,13 +241,13 @@ describe('an invoice', () => {
     expect(await find(subscription)).toMatchObject({ discounts: [] });
   });
 
-  it('contains an inclusive tax', async () => {
+  it('includes an inclusive tax in its price', async () => {
     const vat = await rig.stripe.taxRates.create({ display_name: 'VAT', percentage: 19, inclusive: true });
     const invoice = await newestInvoice(await subscribe({ default_tax_rates: [vat.id] }));
     expect(invoice).toMatchObject({ subtotal: 1_000, total: 1_000, total_excluding_tax: 840, amount_due: 1_000 });
   });
 
-  it('of 0 by a coupon has no payment and is paid immediately; the coupon of one charge is used up', async () => {
+  it('is paid without a payment if a coupon reduces it to 0, and the single-use coupon is used up', async () => {
     const free = await rig.stripe.coupons.create({ percent_off: 100, duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: free.id }] });
@@ -261,7 +261,7 @@ describe('an invoice', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_000, amount_paid: 1_000 });
   });
 
-  it("takes the customer's credit first, and a debit as well", async () => {
+  it("uses the customer's credit first, and adds a debit", async () => {
     const subscription = await subscribe();
     const customer = customerOf(subscription);
     expect(await rig.stripe.customers.update(customer, { balance: -1_400 })).toMatchObject({ balance: -1_400 });
@@ -284,7 +284,7 @@ describe('an invoice', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ starting_balance: 250, amount_due: 1_250, total: 1_000 });
   });
 
-  it("below the minimum charge becomes the customer's debit", async () => {
+  it("becomes the customer's debit if it is below the minimum charge", async () => {
     const coupon = await rig.stripe.coupons.create({ amount_off: 970, currency: 'usd', duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: coupon.id }] });
@@ -294,7 +294,7 @@ describe('an invoice', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_030 });
   });
 
-  it('that is void returns the credit it took', async () => {
+  it('returns the credit it used when it is voided', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await rig.stripe.customers.update(customerOf(subscription), { balance: -400 });
     await rig.clock.advance(31 * DAY);
@@ -305,7 +305,7 @@ describe('an invoice', () => {
   });
 });
 
-describe('a step of an open invoice', () => {
+describe('an action on an open invoice', () => {
   const owing = async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await rig.clock.advance(31 * DAY);
@@ -314,7 +314,7 @@ describe('a step of an open invoice', () => {
     return { subscription, invoice };
   };
 
-  it('writes it off: the subscription is active, and the payer may still pay', async () => {
+  it('writes the invoice off; the subscription becomes active, and the payer can still pay', async () => {
     const { subscription, invoice } = await owing();
     const marked = await rig.stripe.invoices.markUncollectible(invoice);
     expect(marked).toMatchObject({ status: 'uncollectible', next_payment_attempt: null, auto_advance: false });
@@ -327,7 +327,7 @@ describe('a step of an open invoice', () => {
     expect(await rig.stripe.invoices.pay(invoice, { payment_method: method })).toMatchObject({ status: 'paid' });
   });
 
-  it('pays a written-off one that asks for nothing without a charge', async () => {
+  it('pays a written-off invoice of 0 without a charge', async () => {
     const subscription = await subscribe({}, 'pm_card_visa');
     await change(subscription, { pause_collection: { behavior: 'mark_uncollectible' } });
     await change(subscription, { trial_end: now() + 30 * 86_400, proration_behavior: 'none' });
@@ -338,13 +338,13 @@ describe('a step of an open invoice', () => {
     expect((await rig.stripe.paymentIntents.list({ limit: 100 })).data).toHaveLength(intents);
   });
 
-  it('voids it: the invoice before it decides the status', async () => {
+  it('voids the invoice, and the invoice before it decides the subscription’s status', async () => {
     const { subscription, invoice } = await owing();
     await rig.stripe.invoices.voidInvoice(invoice);
     expect(await find(subscription)).toMatchObject({ status: 'active' });
   });
 
-  it('records a payment made elsewhere, without a charge', async () => {
+  it('records an out-of-band payment without a charge', async () => {
     const { subscription, invoice } = await owing();
     const before = (await types()).length;
     const paid = await rig.stripe.invoices.pay(invoice, { paid_out_of_band: true, expand: ['payments'] });
@@ -367,7 +367,7 @@ describe('a step of an open invoice', () => {
     expect((await errorOf(rig.stripe.invoices.finalizeInvoice(invoice))).message).toMatch(/already finalized/);
   });
 
-  it('pages through all open invoices of a subscription or a customer', async () => {
+  it('pages through all open invoices of a subscription or customer', async () => {
     const { subscription } = await owing();
     await rig.control('POST', '/retries', { days: [40], then: 'past_due' });
     await rig.clock.advance(60 * DAY);
@@ -380,14 +380,14 @@ describe('a step of an open invoice', () => {
   });
 });
 
-describe('the retries', () => {
+describe('the retry schedule', () => {
   const owing = async (method = 'pm_sim_ok_1_then_nsf') => {
     const subscription = await subscribe({}, method);
     await rig.clock.advance(31 * DAY);
     return subscription;
   };
 
-  it('keep their days, and then leave the subscription past due', async () => {
+  it('keeps its days, and then leaves the subscription past due', async () => {
     expect(await rig.control('POST', '/retries', { days: [2, 5], then: 'past_due' })).toMatchObject({ status: 200 });
     const subscription = await owing();
     await rig.clock.advance(20 * DAY);
@@ -395,7 +395,7 @@ describe('the retries', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ status: 'open', attempt_count: 3 });
   });
 
-  it('end in unpaid: nothing is collected, and later invoices stay drafts', async () => {
+  it('can end in unpaid, and then collects nothing and keeps later invoices as drafts', async () => {
     await rig.control('POST', '/retries', { days: [2], then: 'unpaid' });
     const subscription = await owing();
     await rig.clock.advance(2 * DAY);
@@ -412,7 +412,7 @@ describe('the retries', () => {
     expect(finalized).toMatchObject({ status: 'paid', amount_paid: 1_000 });
   });
 
-  it('collect a draft an hour after its automatic collection is turned on', async () => {
+  it('collects a draft an hour after its automatic collection is turned on', async () => {
     const subscription = await subscribe();
     await change(subscription, { pause_collection: { behavior: 'keep_as_draft' } });
     await rig.clock.advance(31 * DAY);
@@ -424,7 +424,7 @@ describe('the retries', () => {
     expect(await newestInvoice(subscription)).toMatchObject({ status: 'paid' });
   });
 
-  it('of several open invoices go on: the newest one alone decides the status', async () => {
+  it('covers several open invoices, but only the newest decides the status', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await changeItem(subscription, {
       price_data: { ...newPrice(subscription, 1_100).price_data, recurring: { interval: 'week' } },
@@ -441,7 +441,7 @@ describe('the retries', () => {
     expect(await rig.stripe.invoices.retrieve(String(older?.id))).toMatchObject({ status: 'paid', attempt_count: 5 });
   });
 
-  it('are refused without a list of days or a known end', async () => {
+  it('is refused without a list of days or a known end', async () => {
     expect(await rig.control('POST', '/retries', { days: [0], then: 'cancel' })).toMatchObject({ status: 400 });
     expect(await rig.control('POST', '/retries', { days: [1], then: 'forget' })).toMatchObject({ status: 400 });
   });
@@ -452,7 +452,7 @@ describe('the control routes of the dashboard', () => {
   const set = (subscription: Stripe.Subscription, body: unknown) =>
     rig.control('POST', `/subscriptions/${subscription.id}`, body);
 
-  it('change a subscription, by our id too, and a read shows the same', async () => {
+  it('change a subscription, also by our id, and a read shows the change', async () => {
     const subscription = await subscribe({ metadata: { subscription_id: 'sub_ours' } });
     const end = itemOf(subscription).current_period_end;
     const answered = await rig.control('POST', '/subscriptions/sub_ours', {
@@ -485,7 +485,7 @@ describe('the control routes of the dashboard', () => {
     expect(await find(subscription)).toMatchObject({ discounts: [], default_tax_rates: [] });
   });
 
-  it('move a trial and end it', async () => {
+  it('move a trial, and end it', async () => {
     const subscription = await subscribe();
     const end = now() + 40 * 86_400;
     await set(subscription, { trial_end: iso(end * 1_000) });
@@ -503,7 +503,7 @@ describe('the control routes of the dashboard', () => {
     expect(await set(subscription, { status: 'unpaid' })).toMatchObject({ status: 409 });
   });
 
-  it('refuse what Stripe refuses, and change nothing', async () => {
+  it('refuse the requests that Stripe refuses, and change nothing', async () => {
     const subscription = await subscribe();
     const past = await set(subscription, { cancel_at: iso(rig.clock.now() - DAY), coupon: { percent_off: 10 } });
     expect(past).toMatchObject({ status: 409, body: { error: expect.stringMatching(/in the future/) } });
@@ -512,7 +512,7 @@ describe('the control routes of the dashboard', () => {
     expect(await rig.control('POST', '/subscriptions/sub_absent', {})).toMatchObject({ status: 404 });
   });
 
-  it('step an invoice', async () => {
+  it('apply each action to an invoice', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await rig.clock.advance(31 * DAY);
     const invoice = String((await newestInvoice(subscription)).id);

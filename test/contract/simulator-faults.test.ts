@@ -19,7 +19,7 @@ const fault = (rule: object) => rig.control('POST', '/faults', rule);
 const charges = async () => ((await rig.control('GET', '/ledger')).body as { charges: { status: string }[] }).charges;
 const journal = async () => (await rig.control('GET', '/requests')).body as { path: string; status: number | null }[];
 
-describe('a fault', () => {
+describe('an injected fault', () => {
   it.each([
     ['timeout_before', 0],
     ['timeout_after', 1],
@@ -27,7 +27,7 @@ describe('a fault', () => {
     ['error_500', 0],
     ['rate_limit', 0],
     ['malformed', 1],
-  ])('%s leaves %i charges behind, and the same key then ends with one', async (action, committed) => {
+  ])('%s leaves %i charges, and a retry under the same key ends with one charge', async (action, committed) => {
     const { id } = await create('k1');
     await fault({ action, path: '/confirm', times: 1 });
     await errorOf(confirm(id, 'k2'));
@@ -36,7 +36,7 @@ describe('a fault', () => {
     expect(await charges()).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('has the same effect on the client as at a provider', async () => {
+  it('has the same effect on the client as a real provider’s fault', async () => {
     const { id } = await create('k1');
     await fault({ action: 'timeout_after', times: 1 });
     expect(await errorOf(rig.stripe.paymentIntents.retrieve(id))).toMatchObject({ type: 'StripeConnectionError' });
@@ -62,7 +62,7 @@ describe('a fault', () => {
     await expect(reset).rejects.toBeInstanceOf(ConnectionDropped);
   });
 
-  it('strikes the given slot and path, the given number of times, until it is cleared', async () => {
+  it('affects the given slot and path, the given number of times, until it is cleared', async () => {
     await fault({ action: 'error_500', provider: 'provider_b' });
     await fault({ action: 'error_500', path: '/v1/customers', times: 2 });
     await create('k1');
@@ -75,7 +75,7 @@ describe('a fault', () => {
     await create('k2');
   });
 
-  it('strikes by chance, and by the same chance with the same seed', async () => {
+  it('occurs at random, and in the same sequence for the same seed', async () => {
     const run = async (seed: number) => {
       await rig.control('DELETE', '/faults');
       await fault({ action: 'error_500', probability: 0.5, seed });
@@ -96,7 +96,7 @@ describe('a fault', () => {
     expect(first.filter(Boolean).length).toBeLessThan(32);
   });
 
-  it('is refused with every mistake named', async () => {
+  it('is refused with a list of all its mistakes', async () => {
     expect(await fault({ action: 'explode', times: 0 })).toEqual({
       status: 400,
       body: { error: expect.stringMatching(/times.*action|action.*times/s) },
@@ -104,11 +104,11 @@ describe('a fault', () => {
   });
 });
 
-describe('a method that loses the connection', () => {
+describe('a payment method that loses the connection', () => {
   it.each([
     ['pm_sim_timeout_before', 0],
     ['pm_sim_timeout_after', 1],
-  ])('%s does so at the first attempt only, with %i charges behind', async (method, committed) => {
+  ])('%s loses it at the first attempt only, and leaves %i charges', async (method, committed) => {
     const { id } = await create('k1');
     expect(await errorOf(confirm(id, 'k2', method))).toMatchObject({ type: 'StripeConnectionError' });
     expect(await charges()).toHaveLength(committed);
@@ -120,7 +120,7 @@ describe('a method that loses the connection', () => {
   });
 
   it.each(['pm_sim_timeout_before', 'pm_sim_timeout_after'])(
-    '%s does so when the intent is made and confirmed at once',
+    '%s loses it when one call creates and confirms the intent',
     async (method) => {
       const charge = () =>
         rig.stripe.paymentIntents.create(
@@ -133,7 +133,7 @@ describe('a method that loses the connection', () => {
     },
   );
 
-  it('does so once for every payment', async () => {
+  it('loses it once per payment', async () => {
     for (const key of ['a', 'b']) {
       const { id } = await create(key);
       expect(await errorOf(confirm(id, `${key}2`, 'pm_sim_timeout_before'))).toMatchObject({
@@ -143,8 +143,8 @@ describe('a method that loses the connection', () => {
   });
 });
 
-describe('the journal', () => {
-  it('has every call of an adapter, answered or not, and none of a browser', async () => {
+describe('the call journal', () => {
+  it('records every call of an adapter, with or without a response, but no call of a browser', async () => {
     const { id, client_secret: secret } = await create('k1');
     await errorOf(confirm(id, 'k2', 'pm_sim_timeout_before'));
     await errorOf(confirm(id, 'k3', 'pm_card_chargeDeclined'));

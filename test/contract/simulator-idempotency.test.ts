@@ -30,8 +30,8 @@ const create = (key: string, fields: Record<string, string> = { amount: '500', c
 const code = ({ body }: { body: string }) => (JSON.parse(body) as { error: { type: string; code?: string } }).error;
 const intents = async () => (await rig.stripe.paymentIntents.list()).data;
 
-describe('the same idempotency key', () => {
-  it('gets the stored answer, marked as replayed, for any order of the fields', async () => {
+describe('a repeated idempotency key', () => {
+  it('returns the stored response, marked as replayed, for any order of the fields', async () => {
     const first = await create('k1');
     const again = await create('k1', { currency: 'usd', amount: '500' });
     expect(first.replayed).toBeNull();
@@ -40,7 +40,7 @@ describe('the same idempotency key', () => {
     expect(await intents()).toHaveLength(1);
   });
 
-  it('gets the stored decline, with one failed charge', async () => {
+  it('returns the stored decline, and leaves one failed charge', async () => {
     const { id } = await rig.stripe.paymentIntents.create(AMOUNT);
     const confirm = () => post(`/v1/payment_intents/${id}/confirm`, 'k1', { payment_method: 'pm_card_chargeDeclined' });
     const first = await confirm();
@@ -53,7 +53,7 @@ describe('the same idempotency key', () => {
     ]);
   });
 
-  it('with other parameters, or on another path, is refused', async () => {
+  it('is refused with other parameters or on another path', async () => {
     await create('k1');
     const other = await create('k1', { amount: '501', currency: 'usd' });
     expect([other.status, code(other).type]).toEqual([400, 'idempotency_error']);
@@ -64,7 +64,7 @@ describe('the same idempotency key', () => {
     expect(error.type).toBe('StripeIdempotencyError');
   });
 
-  it('in flight is a conflict, and one of the two goes through', async () => {
+  it('conflicts while its first request is in flight, and one of the two requests succeeds', async () => {
     const answers = await Promise.all([create('k1'), create('k1')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     const conflict = answers.find(({ status }) => status === 409);
@@ -73,13 +73,13 @@ describe('the same idempotency key', () => {
     expect(await intents()).toHaveLength(1);
   });
 
-  it('is not spent by a request that was refused before it began', async () => {
+  it('is free after a validation error of the first request', async () => {
     expect((await create('k1', { amount: '0', currency: 'usd' })).status).toBe(400);
     expect((await create('k1', { currency: 'usd' })).status).toBe(400);
     expect(await create('k1')).toMatchObject({ status: 200, replayed: null });
   });
 
-  it('is spent by a request that was refused for the state it met', async () => {
+  it('is used up by a request that was refused for the object’s status', async () => {
     const { id } = await rig.stripe.paymentIntents.create(AMOUNT);
     const confirm = () => post(`/v1/payment_intents/${id}/confirm`, 'k1', {});
     expect((await confirm()).status).toBe(400);
@@ -87,7 +87,7 @@ describe('the same idempotency key', () => {
     expect(await confirm()).toMatchObject({ status: 400, replayed: 'true' });
   });
 
-  it('is not spent by an overload or a failure at the door', async () => {
+  it('is free after a rate limit or a server error that stopped the first request', async () => {
     for (const action of ['rate_limit', 'error_500'] as const) {
       await rig.control('POST', '/faults', { action, times: 1 });
       expect((await create(action)).status).toBe(action === 'rate_limit' ? 429 : 500);
@@ -95,7 +95,7 @@ describe('the same idempotency key', () => {
     }
   });
 
-  it('is kept for 24 hours of the clock', async () => {
+  it('returns the stored response for 24 hours', async () => {
     await create('k1');
     await rig.clock.advance(24 * HOUR - 1);
     expect((await create('k1')).replayed).toBe('true');
@@ -104,7 +104,7 @@ describe('the same idempotency key', () => {
     expect(await intents()).toHaveLength(2);
   });
 
-  it('means nothing to a read', async () => {
+  it('has no effect on a read', async () => {
     const { id } = await rig.stripe.paymentIntents.create(AMOUNT, { idempotencyKey: 'k1' });
     expect((await rig.stripe.paymentIntents.retrieve(id, {}, { idempotencyKey: 'k1' })).id).toBe(id);
   });

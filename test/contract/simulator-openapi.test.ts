@@ -320,19 +320,19 @@ const problems = (api: OpenApi, schema: string, body: unknown): string[] =>
   );
 
 describe.skipIf(folder === undefined)(
-  "the simulator's answers (skipped where Stripe's API description does not lie beside the project)",
+  "the simulator's responses (skipped if Stripe's API description does not lie beside the project)",
   () => {
     const api: OpenApi | undefined =
       folder === undefined ? undefined : parseOpenApi(readFileSync(resolve(folder, SPEC), 'utf8'));
 
-    it.each(ANSWERS)('%s is a %s as Stripe describes it', async (...[_, schema, status, answer]) => {
+    it.each(ANSWERS)('%s is a %s that matches Stripe’s description', async (...[_, schema, status, answer]) => {
       if (!api) return;
       const { status: answered, body } = await answer();
       expect(answered).toBe(status);
       expect(problems(api, schema, body)).toEqual([]);
     });
 
-    it('every event delivered is an event as Stripe describes it, around an object as Stripe describes it', async () => {
+    it('every delivered event and its object match Stripe’s description', async () => {
       if (!api) return;
       const events = await rig.events();
       expect(events.length).toBeGreaterThan(20);
@@ -364,7 +364,7 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.skipIf(folder === undefined)(
-  "the simulator's fields (skipped where Stripe's fixtures do not lie beside the project)",
+  "the simulator's fields (skipped if Stripe's fixtures do not lie beside the project)",
   () => {
     it.each([
       ['payment_intent', () => paidBy('pm_card_visa')],

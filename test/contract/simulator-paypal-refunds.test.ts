@@ -62,8 +62,8 @@ const readOrder = async ({ order }: Paid) => (await call(`GET /v2/checkout/order
 const dispute = ({ order }: Paid, wish: object = {}) =>
   rig.control<{ id: string }>('POST', `/payments/${order}/disputes`, wish);
 
-describe('a refund', () => {
-  it('without an amount refunds the remaining amount, and is shown in full only on request', async () => {
+describe('a refund at the simulated PayPal', () => {
+  it('returns the remaining amount if it names none, and is shown in full only on request', async () => {
     const paid = await pay();
     const part = await refund(paid, usd('10.00'), {});
     expect(part).toMatchObject({
@@ -88,12 +88,12 @@ describe('a refund', () => {
     expect((await readOrder(paid)).purchase_units[0].payments.refunds[1]).toEqual(rest.body);
   });
 
-  it("without ids of its own has the capture's", async () => {
+  it("copies the capture's ids if the request names none", async () => {
     const { body } = await refund(await pay());
     expect(body).toMatchObject({ custom_id: 'pay_000000000000000000000001', invoice_id: 'order-1' });
   });
 
-  it('changes the status of its capture once its money is back, and not of its order', async () => {
+  it('changes its capture’s status after the money is returned, but not the order’s status', async () => {
     const paid = await pay();
     const statuses = async () => [(await readCapture(paid)).status, (await readOrder(paid)).status];
     expect(await statuses()).toEqual(['COMPLETED', 'COMPLETED']);
@@ -111,7 +111,7 @@ describe('a refund', () => {
     expect(await statuses()).toEqual(['PARTIALLY_REFUNDED', 'COMPLETED']);
   });
 
-  it('under a used key is the first one for 45 days, whatever is sent', async () => {
+  it('is the first refund for 45 days under a used key, for any request', async () => {
     const paid = await pay();
     const keyed = { ...WHOLE, 'paypal-request-id': 'refund-1' };
     const first = await refund(paid, usd('1.00'), keyed);
@@ -140,21 +140,21 @@ describe('a refund', () => {
     [{ note_to_payer: 'x'.repeat(256) }, 400, 'INVALID_STRING_LENGTH'],
     [{ metadata: {} }, 400, 'INVALID_PARAMETER_VALUE'],
     [{ payment_instruction: { platform_fees: [{}] } }, 422, 'PLATFORM_FEE_NOT_ENABLED'],
-  ])('as %j is refused with %i %s, and nothing moves', async (body, status, issue) => {
+  ])('is refused for the body %j with %i %s, and moves no money', async (body, status, issue) => {
     const paid = await pay();
     const refused = await refund(paid, body);
     expect([refused.status, issuesOf(refused)]).toEqual([status, [issue]]);
     expect((await readOrder(paid)).purchase_units[0].payments).not.toHaveProperty('refunds');
   });
 
-  it('with decimals of a currency that has none is refused, in whole units it is done', async () => {
+  it('is refused with decimals of a zero-decimal currency, and made in whole units', async () => {
     const paid = await pay('SIM-OK', { currency_code: 'HUF', value: '2500' });
     const huf = (value: string) => ({ amount: { currency_code: 'HUF', value } });
     expect(issuesOf(await refund(paid, huf('10.50')))).toEqual(['DECIMALS_NOT_SUPPORTED']);
     expect((await refund(paid, huf('10'))).body).toMatchObject({ amount: { currency_code: 'HUF', value: '10' } });
   });
 
-  it('of a capture that is unknown, refunded, pending or disputed is refused', async () => {
+  it('is refused for an unknown, refunded, pending or disputed capture', async () => {
     expect(await refund({ order: '', capture: 'ABSENT' })).toMatchObject({
       status: 404,
       body: { name: 'RESOURCE_NOT_FOUND' },
@@ -172,13 +172,13 @@ describe('a refund', () => {
     expect(await refund(disputed, usd('1.00'))).toMatchObject({ status: 201 });
   });
 
-  it('under an invoice number of another refund is refused', async () => {
+  it('is refused under the invoice number of another refund', async () => {
     const paid = await pay();
     await refund(paid, { ...usd('1.00'), invoice_id: 'refund-1' });
     expect(issuesOf(await refund(paid, { ...usd('1.00'), invoice_id: 'refund-1' }))).toEqual(['DUPLICATE_INVOICE_ID']);
   });
 
-  it('is refused by the header for negative tests', async () => {
+  it('is refused if the header for negative tests requests it', async () => {
     const paid = await pay();
     const mock = (code: string) =>
       refund(paid, undefined, { 'paypal-mock-response': JSON.stringify({ mock_application_codes: code }) });
@@ -187,18 +187,18 @@ describe('a refund', () => {
     expect(await mock('NOTHING_OF_THE_SORT')).toMatchObject({ status: 400 });
   });
 
-  it('needs a valid access token', async () => {
+  it('requires a valid access token', async () => {
     const paid = await pay();
     token = `${token}x`;
     expect(await refund(paid)).toMatchObject({ status: 401 });
   });
 });
 
-describe('disputes', () => {
+describe('the simulated PayPal disputes', () => {
   const list = (query: string) => call(`GET /v1/customer/disputes${query}`);
   const idsIn = ({ body }: Answered): string[] => body.items.map(({ dispute_id: id }: { dispute_id: string }) => id);
 
-  it('are listed without outcome and transactions, and shown with both', async () => {
+  it('omit outcome and transactions in the list, and include both in a lookup', async () => {
     const paid = await pay();
     const { id } = await dispute(paid, { reason: 'fraudulent', amount: 1_000 });
     const [listed] = (await list(`?disputed_transaction_id=${paid.capture}`)).body.items;
@@ -224,7 +224,7 @@ describe('disputes', () => {
     });
   });
 
-  it('are found newest first by transaction, state and time, page by page', async () => {
+  it('are filtered by transaction, state and time, newest first, page by page', async () => {
     const [one, other] = [await pay(), await pay()];
     const first = await dispute(one, { status: 'won' });
     await rig.clock.advance(DAY);
@@ -263,7 +263,7 @@ describe('disputes', () => {
     expect(await list(query)).toMatchObject({ status: 400, body: { name: 'INVALID_REQUEST' } });
   });
 
-  it('that are unknown are not found', async () => {
+  it('are not found if their id is unknown', async () => {
     expect(await call('GET /v1/customer/disputes/PP-D-1')).toMatchObject({ status: 404 });
   });
 });

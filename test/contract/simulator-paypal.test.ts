@@ -80,14 +80,14 @@ const approve = (id: string | undefined, outcome = 'success') =>
     new Request(`http://localhost/payments/${id}/authenticate`, { method: 'POST', body: JSON.stringify({ outcome }) }),
   );
 
-describe('access', () => {
-  it('is given to the client only', async () => {
+describe('an access token of the simulated PayPal', () => {
+  it('is issued to the configured client only', async () => {
     expect(await buyToken('local_client:wrong')).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(await buyToken(CLIENT, 'password')).toMatchObject({ status: 400 });
     expect(await buyToken()).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 32_400 } });
   });
 
-  it('ends with its token', async () => {
+  it('expires, and no other token is valid', async () => {
     await clock.advance(9 * HOUR);
     expect(await order()).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
     token = `${token}x`;
@@ -95,7 +95,7 @@ describe('access', () => {
   });
 });
 
-describe('an order', () => {
+describe('an order at the simulated PayPal', () => {
   it('is shown in full only on request', async () => {
     const minimal = await order();
     expect(minimal).toMatchObject({
@@ -106,13 +106,13 @@ describe('an order', () => {
     expect((await order({}, WHOLE)).body).toHaveProperty('purchase_units');
   });
 
-  it('with a saved method is captured as it is created', async () => {
+  it('is captured as it is created if it names a saved method', async () => {
     const made = await order(vault('SIM-OK'), WHOLE);
     expect(made).toMatchObject({ status: 201, body: { status: 'COMPLETED' } });
     expect(await capture(made.body.id)).toMatchObject({ status: 422 });
   });
 
-  it('is captured when its payer has approved it, and once', async () => {
+  it('is captured once after its payer’s approval', async () => {
     const { body } = await order(PAYER);
     expect(body).toMatchObject({ status: 'PAYER_ACTION_REQUIRED', links: [{}, { rel: 'payer-action' }] });
     expect(issuesOf(await capture(body.id))).toEqual(['ORDER_NOT_APPROVED']);
@@ -129,7 +129,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('without a payment source is approved by its link, which leads back to the shop', async () => {
+  it('has an approval link without a payment source, and the link leads back to the shop', async () => {
     const urls = { return_url: 'https://shop.example/back', cancel_url: 'https://shop.example/no' };
     const { body } = await order({ application_context: urls });
     const [, link] = body['links'] as { rel: string; href: string }[];
@@ -146,7 +146,7 @@ describe('an order', () => {
     expect((await approve(body.id)).status).toBe(409);
   });
 
-  it('without a capture expires after six hours', async () => {
+  it('expires after six hours without a capture', async () => {
     const [made, paid] = [await order(), await order(vault('SIM-OK'))];
     await clock.advance(6 * HOUR + 1);
     expect(await call(`GET /v2/checkout/orders/${made.body.id}`)).toMatchObject({ status: 404 });
@@ -164,12 +164,12 @@ describe('an order', () => {
     [{ ...vault('SIM-UNKNOWN') }, 422, 'TOKEN_ID_NOT_FOUND'],
     [{ ...vault('SIM-CARD') }, 422, 'MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE'],
     [{ ...vault('SIM-DECLINED') }, 422, 'INSTRUMENT_DECLINED'],
-  ])('%j is answered %d %s', async (sent, status, issue) => {
+  ])('is refused for %j: %d %s', async (sent, status, issue) => {
     const answer = await order(sent);
     expect([answer.status, issuesOf(answer)]).toEqual([status, [issue]]);
   });
 
-  it('fails as the test asks by a header', async () => {
+  it('fails as the header for negative tests requests', async () => {
     const { body } = await order();
     const mocked = { 'paypal-mock-response': '{"mock_application_codes":"INSTRUMENT_DECLINED"}' };
     expect(issuesOf(await capture(body.id, vault('SIM-OK'), mocked))).toEqual(['INSTRUMENT_DECLINED']);
@@ -184,22 +184,22 @@ describe('an order', () => {
   });
 });
 
-describe('a key', () => {
+describe('a request id of the simulated PayPal', () => {
   const key = { 'paypal-request-id': 'key-1' };
 
-  it('gives its first answer again, whatever is asked, as a 200', async () => {
+  it('returns its first response again as a 200, for any request', async () => {
     const first = await order({}, key);
     const again = await order(vault('SIM-OK'), key);
     expect([first.status, again.status]).toEqual([201, 200]);
     expect(again.body).toEqual(first.body);
   });
 
-  it('is in use until its call is answered', async () => {
+  it('is in use until the first call has ended', async () => {
     const both = await Promise.all([order({}, key), order({}, key)]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([201, 409]);
   });
 
-  it('gives a decline again too', async () => {
+  it('returns a decline again too', async () => {
     const { body } = await order();
     for (const _ of [1, 2]) {
       const declined = await capture(body.id, vault('SIM-DECLINED'), key);
@@ -220,7 +220,7 @@ describe('a key', () => {
   });
 });
 
-describe('the vault', () => {
+describe('the simulated PayPal vault', () => {
   const setupToken = (source: object) =>
     call(
       'POST /v3/vault/setup-tokens',
@@ -234,7 +234,7 @@ describe('the vault', () => {
       { 'paypal-request-id': key },
     );
 
-  it('makes a payment token of a setup token that its payer has approved, once', async () => {
+  it('makes a payment token once of a setup token that its payer approved', async () => {
     const setup = await setupToken({ paypal: { usage_type: 'MERCHANT' } });
     expect(setup.body).toMatchObject({
       status: 'PAYER_ACTION_REQUIRED',
@@ -268,7 +268,7 @@ describe('the vault', () => {
     );
   const customerOf = ({ body }: Answered): string => Object(body['customer']).id;
 
-  it('gives a customer its id with the first token, and takes no id of others', async () => {
+  it('assigns a customer id with the first token, and accepts no other id', async () => {
     const first = await tokenFor({ merchant_customer_id: 'shop-1' }, 'k1');
     expect(first.body['customer']).toMatchObject({ merchant_customer_id: 'shop-1' });
     const later = await tokenFor({ id: customerOf(first) }, 'k2');
@@ -282,7 +282,7 @@ describe('the vault', () => {
     expect([vaulting.status, issuesOf(vaulting)]).toEqual([422, ['INVALID_CUSTOMER_ID']]);
   });
 
-  it('lists what it holds for a customer, five on a page', async () => {
+  it('lists a customer’s tokens, five per page', async () => {
     const id = customerOf(await tokenFor({}, 'k'));
     for (let count = 1; count < 7; count += 1) await tokenFor({ id }, `k${count}`);
     const page = (query: string) => call(`GET /v3/vault/payment-tokens?${query}`);
@@ -322,7 +322,7 @@ describe('the vault', () => {
   });
 });
 
-describe('a stored card', () => {
+describe('a stored card at the simulated PayPal', () => {
   const charge = async (credential: object | undefined, id = 'SIM-CARD') =>
     capture((await order()).body.id, {
       payment_source: { card: { vault_id: id, ...(credential && { stored_credential: credential }) } },
@@ -332,12 +332,12 @@ describe('a stored card', () => {
     [{ payment_initiator: 'MERCHANT', payment_type: 'ONE_TIME' }, 422, 'INCOMPATIBLE_PARAMETER_VALUE'],
     [{ payment_initiator: 'MERCHANT', payment_type: 'RECURRING', usage: 'FIRST' }, 422, 'INCOMPATIBLE_PARAMETER_VALUE'],
     [{ payment_initiator: 'BANK', payment_type: 'RECURRING' }, 400, 'INVALID_PARAMETER_VALUE'],
-  ])('with the credential %j is refused', async (credential, status, issue) => {
+  ])('is refused with the credential %j', async (credential, status, issue) => {
     const refused = await charge(credential);
     expect([refused.status, issuesOf(refused)]).toEqual([status, [issue]]);
   });
 
-  it('that asks for authentication asks its payer, and is declined where the merchant starts the charge', async () => {
+  it('asks its payer for authentication, and is declined if the merchant starts the charge', async () => {
     const asked = await charge({ payment_initiator: 'CUSTOMER', payment_type: 'ONE_TIME' }, 'SIM-CARD-3DS');
     expect([asked.status, issuesOf(asked)]).toEqual([422, ['PAYER_ACTION_REQUIRED']]);
     expect(asked.body['links']).toContainEqual(expect.objectContaining({ rel: 'payer-action' }));

@@ -33,8 +33,8 @@ const aboutMoneyBack = (type: string): boolean => /refund|dispute/.test(type);
 const refused = (params: object, path = '/v1/refunds') =>
   errorOf(rig.stripe.rawRequest('POST', path, params as Record<string, unknown>));
 
-describe('a refund that Stripe refuses', () => {
-  it('of more than the remaining amount names the amounts, without a code', async () => {
+describe('a refund error of the simulated Stripe', () => {
+  it('names the amounts, without a code, if the refund exceeds the remaining amount', async () => {
     const { id } = await paid();
     await rig.stripe.refunds.create({ payment_intent: id, amount: 99 });
     const error = await refused({ payment_intent: id, amount: 1_001 });
@@ -43,7 +43,7 @@ describe('a refund that Stripe refuses', () => {
     expect(error.message).toContain('Refund amount ($10.01) is greater than unrefunded amount on charge ($10.00)');
   });
 
-  it('of a charge that is refunded already has a code', async () => {
+  it('has a code if the charge is already refunded', async () => {
     const { id, latest_charge: charge } = await paid();
     await rig.stripe.refunds.create({ payment_intent: id });
     for (const params of [{ payment_intent: id }, { charge }, { charge, amount: 1 }]) {
@@ -51,7 +51,7 @@ describe('a refund that Stripe refuses', () => {
     }
   });
 
-  it('of a payment without a successful charge says so', async () => {
+  it('says that the payment has no successful charge', async () => {
     const open = await paid('pm_card_authenticationRequired');
     const held = await paid('pm_card_visa', { capture_method: 'manual' });
     for (const { id } of [open, held]) {
@@ -69,12 +69,12 @@ describe('a refund that Stripe refuses', () => {
     [{ charge: 'ch_1', refund: 'x' }, 'parameter_unknown', 'refund'],
     [{ charge: 'ch_1', reason: 'other' }, undefined, 'reason'],
     [{ charge: 'ch_1', amount: '1.5' }, 'parameter_invalid_integer', 'amount'],
-  ])('with %o names the parameter', async (params, code, param) => {
+  ])('names the parameter in %o', async (params, code, param) => {
     const error = await refused(params);
     expect([error.statusCode, error.code, error.param]).toEqual([400, code, param]);
   });
 
-  it.each([0, -1])('of %i names the amount', async (amount) => {
+  it.each([0, -1])('names the amount parameter for %i', async (amount) => {
     const { id } = await paid();
     expect(await refused({ payment_intent: id, amount })).toMatchObject({
       code: 'parameter_invalid_integer',
@@ -82,7 +82,7 @@ describe('a refund that Stripe refuses', () => {
     });
   });
 
-  it('is not known, in its path, is a 404; a change of anything but its metadata is refused', async () => {
+  it('is a 404 for an unknown id in the path, and a 400 for a change of anything but metadata', async () => {
     for (const call of [
       () => rig.stripe.refunds.retrieve('re_unknown'),
       () => rig.stripe.refunds.update('re_unknown', {}),
@@ -96,7 +96,7 @@ describe('a refund that Stripe refuses', () => {
     expect(await refused({ amount: 1 }, `/v1/refunds/${refund.id}`)).toMatchObject({ code: 'parameter_unknown' });
   });
 
-  it('is refused again under its key, though more could be refunded by then', async () => {
+  it('repeats under its key, even if the refund has become possible', async () => {
     const { id } = await paid('pm_card_refundFail');
     await rig.stripe.refunds.create({ payment_intent: id });
     const options = { idempotencyKey: 'ref_1:create' };
@@ -107,7 +107,7 @@ describe('a refund that Stripe refuses', () => {
     expect(await rig.stripe.refunds.create({ payment_intent: id })).toMatchObject({ amount: 1_099 });
   });
 
-  it('under a key of another refund is a misuse of the key', async () => {
+  it('reports the key of another refund as a misuse', async () => {
     const { id } = await paid();
     const options = { idempotencyKey: 'ref_1:create' };
     const first = await rig.stripe.refunds.create({ payment_intent: id, amount: 5 }, options);
@@ -117,7 +117,7 @@ describe('a refund that Stripe refuses', () => {
     });
   });
 
-  it('of the uncaptured amount is never refunded twice', async () => {
+  it('limits refunds to the captured amount', async () => {
     const held = await paid('pm_card_visa', { capture_method: 'manual' });
     await rig.stripe.paymentIntents.capture(held.id, { amount_to_capture: 600 });
     expect((await refused({ payment_intent: held.id, amount: 601 })).message).toContain('($6.00)');
@@ -126,8 +126,8 @@ describe('a refund that Stripe refuses', () => {
   });
 });
 
-describe('the lists', () => {
-  it('of refunds and of disputes take a payment or a charge', async () => {
+describe('the lists of the simulated Stripe', () => {
+  it('filter refunds and disputes by payment or charge', async () => {
     const first = await paid('pm_card_createDisputeInquiry');
     const second = await paid('pm_card_createDisputeInquiry');
     for (const { id } of [first, second]) await rig.stripe.refunds.create({ payment_intent: id, amount: 10 });
@@ -144,8 +144,8 @@ describe('the lists', () => {
   });
 });
 
-describe('the events', () => {
-  it('of a refund are its creation and that of its charge; of one that ends later, its end too', async () => {
+describe('the events of the simulated Stripe', () => {
+  it('report a refund and its charge at the creation, and the end of a refund that ends later', async () => {
     const sent = async (method: string): Promise<string[]> => {
       const before = (await typesSent()).length;
       await rig.stripe.refunds.create({ payment_intent: (await paid(method)).id });
@@ -159,7 +159,7 @@ describe('the events', () => {
     expect(await sent('pm_sim_pending_refund_fail')).toEqual([...made, 'refund.failed', 'charge.refund.updated']);
   });
 
-  it('of a dispute come after those of its payment', async () => {
+  it('report a dispute after its payment', async () => {
     await paid('pm_card_createDispute');
     expect(await typesSent()).toEqual([
       'payment_intent.created',
@@ -171,8 +171,8 @@ describe('the events', () => {
   });
 });
 
-describe('the control routes', () => {
-  it('make a refund as the dashboard does, without an id of ours, by either id of the payment', async () => {
+describe('the control routes of refunds and disputes', () => {
+  it('make a refund as the dashboard does, without our id, by either id of the payment', async () => {
     const { id } = await paid();
     const { status, body } = await rig.control('POST', '/payments/pay_1/refunds', { amount: 99 });
     expect(status).toBe(201);
@@ -195,7 +195,7 @@ describe('the control routes', () => {
     ['pending', 'failed', 0],
     ['pending', 'canceled', 0],
     ['succeeded', 'failed', 0],
-  ])('move a refund from %s to %s: then %i is given back', async (from, to, givenBack) => {
+  ])('move a refund from %s to %s, and %i is then refunded', async (from, to, givenBack) => {
     await paid();
     const { body } = await rig.control('POST', '/payments/pay_1/refunds', { status: from });
     const { id } = body as { id: string };
@@ -209,7 +209,7 @@ describe('the control routes', () => {
     }
   });
 
-  it('count in ISO minor units', async () => {
+  it('count amounts in ISO minor units', async () => {
     await paid('pm_card_visa', { currency: 'isk', amount: 90_000 });
     expect(await rig.control('POST', '/payments/pay_1/refunds', { amount: 450 })).toMatchObject({
       body: { amount: 450, currency: 'ISK' },
@@ -219,7 +219,7 @@ describe('the control routes', () => {
     expect((await rig.stripe.disputes.list()).data).toMatchObject([{ amount: 90_000 }]);
   });
 
-  it('raise a dispute, and decide it again', async () => {
+  it('raise a dispute, and change its decision', async () => {
     await paid();
     const raised = await rig.control('POST', '/payments/pay_1/disputes', { reason: 'duplicate', amount: 99 });
     expect(raised).toMatchObject({ status: 201, body: { payment_id: 'pay_1', amount: 99, reason: 'duplicate' } });
@@ -240,7 +240,7 @@ describe('the control routes', () => {
     ]);
   });
 
-  it('change every field of a dispute, and a read shows the same', async () => {
+  it('change every field of a dispute, and a read shows the change', async () => {
     await paid();
     const { body } = await rig.control('POST', '/payments/pay_1/disputes', { inquiry: true, status: 'closed' });
     const { id } = body as { id: string };
@@ -267,14 +267,14 @@ describe('the control routes', () => {
     ]);
   });
 
-  it('raise a dispute in a later state, whose creation is still announced', async () => {
+  it('raise a dispute in a later state, and still announce its creation', async () => {
     await paid();
     await rig.control('POST', '/payments/pay_1/disputes', { inquiry: true, status: 'closed' });
     expect((await rig.stripe.disputes.list()).data).toMatchObject([{ status: 'warning_closed' }]);
     expect((await typesSent()).filter(aboutMoneyBack)).toEqual(['charge.dispute.created', 'charge.dispute.closed']);
   });
 
-  it('refuse what they cannot do', async () => {
+  it('refuse impossible requests', async () => {
     await paid('pm_card_authenticationRequired');
     await rig.stripe.paymentIntents.create({ amount: 500, currency: 'kwd', metadata: { payment_id: 'pay_2' } });
     for (const [status, path, body] of [

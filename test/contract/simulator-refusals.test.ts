@@ -71,7 +71,7 @@ const payment = (amount: unknown, currency: string, more: object = {}) =>
     ...more,
   });
 
-describe('an amount at Stripe', () => {
+describe('an amount at the simulated Stripe', () => {
   const expectRefusal = async (amount: number | string, currency: string, error: { code: string; message: string }) => {
     const { status, body } = await intent(amount, currency);
     expect(status).toBe(400);
@@ -106,7 +106,7 @@ describe('an amount at Stripe', () => {
     [299, 'sek', 'Amount must be at least kr 3.00 sek'],
     [49, 'sgd', 'Amount must be at least $0.50 sgd'],
     [999, 'thb', 'Amount must be at least ฿10.00 thb'],
-  ])('of %s %s is refused as too small: %s', async (amount, currency, message) => {
+  ])('is refused as too small for %s %s: %s', async (amount, currency, message) => {
     await expectRefusal(amount, currency, { code: 'amount_too_small', message });
   });
 
@@ -115,7 +115,7 @@ describe('an amount at Stripe', () => {
     [100_000_000, 'jpy', 'Amount must be no more than ¥99,999,999'],
     [1_000_000_000_000, 'idr', 'Amount must be no more than Rp 9,999,999,999.99'],
     [1_000_000_000, 'inr', 'Amount must be no more than ₹9,999,999.99'],
-  ])('of %s %s is refused as too large: %s', async (amount, currency, message) => {
+  ])('is refused as too large for %s %s: %s', async (amount, currency, message) => {
     await expectRefusal(amount, currency, { code: 'amount_too_large', message });
   });
 
@@ -126,7 +126,7 @@ describe('an amount at Stripe', () => {
     [550, 'isk', 'Invalid amount: 550. Amounts in isk must be evenly divisible by 100.'],
     [550, 'ugx', 'Invalid amount: 550. Amounts in ugx must be evenly divisible by 100.'],
     [5_125, 'kwd', 'Invalid amount: 5125. Amounts in kwd must be evenly divisible by 10.'],
-  ])('of %s %s is refused as an invalid integer: %s', async (amount, currency, message) => {
+  ])('is refused as an invalid integer for %s %s: %s', async (amount, currency, message) => {
     await expectRefusal(amount, currency, { code: 'parameter_invalid_integer', message });
   });
 
@@ -143,11 +143,11 @@ describe('an amount at Stripe', () => {
     [50, 'jpy'],
     [1, 'krw'],
     [5_120, 'kwd'],
-  ])('of %s %s is taken', async (amount, currency) => {
+  ])('is accepted for %s %s', async (amount, currency) => {
     expect((await intent(amount, currency)).status).toBe(200);
   });
 
-  it.each(['xyz', 'dollars', 'btc'])('in %s is refused with the currencies that Stripe takes', async (currency) => {
+  it.each(['xyz', 'dollars', 'btc'])('is refused in %s, with the currencies that Stripe accepts', async (currency) => {
     const { status, body } = await intent(1_000, currency);
     expect(status).toBe(400);
     expect(body['error']).toMatchObject({
@@ -159,7 +159,7 @@ describe('an amount at Stripe', () => {
   });
 });
 
-describe('a request at Stripe', () => {
+describe('a request to the simulated Stripe', () => {
   it.each<[Record<string, string>, { readonly code?: string; readonly param: string }, string]>([
     [{ statement_descriptor: 'Gold Club' }, { param: 'statement_descriptor' }, 'Use `statement_descriptor_suffix`'],
     [{ statement_descriptor_suffix: '12345' }, { param: 'statement_descriptor_suffix' }, 'at least one letter'],
@@ -169,7 +169,7 @@ describe('a request at Stripe', () => {
     [{ 'expand[]': 'latest_charge.nothing' }, { param: 'expand' }, 'cannot be expanded'],
     [{ 'expand[]': 'balance' }, { param: 'expand' }, 'cannot be expanded'],
     [{ customer: 'cus_unknown' }, { code: 'resource_missing', param: 'customer' }, "No such customer: 'cus_unknown'"],
-  ])('with %o is refused', async (fields, { code, param }, message) => {
+  ])('is refused with %o', async (fields, { code, param }, message) => {
     const charged = { confirm: 'true', payment_method: 'pm_card_visa', return_url: 'https://shop.example/' };
     const { status, body } = await intent(1_000, 'usd', { ...charged, ...fields });
     expect(status).toBe(400);
@@ -190,7 +190,7 @@ describe('a request at Stripe', () => {
     'subscriptions',
     'setup_intents',
     'payment_methods',
-  ])('for a page of %s that is too large or too small is refused', async (list) => {
+  ])('is refused for a page of %s that is too large or too small', async (list) => {
     const query = list.endsWith('search') ? "&query=status:'succeeded'" : '';
     for (const [limit, message] of [
       ['0', 'This value must be greater than or equal to 1.'],
@@ -214,7 +214,7 @@ describe('a request at Stripe', () => {
     'invoices',
     'subscriptions',
     'setup_intents',
-  ])('for %s of a time or a customer finds those', async (list) => {
+  ])('filters %s by time and customer', async (list) => {
     rig = await openRig(STRIPE);
     const headers = { authorization: 'Bearer sk_test_local' };
     const post = async (path: string, fields: Record<string, string>) =>
@@ -262,7 +262,7 @@ describe('a request at Stripe', () => {
   });
 });
 
-describe('an amount at PayPal', () => {
+describe('an amount at the simulated PayPal', () => {
   it.each([
     ['10.005', 'USD', 'DECIMAL_PRECISION'],
     ['10.5', 'JPY', 'DECIMAL_PRECISION'],
@@ -274,13 +274,13 @@ describe('an amount at PayPal', () => {
     ['10.00', 'KWD', 'INVALID_CURRENCY_CODE'],
     ['10.00', 'XYZ', 'INVALID_CURRENCY_CODE'],
     ['1000000000000000.00', 'USD', 'MAX_VALUE_EXCEEDED'],
-  ])('of %s %s is refused: %s', async (value, currency, issue) => {
+  ])('is refused for %s %s: %s', async (value, currency, issue) => {
     const { status, body } = await order(value, currency);
     expect(status).toBe(422);
     expect(body).toMatchObject({ name: 'UNPROCESSABLE_ENTITY', details: [{ issue }] });
   });
 
-  it('that is no number, or a text on statements that is too long, violates the schema', async () => {
+  it('violates the schema if it is not a number, and so does a statement text that is too long', async () => {
     for (const refused of [
       await order('ten', 'USD'),
       await order('1.00', 'USD', { soft_descriptor: 'x'.repeat(23) }),
@@ -291,7 +291,7 @@ describe('an amount at PayPal', () => {
   });
 });
 
-describe('an amount at Square', () => {
+describe('an amount at the simulated Square', () => {
   it.each<[unknown, string, string]>([
     [500, 'EUR', 'INVALID_VALUE'],
     [500, 'XYZ', 'INVALID_VALUE'],
@@ -299,19 +299,19 @@ describe('an amount at Square', () => {
     [-5, 'USD', 'VALUE_TOO_SHORT'],
     ['500', 'USD', 'INCORRECT_TYPE'],
     [1.5, 'USD', 'INCORRECT_TYPE'],
-  ])('of %s %s is refused: %s', async (amount, currency, code) => {
+  ])('is refused for %s %s: %s', async (amount, currency, code) => {
     const { status, body } = await payment(amount, currency);
     expect(status).toBe(400);
     expect(body).toMatchObject({ errors: [{ category: 'INVALID_REQUEST_ERROR', code }] });
   });
 
-  it('may come with a text for the statement of at most 20 characters', async () => {
+  it('can come with a statement text of at most 20 characters', async () => {
     const refused = await payment(500, 'USD', { statement_description_identifier: 'x'.repeat(21) });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ code: 'VALUE_TOO_LONG' }] } });
   });
 });
 
-describe('what the simulator does not offer', () => {
+describe('the header for unsupported requests', () => {
   it.each<[string, () => Promise<{ status: number; notOffered: boolean }>]>([
     ['a route of Stripe', () => stripe('/v1/balance')],
     ['a parameter of Stripe', () => intent(500, 'usd', { confirmation_token: 'ctoken_1' })],
@@ -335,13 +335,13 @@ describe('what the simulator does not offer', () => {
         return { status, notOffered: answered.get('x-simulator') === 'not-offered' };
       },
     ],
-  ])('is refused by name: %s', async (_, call) => {
+  ])('marks the refusal of %s', async (_, call) => {
     const { status, notOffered } = await call();
     expect(status).toBeGreaterThanOrEqual(400);
     expect(notOffered).toBe(true);
   });
 
-  it('is no header of the refusals of what it offers', async () => {
+  it('is absent from the refusals of supported requests', async () => {
     expect((await intent(49, 'usd')).notOffered).toBe(false);
   });
 });
@@ -365,9 +365,9 @@ const COUNTED: readonly (readonly [keyof typeof DESCRIBED, readonly string[]])[]
 const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
 
 describe.skipIf(!existsSync(contracts))(
-  "the providers' operations (skipped where their API descriptions do not lie beside the project)",
+  'the counts of provider operations (skipped if their API descriptions do not lie beside the project)',
   () => {
-    it.each(COUNTED)('of %s are counted right on the page of the local host', (vendor, files) => {
+    it.each(COUNTED)('are right for %s on the page of the local host', (vendor, files) => {
       const described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
       const counts = files.map((file) => {
         const { paths } = described.parse(JSON.parse(readFileSync(resolve(contracts, file), 'utf8')));

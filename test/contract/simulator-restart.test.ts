@@ -33,8 +33,8 @@ const restarted = (rig: Rig): Rig => {
   return createRig({ file: join(folder, 'simulator.db'), clock });
 };
 
-describe('a restart', () => {
-  it('keeps ledger, keys, journal, faults, mode, what is due and what is not delivered', async () => {
+describe('a restart of the simulator', () => {
+  it('keeps ledger, keys, journal, faults, mode, due work and undelivered events', async () => {
     const clock = fakeClock();
     rig = createRig({ file: join(folder, 'simulator.db'), clock });
     rig.answerWith(503);
@@ -60,7 +60,7 @@ describe('a restart', () => {
     expect(types.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(3);
   });
 
-  it('continues with new ids after the last one', async () => {
+  it('continues the sequence of ids', async () => {
     rig = createRig({ file: join(folder, 'simulator.db') });
     const first = await rig.stripe.customers.create({});
     rig = restarted(rig);
@@ -69,7 +69,7 @@ describe('a restart', () => {
     expect((await rig.stripe.customers.list()).data.map(({ id }) => id)).toEqual([second.id, first.id]);
   });
 
-  it('continues billing, retries and events, each on its day', async () => {
+  it('continues billing, retries and events on their days', async () => {
     const clock = fakeClock();
     rig = createRig({ file: join(folder, 'simulator.db'), clock });
     const { stripe } = rig;
@@ -105,7 +105,7 @@ describe('a restart', () => {
     expect((await rig.events()).map(({ type }) => type)).toContain('customer.subscription.deleted');
   });
 
-  it('after years of downtime bills each missed period, and no other', async () => {
+  it('bills each missed period after years of downtime, and no other period', async () => {
     const file = join(folder, 'simulator.db');
     rig = createRig({ file });
     const { stripe } = rig;
@@ -130,7 +130,7 @@ describe('a restart', () => {
     ]);
   });
 
-  it('by kill -9 loses nothing that was answered', async () => {
+  it('loses no acknowledged request after kill -9', async () => {
     const file = join(folder, 'simulator.db');
     const script = `
       const { createRig } = await import(${JSON.stringify(import.meta.resolve('./simulator-harness.ts'))});
@@ -174,9 +174,9 @@ describe('a slot whose vendor was removed', () => {
   });
 });
 
-describe('a start', () => {
+describe('a start of the simulator', () => {
   it.each(['sk_live_x', 'rk_live_x', 'pk_live_x'])(
-    'is refused with the key %s, in one line that does not show it whole',
+    'is refused with the key %s, in one line that shows only a part of the key',
     (apiKey) => {
       const slots = { ...SLOTS, provider_c: { ...SLOTS.provider_c, apiKey: `${apiKey}_secret` } };
       const start = () =>

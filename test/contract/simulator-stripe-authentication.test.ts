@@ -71,8 +71,8 @@ const step = (id: string, outcome: 'success' | 'failure') =>
 const types = async (): Promise<string[]> =>
   (await rig.events()).map(({ type }) => type).filter((type) => /^(invoice|customer\.subscription)/.test(type));
 
-describe('a first charge', () => {
-  it('waits for a confirmation where the subscription is to begin incomplete', async () => {
+describe('the first charge of a simulated subscription', () => {
+  it('waits for a confirmation if the subscription should begin incomplete', async () => {
     const subscription = await subscribe('pm_card_visa', { payment_behavior: 'default_incomplete' });
     expect(subscription.status).toBe('incomplete');
     const invoice = invoiceOf(subscription);
@@ -91,7 +91,7 @@ describe('a first charge', () => {
     ]);
   });
 
-  it('waits for a method where the customer has none', async () => {
+  it('waits for a method if the customer has none', async () => {
     const customer = await rig.stripe.customers.create({});
     const product = await rig.stripe.products.create({ name: 'Gold' });
     const wanted: Stripe.SubscriptionCreateParams = {
@@ -120,7 +120,7 @@ describe('a first charge', () => {
   });
 
   it.each([{}, { payment_behavior: 'allow_incomplete' as const }])(
-    'that asks for authentication leaves the subscription incomplete: %o',
+    'leaves the subscription incomplete if it requires authentication: %o',
     async (params) => {
       const subscription = await subscribe(ALWAYS, params);
       expect(subscription.status).toBe('incomplete');
@@ -139,7 +139,7 @@ describe('a first charge', () => {
     },
   );
 
-  it('that is confirmed by the customer asks for authentication then', async () => {
+  it('requires authentication after the customer’s confirmation', async () => {
     const subscription = await subscribe(ALWAYS, { payment_behavior: 'default_incomplete' });
     const intent = await intentOf(subscription);
     const asked = await rig.browser(`/v1/payment_intents/${intent.id}/confirm`, {
@@ -150,7 +150,7 @@ describe('a first charge', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('whose authentication fails is open to another method', async () => {
+  it('accepts another method after a failed authentication', async () => {
     const payer = await payerWith(ALWAYS);
     const subscription = await subscribeAs(payer);
     const { id } = await intentOf(subscription);
@@ -169,7 +169,7 @@ describe('a first charge', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('may be declined after the authentication', async () => {
+  it('can be declined after the authentication', async () => {
     const subscription = await subscribe(THEN_DECLINES);
     await step((await intentOf(subscription)).id, 'success');
     expect(await intentOf(subscription)).toMatchObject({
@@ -179,7 +179,7 @@ describe('a first charge', () => {
     expect((await read(subscription)).status).toBe('incomplete');
   });
 
-  it('that is declined leaves the subscription incomplete, and is not tried again', async () => {
+  it('leaves the subscription incomplete after a decline, and is not retried', async () => {
     const subscription = await subscribe('pm_card_chargeCustomerFail');
     expect(subscription.status).toBe('incomplete');
     expect(await intentOf(subscription)).toMatchObject({
@@ -190,7 +190,7 @@ describe('a first charge', () => {
     expect(await types()).toEqual(['customer.subscription.created', 'invoice.payment_failed']);
   });
 
-  it('that must succeed leaves no subscription where it asks for authentication', async () => {
+  it('leaves no subscription if it must succeed but requires authentication', async () => {
     const payer = await payerWith(ALWAYS);
     for (const offSession of [true, false]) {
       const error = await errorOf(
@@ -205,7 +205,7 @@ describe('a first charge', () => {
     expect((await rig.stripe.subscriptions.list({ customer: payer.customer, status: 'all' })).data).toEqual([]);
   });
 
-  it('that asks for authentication without the customer shows why', async () => {
+  it('shows the reason if it requires authentication without the customer', async () => {
     const subscription = await subscribe(ALWAYS, { off_session: true });
     expect(subscription.status).toBe('incomplete');
     expect(await intentOf(subscription)).toMatchObject({
@@ -214,12 +214,12 @@ describe('a first charge', () => {
     });
   });
 
-  it('that is free or after a trial needs no confirmation', async () => {
+  it('needs no confirmation in a trial', async () => {
     const trial = await subscribe(ALWAYS, { payment_behavior: 'default_incomplete', trial_period_days: 7 });
     expect(trial).toMatchObject({ status: 'trialing', latest_invoice: { status: 'paid' } });
   });
 
-  it('that is processing begins the subscription once it is settled', async () => {
+  it('activates the subscription when a processing payment is settled', async () => {
     const subscription = await subscribe('pm_sim_processing_ok');
     expect(subscription.status).toBe('incomplete');
     await rig.clock.advance(MINUTE);
@@ -227,8 +227,8 @@ describe('a first charge', () => {
   });
 });
 
-describe('an incomplete subscription', () => {
-  it('expires after 23 hours: its invoice is void, its payment canceled', async () => {
+describe('an incomplete simulated subscription', () => {
+  it('expires after 23 hours with a void invoice and a canceled payment', async () => {
     const subscription = await subscribe(ALWAYS);
     await rig.clock.advance(23 * HOUR - 1);
     expect((await read(subscription)).status).toBe('incomplete');
@@ -248,14 +248,14 @@ describe('an incomplete subscription', () => {
     expect((await step((await intentOf(subscription)).id, 'success')).status).toBe(409);
   });
 
-  it('does not expire once it has active', async () => {
+  it('does not expire after it was active', async () => {
     const subscription = await subscribe(ALWAYS);
     await step((await intentOf(subscription)).id, 'success');
     await rig.clock.advance(DAY);
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('expires at once where it is canceled or its invoice is voided', async () => {
+  it('expires immediately if it is canceled or its invoice is voided', async () => {
     const canceled = await subscribe(ALWAYS);
     expect(await rig.stripe.subscriptions.cancel(canceled.id)).toMatchObject({ status: 'incomplete_expired' });
     const voided = await subscribe(ALWAYS);
@@ -265,7 +265,7 @@ describe('an incomplete subscription', () => {
     expect((await rig.stripe.subscriptions.list({ status: 'ended' })).data).toHaveLength(2);
   });
 
-  it('that is canceled while its charge is under way cancels the payment once the charge has failed', async () => {
+  it('cancels its payment after the failure of a charge that was processing at its cancellation', async () => {
     const subscription = await subscribe('pm_sim_processing_fail');
     await rig.stripe.subscriptions.cancel(subscription.id);
     expect((await intentOf(subscription)).status).toBe('processing');
@@ -273,7 +273,7 @@ describe('an incomplete subscription', () => {
     expect(await intentOf(subscription)).toMatchObject({ status: 'canceled', cancellation_reason: 'void_invoice' });
   });
 
-  it('is listed, and takes metadata only', async () => {
+  it('is listed, and accepts only metadata', async () => {
     const subscription = await subscribe(ALWAYS);
     expect((await rig.stripe.subscriptions.list({ status: 'incomplete' })).data).toHaveLength(1);
     expect((await rig.stripe.subscriptions.list({})).data).toHaveLength(1);
@@ -284,7 +284,7 @@ describe('an incomplete subscription', () => {
   });
 });
 
-describe('a renewal that asks for authentication', () => {
+describe('a renewal that requires authentication', () => {
   const renewed = async () => {
     const payer = await payerWith('pm_sim_ok_1_then_authentication');
     const subscription = await subscribeAs(payer);
@@ -322,7 +322,7 @@ describe('a renewal that asks for authentication', () => {
     expect((await intentOf(subscription)).last_payment_error).toBeNull();
   });
 
-  it('is the same of a card that asks on every charge', async () => {
+  it('behaves the same for a card that requires authentication on every charge', async () => {
     const payer = await payerWith('pm_card_visa');
     const subscription = await subscribeAs(payer);
     const { id } = await rig.stripe.paymentMethods.attach(ALWAYS, { customer: payer.customer });
@@ -344,7 +344,7 @@ describe('a renewal that asks for authentication', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('is not tried again with that card, but with another', async () => {
+  it('is not retried with that card, but with another card', async () => {
     const { subscription, payer } = await renewed();
     await rig.clock.advance(5 * DAY);
     expect((await types()).filter((type) => type === 'invoice.payment_failed')).toHaveLength(1);
@@ -360,17 +360,20 @@ describe('a renewal that asks for authentication', () => {
     expect((await read(subscription)).status).toBe('canceled');
   });
 
-  it.each([true, false])('can be paid by the invoice, which asks again (off session: %s)', async (offSession) => {
-    const { subscription } = await renewed();
-    const invoice = invoiceOf(await read(subscription));
-    const error = await errorOf(rig.stripe.invoices.pay(invoice.id, { off_session: offSession }));
-    expect(error).toMatchObject({ statusCode: 402, code: 'invoice_payment_intent_requires_action' });
-    expect(error.payment_intent).toMatchObject({ status: 'requires_action' });
-    await step(String(error.payment_intent?.id), 'success');
-    expect((await read(subscription)).status).toBe('active');
-  });
+  it.each([true, false])(
+    'can be paid through the invoice, which requires authentication again (off session: %s)',
+    async (offSession) => {
+      const { subscription } = await renewed();
+      const invoice = invoiceOf(await read(subscription));
+      const error = await errorOf(rig.stripe.invoices.pay(invoice.id, { off_session: offSession }));
+      expect(error).toMatchObject({ statusCode: 402, code: 'invoice_payment_intent_requires_action' });
+      expect(error.payment_intent).toMatchObject({ status: 'requires_action' });
+      await step(String(error.payment_intent?.id), 'success');
+      expect((await read(subscription)).status).toBe('active');
+    },
+  );
 
-  it('succeeds with a card that was authenticated for later use by the first charge', async () => {
+  it('succeeds with a card that the first charge authenticated for later use', async () => {
     const subscription = await subscribe(UNTIL_SET_UP);
     expect(subscription.status).toBe('incomplete');
     await step((await intentOf(subscription)).id, 'success');
@@ -384,7 +387,7 @@ describe('a renewal that asks for authentication', () => {
   });
 });
 
-describe('a set-up', () => {
+describe('a simulated set-up', () => {
   const setUp = async (card: string, params: Partial<Stripe.SetupIntentCreateParams> = {}) => {
     const customer = await rig.stripe.customers.create({});
     return rig.stripe.setupIntents.create({
@@ -413,7 +416,7 @@ describe('a set-up', () => {
       automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
     });
 
-  it('that asks for nothing attaches the card at once', async () => {
+  it('attaches the card immediately if no authentication is required', async () => {
     const setup = await setUp('pm_card_visa');
     expect(setup).toMatchObject({ status: 'succeeded', usage: 'off_session', next_action: null });
     const method = await rig.stripe.paymentMethods.retrieve(String(setup.payment_method));
@@ -425,7 +428,7 @@ describe('a set-up', () => {
   it.each([
     ['our id', () => 'pm_ours'],
     ['the id at Stripe', (setup: Stripe.SetupIntent) => String(setup.payment_method)],
-  ])('waits for the customer, who is found by %s, and then attaches the card', async (_, idOf) => {
+  ])('waits for the customer, found by %s, and then attaches the card', async (_, idOf) => {
     const setup = await setUp(UNTIL_SET_UP, { return_url: 'https://shop.example/cards' });
     expect(setup).toMatchObject({ status: 'requires_action', next_action: { type: 'redirect_to_url' } });
     expect(setup.client_secret).toMatch(new RegExp(`^${setup.id}_secret_`));
@@ -440,7 +443,7 @@ describe('a set-up', () => {
     expect((await chargedOffSession(setup.customer, setup.payment_method)).status).toBe('succeeded');
   });
 
-  it('whose authentication fails attaches nothing', async () => {
+  it('attaches nothing after a failed authentication', async () => {
     const setup = await setUp(UNTIL_SET_UP);
     await authenticate('pm_ours', 'failure');
     expect(await rig.stripe.setupIntents.retrieve(setup.id)).toMatchObject({
@@ -452,19 +455,19 @@ describe('a set-up', () => {
     expect((await authenticate('pm_unknown', 'success')).status).toBe(404);
   });
 
-  it('does not free a card from authentication that asks on every charge', async () => {
+  it('does not exempt a card that requires authentication on every charge', async () => {
     const setup = await setUp(ALWAYS);
     await authenticate('pm_ours', 'success');
     const error = await errorOf(chargedOffSession(setup.customer, setup.payment_method));
     expect(error).toMatchObject({ statusCode: 402, code: 'authentication_required' });
   });
 
-  it('that did not happen leaves an attached card without consent to off-session charges', async () => {
+  it('is missing for an attached card, which then has no consent to off-session charges', async () => {
     const { customer, method } = await payerWith(UNTIL_SET_UP);
     expect((await errorOf(chargedOffSession(customer, method))).code).toBe('authentication_required');
   });
 
-  it('of an attached card can be made later', async () => {
+  it('can be made later for an attached card', async () => {
     const { customer, method } = await payerWith(UNTIL_SET_UP);
     const setup = await setUp(method, { customer });
     await authenticate(method, 'success');

@@ -78,14 +78,14 @@ describe('a payment intent', () => {
     expect((await ledger()).charges).toHaveLength(1);
   });
 
-  it('asks for a method when it is confirmed without one', async () => {
+  it('cannot be confirmed without a method', async () => {
     const { id } = await intent();
     const error = await errorOf(rig.stripe.paymentIntents.confirm(id));
     expect(error).toMatchObject({ code: 'payment_intent_unexpected_state' });
     expect(error.message).toContain('missing a payment method');
   });
 
-  it('can be declined, keeps a failed charge of each attempt, and is paid by another card', async () => {
+  it('can be declined, keeps a failed charge per attempt, and can be paid by another card', async () => {
     const { id } = await intent();
     const first = await errorOf(
       rig.stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa_chargeDeclined' }),
@@ -122,12 +122,12 @@ describe('a payment intent', () => {
     ['pm_card_chargeDeclinedProcessingError', 'processing_error', 'processing_error'],
     ['pm_card_chargeCustomerFail', 'card_declined', 'generic_decline'],
     ['pm_sim_do_not_honor', 'card_declined', 'do_not_honor'],
-  ])('is declined by %s with %s and %s', async (method, code, declineCode) => {
+  ])('is declined for %s with %s and %s', async (method, code, declineCode) => {
     const error = await errorOf(intent({ confirm: true, payment_method: method }));
     expect(error).toMatchObject({ statusCode: 402, code, decline_code: declineCode });
   });
 
-  it('takes a card token and a card number, and keeps no number', async () => {
+  it('accepts a card token and a card number, and stores no number', async () => {
     const first = await intent();
     const byToken = await rig.browser(`/v1/payment_intents/${first.id}/confirm`, {
       client_secret: first.client_secret ?? '',
@@ -160,7 +160,7 @@ describe('a payment intent', () => {
     });
   });
 
-  it('refuses what Stripe refuses, and changes nothing', async () => {
+  it('refuses the requests that Stripe refuses, and changes nothing', async () => {
     const { id } = await intent();
     const errors = await Promise.all([
       errorOf(rig.stripe.paymentIntents.confirm(id, { payment_method: 'pm_unknown' })),
@@ -190,13 +190,13 @@ describe('a payment intent', () => {
     expect((await ledger()).payment_intents).toHaveLength(1);
   });
 
-  it('is not even made where its confirmation in the same call is refused', async () => {
+  it('is not created if its confirmation in the same call is refused', async () => {
     expect(await errorOf(intent({ confirm: true }))).toMatchObject({ code: 'payment_intent_unexpected_state' });
     expect((await ledger()).payment_intents).toEqual([]);
     expect(await rig.events()).toEqual([]);
   });
 
-  it('asks for a return_url where redirects are allowed', async () => {
+  it('requires a return_url if redirects are allowed', async () => {
     const { id } = await intent({ automatic_payment_methods: { enabled: true } });
     const error = await errorOf(rig.stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' }));
     expect(error).toMatchObject({ statusCode: 400, param: 'return_url' });
@@ -207,7 +207,7 @@ describe('a payment intent', () => {
     expect(paid.status).toBe('succeeded');
   });
 
-  it('is updated before it is paid, and only described afterwards', async () => {
+  it('can be changed before it is paid, and then only in its description', async () => {
     const { id } = await intent({ payment_method: 'pm_card_visa', description: 'one' });
     expect(
       await rig.stripe.paymentIntents.update(id, { amount: 2000, currency: 'eur', metadata: { more: '1' } }),
@@ -230,7 +230,7 @@ describe('a payment intent', () => {
     });
   });
 
-  it('is canceled while it is open, and never afterwards', async () => {
+  it('can be canceled while it is open, and never afterwards', async () => {
     const open = await intent();
     const canceled = await rig.stripe.paymentIntents.cancel(open.id, { cancellation_reason: 'abandoned' });
     expect(canceled).toMatchObject({ status: 'canceled', cancellation_reason: 'abandoned' });
@@ -247,7 +247,7 @@ describe('a payment intent', () => {
     });
   });
 
-  it('reserves with manual capture, and takes or releases the money later', async () => {
+  it('reserves money under manual capture, and captures or releases it later', async () => {
     const manual = { confirm: true, payment_method: 'pm_card_visa', capture_method: 'manual' } as const;
     const first = await intent(manual);
     expect(first).toMatchObject({ status: 'requires_capture', amount_capturable: 1099, amount_received: 0 });
@@ -261,7 +261,7 @@ describe('a payment intent', () => {
     expect((await ledger()).charges.map(({ status }) => status)).toEqual(['succeeded', 'canceled']);
   });
 
-  it('is found by our own id, in a list by customer, and page by page', async () => {
+  it('is found by our own id, and listed by customer, page by page', async () => {
     const customer = await rig.stripe.customers.create({ email: 'a@example.com' });
     for (let n = 1; n <= 5; n += 1) await intent({ customer: customer.id, metadata: { payment_id: `pay_${n}` } });
     await intent({ metadata: { payment_id: 'pay_other' } });
@@ -284,7 +284,7 @@ describe('a payment intent', () => {
     expect(listed).toEqual(['pay_5', 'pay_4', 'pay_3', 'pay_2', 'pay_1']);
   });
 
-  it('is refunded in parts, up to what was paid', async () => {
+  it('is refunded in parts, up to the paid amount', async () => {
     const paid = await intent({ confirm: true, payment_method: 'pm_card_visa' });
     expect(await rig.stripe.refunds.create({ payment_intent: paid.id, amount: 99 })).toMatchObject({
       status: 'succeeded',
@@ -299,11 +299,11 @@ describe('a payment intent', () => {
   });
 });
 
-describe('a customer who must authenticate', () => {
+describe('the authentication of a customer', () => {
   const ask = (more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
     intent({ confirm: true, payment_method: 'pm_card_authenticationRequired', ...more });
 
-  it('approves, and the payment succeeds', async () => {
+  it('lets the payment succeed if the customer approves', async () => {
     const waiting = await ask();
     expect(waiting).toMatchObject({
       status: 'requires_action',
@@ -322,7 +322,7 @@ describe('a customer who must authenticate', () => {
     });
   });
 
-  it('fails, and the payment asks for another method', async () => {
+  it('makes the payment require another method if it fails', async () => {
     const waiting = await ask();
     await rig.control('POST', '/payments/pay_1/authenticate', { outcome: 'failure' });
     expect(await rig.stripe.paymentIntents.retrieve(waiting.id)).toMatchObject({
@@ -333,7 +333,7 @@ describe('a customer who must authenticate', () => {
     expect((await ledger()).charges).toEqual([]);
   });
 
-  it('is sent to a page of the simulator, and back to the shop', async () => {
+  it('redirects to a page of the simulator, and back to the shop', async () => {
     const waiting = await ask({ return_url: 'https://shop.example/back?order=7' });
     const action = waiting.next_action;
     expect(action?.type).toBe('redirect_to_url');
@@ -351,14 +351,14 @@ describe('a customer who must authenticate', () => {
     );
   });
 
-  it('cannot be asked off session', async () => {
+  it('is not possible off session', async () => {
     expect(await errorOf(ask({ off_session: true }))).toMatchObject({
       statusCode: 402,
       code: 'authentication_required',
     });
   });
 
-  it('is asked once only by a card that was set up', async () => {
+  it('is required only once for a card that was set up', async () => {
     const customer = await rig.stripe.customers.create({});
     const waiting = await ask({
       payment_method: 'pm_card_authenticationRequiredOnSetup',
@@ -374,7 +374,7 @@ describe('a customer who must authenticate', () => {
     expect(later.status).toBe('succeeded');
   });
 
-  it('is unknown when no authentication is pending', async () => {
+  it('is refused if no authentication is pending', async () => {
     expect(await rig.control('POST', '/payments/pay_x/authenticate', { outcome: 'success' })).toMatchObject({
       status: 404,
     });
@@ -384,11 +384,11 @@ describe('a customer who must authenticate', () => {
   });
 });
 
-describe('money that settles later', () => {
+describe('a payment that settles later', () => {
   it.each([
     ['pm_sim_processing_ok', 'succeeded', 'succeeded'],
     ['pm_sim_processing_fail', 'requires_payment_method', 'failed'],
-  ])('%s is processing for a minute of the clock, then %s', async (method, status, charge) => {
+  ])('is processing with %s for a minute of the clock, then %s', async (method, status, charge) => {
     const { id } = await intent({ confirm: true, payment_method: method });
     expect(await rig.stripe.paymentIntents.retrieve(id)).toMatchObject({ status: 'processing' });
     expect((await ledger()).charges).toMatchObject([{ status: 'pending' }]);
@@ -405,7 +405,7 @@ describe('money that settles later', () => {
     expect((await ledger()).charges).toMatchObject([{ status: charge }]);
   });
 
-  it('a card may succeed three times and then be declined', async () => {
+  it('can succeed three times with a card and then be declined', async () => {
     const customer = await rig.stripe.customers.create({});
     const method = await rig.stripe.paymentMethods.attach('pm_sim_ok_3_then_decline', { customer: customer.id });
     const charge = () => intent({ confirm: true, off_session: true, customer: customer.id, payment_method: method.id });

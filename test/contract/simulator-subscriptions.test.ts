@@ -63,7 +63,7 @@ interface Charge {
 const charges = async (): Promise<readonly Charge[]> =>
   ((await rig.control('GET', '/ledger')).body as { charges: readonly Charge[] }).charges;
 
-describe('the calendar of a subscription', () => {
+describe('the simulated billing calendar', () => {
   it.each<[string, string, Wish, string, readonly string[]]>([
     [
       'monthly from 31 January',
@@ -107,7 +107,7 @@ describe('the calendar of a subscription', () => {
       '2030-03-15T00:00:00Z',
       ['2030-02-25', '2030-03-02', '2030-03-07', '2030-03-12'],
     ],
-  ])('is kept: %s', async (...[_, from, wish, until, days]) => {
+  ])('is correct: %s', async (...[_, from, wish, until, days]) => {
     await rig.clock.moveTo(at(from));
     const subscription = await subscribe(wish);
     await rig.clock.moveTo(at(until));
@@ -132,7 +132,7 @@ describe('the calendar of a subscription', () => {
     return Date.UTC(date.getUTCFullYear(), month, day) + (anchor % DAY);
   };
 
-  it('is kept through a year, whatever the interval, to the second', async () => {
+  it('is correct to the second for a year, for every interval', async () => {
     const anchor = at('2031-10-31T23:59:59Z');
     await rig.clock.moveTo(anchor);
     const intervals = (['day', 'week', 'month', 'year'] as const).flatMap((unit) =>
@@ -151,7 +151,7 @@ describe('the calendar of a subscription', () => {
     }
   });
 
-  it('is kept in whole seconds', async () => {
+  it('uses whole seconds', async () => {
     await rig.clock.moveTo(at('2030-03-01T00:00:00.750Z'));
     const subscription = await subscribe();
     expect(iso(subscription.billing_cycle_anchor)).toBe('2030-03-01T00:00:00.000Z');
@@ -160,7 +160,7 @@ describe('the calendar of a subscription', () => {
   });
 });
 
-describe('the events of a subscription', () => {
+describe('the simulated events of a subscription', () => {
   const sent = async (of: { readonly id: string }) => {
     const events = await rig.events();
     const about = events.filter(({ data }) => JSON.stringify(data.object).includes(of.id));
@@ -168,7 +168,7 @@ describe('the events of a subscription', () => {
   };
   const types = async (): Promise<string[]> => (await rig.events()).map(({ type }) => type);
 
-  it('report its creation, renewal and end, each at its time', async () => {
+  it('report its creation, renewal and end, each at the correct time', async () => {
     const subscription = await subscribe();
     await rig.clock.advance(31 * DAY);
     await rig.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true });
@@ -193,7 +193,7 @@ describe('the events of a subscription', () => {
     expect((await charges()).map(({ payment_id: ours }) => ours)).toEqual([null, null]);
   });
 
-  it('report a trial three days before its end, and a shorter trial once', async () => {
+  it('report a trial three days before its end, and a shorter trial only once', async () => {
     const trial = (days: number) => ({
       params: { trial_end: Math.floor(rig.clock.now() / 1_000) + days * DAY_SECONDS },
     });
@@ -245,7 +245,7 @@ describe('the events of a subscription', () => {
     expect(await statusOf(subscription)).toBe('active');
   });
 
-  it.each(['lost', 'stolen'])('tell of no retry of a card that is %s, until there is another', async (why) => {
+  it.each(['lost', 'stolen'])('report no retry of a %s card until another card replaces it', async (why) => {
     const subscription = await subscribe({ method: `pm_sim_ok_1_then_${why}` });
     await rig.clock.advance(31 * DAY);
     await rig.clock.advance(3 * DAY);
@@ -257,14 +257,14 @@ describe('the events of a subscription', () => {
     expect(await charges()).toHaveLength(3);
   });
 
-  it('report the end if a lost card stays the only one', async () => {
+  it('report the end of the subscription if a lost card is not replaced', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_lost' });
     await rig.clock.advance(45 * DAY);
     expect(await statusOf(subscription)).toBe('canceled');
     expect(await charges()).toHaveLength(2);
   });
 
-  it('report a processing renewal once it is settled', async () => {
+  it('report a processing renewal after it is settled', async () => {
     const subscription = await subscribe({ method: 'pm_sim_processing_ok' });
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_processing_fail');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
@@ -287,7 +287,7 @@ describe('the events of a subscription', () => {
     expect(await charges()).toHaveLength(1);
   });
 
-  it('are delivered one after the other, with those of its payments', async () => {
+  it('are delivered in order, together with the events of its payments', async () => {
     rig.answerWith(503);
     await subscribe();
     await rig.clock.settle(0);
@@ -302,8 +302,8 @@ describe('the events of a subscription', () => {
   });
 });
 
-describe('a method of a subscription', () => {
-  it('may succeed n times, and then fail', async () => {
+describe('a method of a simulated subscription', () => {
+  it('can succeed n times, and then fail', async () => {
     const subscription = await subscribe({ unit: 'day', method: 'pm_sim_ok_3_then_decline' });
     await rig.clock.advance(2 * DAY);
     expect(await statusOf(subscription)).toBe('active');
@@ -312,7 +312,7 @@ describe('a method of a subscription', () => {
     expect((await charges()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded', 'failed']);
   });
 
-  it('that is gone at a renewal leaves it past due, and its customer’s default takes over', async () => {
+  it('leaves the subscription past due if it is missing at a renewal, until the customer’s default replaces it', async () => {
     const subscription = await subscribe();
     const customer = customerOf(subscription);
     await rig.stripe.paymentMethods.detach(String(subscription.default_payment_method));
@@ -324,7 +324,7 @@ describe('a method of a subscription', () => {
     expect(await statusOf(subscription)).toBe('active');
   });
 
-  it('that is gone at a renewal leaves an intent, which the next method pays', async () => {
+  it('leaves an intent if it is missing at a renewal, and the next method pays the intent', async () => {
     const subscription = await subscribe();
     await rig.stripe.paymentMethods.detach(String(subscription.default_payment_method));
     await rig.clock.advance(31 * DAY);
@@ -341,7 +341,7 @@ describe('a method of a subscription', () => {
     expect(await rig.stripe.paymentIntents.retrieve(intent)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('that loses connections does not do so when the provider charges a renewal', async () => {
+  it('keeps its connection when the provider charges a renewal', async () => {
     const subscription = await subscribe();
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_timeout_before');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
@@ -350,7 +350,7 @@ describe('a method of a subscription', () => {
   });
 });
 
-describe('a request', () => {
+describe('a request about a simulated subscription', () => {
   it.each<[string, Params, RegExp]>([
     ['a trial that is over', { trial_end: 1 }, /in the future/],
     ['a pending update', { payment_behavior: 'pending_if_incomplete' }, /payment_behavior/],
@@ -364,7 +364,7 @@ describe('a request', () => {
     expect(error.message).toMatch(message);
   });
 
-  it('may name a price', async () => {
+  it('can name a price', async () => {
     const product = await rig.stripe.products.create({ name: 'Gold' });
     const price = await rig.stripe.prices.create({
       product: product.id,
@@ -388,7 +388,7 @@ describe('a request', () => {
     }
   });
 
-  it('to pay is refused once the invoice is paid, and so is the end of what is over', async () => {
+  it('is refused for the payment of a paid invoice and the end of an ended subscription', async () => {
     const subscription = await subscribe();
     const invoice = String(subscription.latest_invoice);
     expect((await errorOf(rig.stripe.invoices.pay(invoice))).message).toBe('Invoice is already paid');
@@ -400,7 +400,7 @@ describe('a request', () => {
     expect((await errorOf(rig.stripe.subscriptions.resume(subscription.id))).statusCode).toBe(400);
   });
 
-  it('to pay that is declined names the failure and its charge', async () => {
+  it('names the failure and its charge if a payment is declined', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_nsf' });
     await rig.clock.advance(31 * DAY);
     const [, invoice] = await invoicesOf(subscription);

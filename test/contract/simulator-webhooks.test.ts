@@ -58,12 +58,12 @@ describe("the simulator's own events", () => {
     ['pm_card_chargeDeclined', ['charge.failed', 'payment_intent.payment_failed']],
     ['pm_card_authenticationRequired', ['payment_intent.requires_action']],
     ['pm_sim_processing_ok', ['charge.pending', 'payment_intent.processing']],
-  ])('of %s are %j', async (method, expected) => {
+  ])('report a payment with %s as %j', async (method, expected) => {
     await pay(method).catch(() => undefined);
     expect(await types()).toEqual(['payment_intent.created', ...expected]);
   });
 
-  it('come from what falls due and from what a customer does', async () => {
+  it('are sent for due work and for a customer’s actions', async () => {
     await pay('pm_sim_processing_ok');
     await settled();
     rig.delivered.length = 0;
@@ -123,7 +123,7 @@ describe("the simulator's own events", () => {
     expect((await rig.control('GET', '/webhooks')).body).toMatchObject({ events: { given_up: 1 } });
   });
 
-  it('of Square are retried for a day only', async () => {
+  it('are retried for one day only at Square', async () => {
     const clock = fakeClock();
     const sentAt: number[] = [];
     const simulator = createSimulator({
@@ -147,7 +147,7 @@ describe("the simulator's own events", () => {
     simulator.close();
   });
 
-  it('are not tried again once they were taken', async () => {
+  it('are not sent again after they were accepted', async () => {
     rig.answerWith(503);
     await rig.stripe.customers.create({});
     await settled();
@@ -158,7 +158,7 @@ describe("the simulator's own events", () => {
 });
 
 describe('a webhook mode', () => {
-  it('duplicate sends each three times, the same to the byte', async () => {
+  it('duplicate sends each event three times, identical to the byte', async () => {
     await mode({ mode: 'duplicate' });
     await rig.stripe.customers.create({});
     await settled();
@@ -166,7 +166,7 @@ describe('a webhook mode', () => {
     expect(new Set(rig.delivered.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('delay sends an hour later by the clock', async () => {
+  it('delay sends an event an hour later by the clock', async () => {
     await mode({ mode: 'delay' });
     await rig.stripe.customers.create({});
     await rig.clock.advance(HOUR - 1);
@@ -176,7 +176,7 @@ describe('a webhook mode', () => {
     expect(verify(rig.delivered[0] ?? expect.fail()).created).toBe((rig.clock.now() - HOUR) / 1000);
   });
 
-  it('drop sends nothing, ever', async () => {
+  it('drop never sends an event', async () => {
     await mode({ mode: 'drop' });
     await pay();
     await rig.clock.advance(100 * HOUR);
@@ -186,7 +186,7 @@ describe('a webhook mode', () => {
     expect(await types()).toHaveLength(3);
   });
 
-  it('reorder sends all, in an order that the seed decides', async () => {
+  it('reorder sends all events in an order that the seed decides', async () => {
     const orderWith = async (seed: number): Promise<string[]> => {
       const other = createRig();
       await other.control('POST', '/webhooks', { mode: 'reorder', seed });
@@ -207,24 +207,24 @@ describe('a webhook mode', () => {
     for (const order of orders) expect(order).toHaveLength(3);
   });
 
-  it('is refused where it is unknown', async () => {
+  it('is refused if it is unknown', async () => {
     expect(await mode({ mode: 'chaos' })).toMatchObject({ status: 400 });
   });
 });
 
-describe('the webhook mode in an object’s metadata[sim_webhooks]', () => {
+describe('the webhook mode in metadata[sim_webhooks]', () => {
   it.each([
     ['dup', 9],
     ['drop', 0],
     ['delay', 0],
     ['reorder', 3],
-  ])('%s sends %i at first', async (wish, count) => {
+  ])('%s sends %i events at first', async (wish, count) => {
     await pay('pm_card_visa', { sim_webhooks: wish });
     await settled();
     expect(rig.delivered).toHaveLength(count);
   });
 
-  it('badsig signs with the wrong secret, and is not tried again', async () => {
+  it('badsig signs with the wrong secret, and is not retried', async () => {
     rig.answerWith(401);
     await pay('pm_card_visa', { sim_webhooks: 'badsig' });
     await rig.clock.advance(HOUR);
@@ -232,14 +232,14 @@ describe('the webhook mode in an object’s metadata[sim_webhooks]', () => {
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/signature/i);
   });
 
-  it('stale signs with a time past the tolerance', async () => {
+  it('stale signs with a time outside the tolerance', async () => {
     await pay('pm_card_visa', { sim_webhooks: 'stale' });
     await settled();
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/tolerance/i);
   });
 });
 
-describe('an event made to order', () => {
+describe('a custom event', () => {
   const object = { id: 'pi_1', amount: 500, currency: 'usd', status: 'succeeded', customer: null };
   const send = (event: object) => rig.control('POST', '/events', { provider: 'provider_a', object, ...event });
 
@@ -256,7 +256,7 @@ describe('an event made to order', () => {
     expect(verify(rig.delivered[0] ?? expect.fail()).id).toBe('evt_x');
   });
 
-  it('has the vendor’s form on request, or if the type is the vendor’s own', async () => {
+  it('has the vendor’s form on request, or if its type is the vendor’s own', async () => {
     await send({ type: 'payment_intent.payment_failed' });
     await send({ type: 'payment_intent.succeeded', vocabulary: 'native' });
     for (const delivery of rig.delivered) {
@@ -283,7 +283,7 @@ describe('an event made to order', () => {
     expect(rig.delivered.slice(2).map((delivery) => verify(delivery).id)).toEqual(['evt_same', 'evt_same', 'evt_same']);
   });
 
-  it('reports the answer of the service', async () => {
+  it('reports the response of the service', async () => {
     rig.answerWith(401);
     expect(await send({ type: 'payment_intent.succeeded' })).toEqual({
       status: 200,
@@ -291,7 +291,7 @@ describe('an event made to order', () => {
     });
   });
 
-  it('is refused for a slot without a vendor, and where it is malformed', async () => {
+  it('is refused for a slot without a vendor, and if it is malformed', async () => {
     expect(await send({ type: 'payment_intent.succeeded', provider: 'provider_b' })).toMatchObject({
       status: 400,
       body: { error: expect.stringContaining('provider_b') },

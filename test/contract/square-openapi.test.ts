@@ -46,7 +46,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 };
 
 describe.skipIf(folder === undefined)(
-  'requests to Square and answers of the simulator (skipped unless Square’s API description lies beside the project)',
+  'requests to Square and responses of the simulator (skipped unless Square’s API description lies beside the project)',
   () => {
     let rig: ProviderRig;
     let operations: readonly DescribedOperation[] = [];
@@ -181,13 +181,13 @@ describe.skipIf(folder === undefined)(
       ];
     };
 
-    it('every request and every answer is as Square describes it', () => {
+    it('every request and every response matches Square’s description', () => {
       expect(rig.exchanges.flatMap(problemsIn)).toEqual([]);
       const kinds = new Set(rig.exchanges.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect(kinds.size).toBeGreaterThan(15);
     });
 
-    it('every event and its object is as Square describes it', async () => {
+    it('every event and its object matches Square’s description', async () => {
       const [{ api } = { api: undefined }] = operations;
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       expect(new Set(delivered.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)));

@@ -80,8 +80,8 @@ interface Ledger {
 }
 const ledger = () => rig.control<Ledger>('GET', '/ledger');
 
-describe('a refund', () => {
-  it('of the whole payment is pending first, and succeeds a little later', async () => {
+describe('a refund at Square', () => {
+  it('is pending first, and succeeds a little later', async () => {
     const payment = await pay();
     const first = doneValue(await refund(payment, 1));
     expect(first).toEqual({
@@ -103,7 +103,7 @@ describe('a refund', () => {
     });
   });
 
-  it('of a part leaves the rest, which further refunds take until nothing is left', async () => {
+  it('can return a part, and further refunds the rest', async () => {
     const payment = await pay();
     for (const [n, amountCents] of [900, 600, 1_000].entries()) {
       expect(doneValue(await refund(payment, n, { amountCents }))).toMatchObject({ amountCents });
@@ -118,7 +118,7 @@ describe('a refund', () => {
     expect(await refund(payment, 9, { amountCents: 1 })).toEqual({ kind: 'refused', reason: REFUND_EXCEEDS });
   });
 
-  it('never adds up to more than the payment, for any number of concurrent requests', async () => {
+  it('never exceeds the payment in total, for any number of concurrent requests', async () => {
     const payment = await pay();
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, n) => refund(payment, n, { amountCents: 100 })));
     expect(outcomes.filter(({ kind }) => kind === 'done')).toHaveLength(25);
@@ -131,7 +131,7 @@ describe('a refund', () => {
   it.each([
     ['fails', 'cnon:sim-pending-refund-fail', 'FAILED'],
     ['is rejected', 'cnon:sim-pending-refund-reject', 'REJECTED'],
-  ])('that %s at Square is failed with Square’s reason, and can be made again', async (_, method, failureCode) => {
+  ])('has failed, with Square’s reason, if it %s at Square, and can be repeated', async (_, method, failureCode) => {
     const payment = await pay(method);
     const { refundId: id, status } = doneValue(await refund(payment, 1));
     expect(status).toBe('pending');
@@ -146,14 +146,14 @@ describe('a refund', () => {
     await expect(rig.control('POST', `/refunds/${id}`, { status: 'canceled' })).rejects.toThrow(/ 409 /);
   });
 
-  it.each([...REFUND_REASONS, undefined])('with the reason %s is found again with it', async (reason) => {
+  it.each([...REFUND_REASONS, undefined])('is found with the reason %s', async (reason) => {
     const payment = await pay();
     const first = doneValue(await refund(payment, 1, { reason }));
     expect(first).toMatchObject({ reason, ourRefundId: refundId(1) });
     expect(await listed(payment)).toEqual([first]);
   });
 
-  it('of a payment that Square does not know, or has not completed, is refused with Square’s error', async () => {
+  it('is refused with Square’s error for an unknown or incomplete payment', async () => {
     const absent = { intentId: 'absent', paymentId: 'absent' };
     expect(await refund(absent, 1)).toEqual({ kind: 'refused', reason: 'NOT_FOUND', parameter: 'payment_id' });
     expect(await refundsOf().listRefunds(absent)).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });
@@ -161,13 +161,13 @@ describe('a refund', () => {
     expect(await refund(pending, 2)).toMatchObject({ kind: 'refused', reason: 'PAYMENT_NOT_REFUNDABLE' });
   });
 
-  it('of a disputed payment is refused, and of a payment under inquiry it is not', async () => {
+  it('is refused for a disputed payment, but not for a payment under inquiry', async () => {
     const reason = REFUND_DISPUTED;
     expect(await refund(await pay('cnon:sim-dispute'), 1)).toMatchObject({ kind: 'refused', reason });
     expect(await refund(await pay('cnon:sim-dispute-inquiry'), 2)).toMatchObject({ kind: 'done' });
   });
 
-  it('in a currency that Square does not take is refused without a call', async () => {
+  it('is refused without a call in a currency that Square does not accept', async () => {
     const payment = await pay();
     const calls = rig.exchanges.length;
     expect(await refund(payment, 1, { currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
@@ -175,7 +175,7 @@ describe('a refund', () => {
     expect(rig.exchanges.length).toBe(calls + 1);
   });
 
-  it('made at Square is listed, without an id of ours', async () => {
+  it('is listed without our id if it was made at Square', async () => {
     const payment = await pay();
     await rig.control('POST', `/payments/${payment.id}/refunds`, { amount: 700 });
     expect(await listed(payment)).toMatchObject([{ amountCents: 700, ourRefundId: undefined, reason: undefined }]);
@@ -183,7 +183,7 @@ describe('a refund', () => {
   });
 });
 
-describe('the look-up of refunds and disputes', () => {
+describe('the lookup of refunds and disputes', () => {
   it.each([
     ['timeout_before', { kind: 'unknown', reason: 'timeout' }],
     ['timeout_after', { kind: 'unknown', reason: 'timeout' }],
@@ -191,7 +191,7 @@ describe('the look-up of refunds and disputes', () => {
     ['error_500', { kind: 'unknown', reason: 'error' }],
     ['malformed', { kind: 'unknown', reason: 'error' }],
     ['rate_limit', { kind: 'not_done', reason: 'rate_limited' }],
-  ])('that meets %s at the payment or at one of its refunds finds nothing out', async (action, seen) => {
+  ])('learns nothing if it meets %s at the payment or one of its refunds', async (action, seen) => {
     const payment = await pay();
     const first = doneValue(await refund(payment, 1));
     for (const path of ['/v2/payments/', '/v2/refunds/']) {
@@ -204,7 +204,7 @@ describe('the look-up of refunds and disputes', () => {
   });
 });
 
-describe('a dispute', () => {
+describe('a dispute at Square', () => {
   const raise = async (payment: Paid, more: object = {}): Promise<string> =>
     (await rig.control<{ id: string }>('POST', `/payments/${payment.id}/disputes`, more)).id;
 
@@ -231,7 +231,7 @@ describe('a dispute', () => {
     [false, 'won', 'won'],
     [false, 'lost', 'lost'],
     [true, 'closed', 'closed'],
-  ])('(inquiry: %s) goes under review and is then %s', async (inquiry, status, end) => {
+  ])('passes (inquiry: %s) through review, and is then %s', async (inquiry, status, end) => {
     const payment = await pay();
     const id = await raise(payment, { inquiry });
     const states = [(await disputed(payment))[0]?.status];
@@ -242,7 +242,7 @@ describe('a dispute', () => {
     expect(states).toEqual(['needs_response', 'under_review', end]);
   });
 
-  it('is found on every page, among those of other payments', async () => {
+  it('is found on every page among the disputes of other payments', async () => {
     const [payment, other] = [await pay(), await pay()];
     const ours = [await raise(payment)];
     for (let n = 0; n < 40; n += 1) await raise(other);
@@ -254,7 +254,7 @@ describe('a dispute', () => {
   });
 });
 
-describe('the events of Square about money that goes back', () => {
+describe('the refund and dispute events of Square', () => {
   const events = async () => {
     const sent = await rig.delivered();
     for (const { headers, body } of sent) {
@@ -269,7 +269,7 @@ describe('the events of Square about money that goes back', () => {
     throw new Error('an event cannot be read');
   };
 
-  it('hold the refund, pending and then succeeded, and name its payment', async () => {
+  it('carry the refund, pending and then succeeded, and name its payment', async () => {
     const payment = await pay();
     const pending = doneValue(await refund(payment, 1));
     await rig.clock.advance(MINUTE);
@@ -284,13 +284,13 @@ describe('the events of Square about money that goes back', () => {
     ]);
   });
 
-  it('hold a refund that fails', async () => {
+  it('carry a refund that fails', async () => {
     await refund(await pay('cnon:sim-pending-refund-fail'), 1);
     await rig.clock.advance(MINUTE);
     expect((await about('refund.')).map(({ object }) => object.refund?.status)).toEqual(['pending', 'failed']);
   });
 
-  it('leave the payment what it is: succeeded, with its whole amount', async () => {
+  it('keep the payment succeeded, with its whole amount', async () => {
     const payment = await pay();
     await refund(payment, 1, { amountCents: 700 });
     const updated = (await about('payment.updated')).at(-1);
@@ -306,7 +306,7 @@ describe('the events of Square about money that goes back', () => {
     expect(shown.refund_ids).toHaveLength(1);
   });
 
-  it('hold the dispute in each state, and name its payment', async () => {
+  it('carry the dispute in each state, and name its payment', async () => {
     const payment = await pay('cnon:sim-dispute');
     const [first] = await disputed(payment);
     await rig.control('POST', `/disputes/${first?.disputeId}`, { status: 'under_review' });

@@ -42,7 +42,7 @@ const codes = ({ body }: { body: Json }): string[] => body.errors.map(({ code }:
 const refunds = async (): Promise<number> =>
   (await rig.control<{ refunds: unknown[] }>('GET', '/ledger')).refunds.length;
 
-describe('a refund', () => {
+describe('a refund at the simulated Square', () => {
   it.each<[string, object, string, string | undefined]>([
     ['lacks its key', { idempotency_key: undefined }, 'MISSING_REQUIRED_PARAMETER', 'idempotency_key'],
     ['has an empty key', { idempotency_key: '' }, 'VALUE_TOO_SHORT', 'idempotency_key'],
@@ -57,7 +57,7 @@ describe('a refund', () => {
     ['has a reason of 193 characters', { reason: 'x'.repeat(193) }, 'VALUE_TOO_LONG', 'reason'],
     ['is of more than was paid', { amount_money: money(501) }, 'REFUND_AMOUNT_INVALID', 'amount_money.amount'],
     ['has a field that Square does not have', { metadata: {} }, 'UNKNOWN_BODY_PARAMETER', undefined],
-  ])('that %s is refused with Square’s error', async (...[_, fields, code, field]) => {
+  ])('is refused with Square’s error if it %s', async (...[_, fields, code, field]) => {
     const refused = await refund('k1', await pay(), fields);
     expect(refused.status).toBe(code === 'NOT_FOUND' ? 404 : 400);
     expect(refused.body).toEqual({
@@ -67,12 +67,12 @@ describe('a refund', () => {
     expect(await refunds()).toBe(0);
   });
 
-  it('with a reason of 192 characters is taken', async () => {
+  it('accepts a reason of 192 characters', async () => {
     const reason = 'x'.repeat(192);
     expect(await refund('k1', await pay(), { reason })).toMatchObject({ status: 200, body: { refund: { reason } } });
   });
 
-  it('of a payment that is not completed is refused, by what the payment waits for', async () => {
+  it('is refused with its own code for each status before completion', async () => {
     const approved = await pay({ autocomplete: false });
     expect(codes(await refund('k1', approved))).toEqual(['REFUND_ERROR_PAYMENT_NEEDS_COMPLETION']);
     const pending = await pay({ source_id: 'bnon:bank-nonce-ok' });
@@ -87,7 +87,7 @@ describe('a refund', () => {
     });
   });
 
-  it('of a disputed payment is refused until the seller has won the dispute', async () => {
+  it('is refused for a disputed payment until the seller has won the dispute', async () => {
     const paymentId = await pay({ source_id: 'cnon:sim-dispute' });
     expect(codes(await refund('k1', paymentId))).toEqual(['PAYMENT_NOT_REFUNDABLE_DUE_TO_DISPUTE']);
     const { body } = await call('GET /v2/disputes');
@@ -95,7 +95,7 @@ describe('a refund', () => {
     expect(await refund('k1', paymentId)).toMatchObject({ status: 200 });
   });
 
-  it('under a used key is the first refund again, and another refund under it is refused', async () => {
+  it('is the first refund again under a used key, which refuses any other refund', async () => {
     const paymentId = await pay();
     const first = await refund('k1', paymentId, { amount_money: money(200) });
     await rig.clock.advance(MINUTE);
@@ -108,13 +108,13 @@ describe('a refund', () => {
     expect(await refunds()).toBe(1);
   });
 
-  it('that was refused leaves its key free', async () => {
+  it('does not use up its key if it is refused', async () => {
     const paymentId = await pay();
     expect(codes(await refund('k1', paymentId, { amount_money: money(501) }))).toEqual(['REFUND_AMOUNT_INVALID']);
     expect(await refund('k1', paymentId)).toMatchObject({ status: 200 });
   });
 
-  it('shows in its payment, which stays completed, and is removed from it after a failure', async () => {
+  it('is listed in its payment, which stays completed, and removed from it after a failure', async () => {
     const paymentId = await pay();
     expect((await call(`GET /v2/payments/${paymentId}`)).body.payment).not.toHaveProperty('refund_ids');
     const first = (await refund('k1', paymentId, { amount_money: money(200) })).body.refund;
@@ -127,7 +127,7 @@ describe('a refund', () => {
     expect((await call(`GET /v2/refunds/${second.id}`)).body.refund).toMatchObject({ status: 'FAILED' });
   });
 
-  it('that is not there is not found', async () => {
+  it('is not found if its id is unknown', async () => {
     expect(await call('GET /v2/refunds/absent')).toMatchObject({
       status: 404,
       body: { errors: [{ code: 'NOT_FOUND' }] },
@@ -135,7 +135,7 @@ describe('a refund', () => {
   });
 });
 
-describe('the list of refunds', () => {
+describe('the list of refunds at the simulated Square', () => {
   const walk = async (query: string): Promise<string[]> => {
     const found: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
@@ -158,14 +158,14 @@ describe('the list of refunds', () => {
     return ids;
   };
 
-  it('goes from page to page, newest first unless another order is asked for', async () => {
+  it('is paged, newest first by default', async () => {
     const ids = await make(3);
     expect(await walk('limit=2')).toEqual(ids.toReversed());
     expect(await walk('limit=2&sort_order=ASC')).toEqual(ids);
     expect(await walk('limit=1000')).toHaveLength(3);
   });
 
-  it('is limited by time, location, status and source', async () => {
+  it('is filtered by time, location, status and source', async () => {
     const ids = await make(3);
     const [first = '', second = '', third = ''] = ids;
     const at = (secondsAgo: number) => new Date(rig.clock.now() - secondsAgo * 1_000).toISOString();
@@ -195,8 +195,8 @@ describe('the list of refunds', () => {
   });
 });
 
-describe('the list of disputes', () => {
-  it('goes from page to page, newest first, and is limited by state and location', async () => {
+describe('the list of disputes at the simulated Square', () => {
+  it('is paged, newest first, and filtered by state and location', async () => {
     const paymentId = await pay({ location_id: 'L', reference_id: 'pay_1' });
     const ids: string[] = [];
     for (let n = 0; n < 21; n += 1) {
@@ -221,12 +221,12 @@ describe('the list of disputes', () => {
     ['/v2/disputes?limit=5', 400, 'UNKNOWN_QUERY_PARAMETER'],
     ['/v2/disputes?cursor=x', 400, 'INVALID_CURSOR'],
     ['/v2/disputes/absent', 404, 'NOT_FOUND'],
-  ])('and a dispute are refused for %s: %i %s', async (path, status, code) => {
+  ])('refuses %s with %i %s', async (path, status, code) => {
     const refused = await call(`GET ${path}`);
     expect([refused.status, codes(refused)]).toEqual([status, [code]]);
   });
 
-  it('tells of a dispute as its event does, which names the location as well', async () => {
+  it('shows a dispute as its event does, except for the event’s location', async () => {
     await pay({ source_id: 'cnon:sim-dispute', location_id: 'L' });
     const [dispute] = (await call('GET /v2/disputes')).body.disputes;
     const sent = (await rig.delivered()).map(({ body }) => JSON.parse(body));

@@ -39,15 +39,15 @@ const codes = ({ body }: { body: Json }): string[] => body.errors.map(({ code }:
 const charges = async (): Promise<number> =>
   (await rig.control<{ charges: unknown[] }>('GET', '/ledger')).charges.length;
 
-describe('an idempotency key', () => {
-  it('gives the first answer again, whatever the order of the fields', async () => {
+describe('an idempotency key of the simulated Square', () => {
+  it('returns the first response again, for any order of the fields', async () => {
     const first = await charge('k1', { note: 'x', reference_id: 'r' });
     const again = await charge('k1', { reference_id: 'r', note: 'x' });
     expect(again).toMatchObject({ status: 200, body: first.body });
     expect(await charges()).toBe(1);
   });
 
-  it('gives the first decline again', async () => {
+  it('returns the first decline again', async () => {
     const declined = await charge('k1', { source_id: 'cnon:card-nonce-declined' });
     expect(declined).toMatchObject({ status: 402, body: { payment: { status: 'FAILED' } } });
     expect(await charge('k1', { source_id: 'cnon:card-nonce-declined' })).toMatchObject({
@@ -64,7 +64,7 @@ describe('an idempotency key', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('is refused while its first request is under way', async () => {
+  it('is refused while its first request is in flight', async () => {
     const both = await Promise.all([charge('k1'), charge('k1')]);
     expect(both.map(({ status }) => status).toSorted()).toSatisfy(
       (statuses: number[]) => statuses[0] === 200 && (statuses[1] === 200 || statuses[1] === 409),
@@ -72,13 +72,13 @@ describe('an idempotency key', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('is not used up by a request that was refused for its form', async () => {
+  it('is not used up by a request that fails validation', async () => {
     expect(codes(await charge('k1', { amount_money: money(0) }))).toEqual(['VALUE_TOO_SHORT']);
     expect(await charge('k1')).toMatchObject({ status: 200 });
   });
 });
 
-describe('a request', () => {
+describe('a request to the simulated Square', () => {
   it.each<[string, object, string, string | undefined]>([
     ['lacks what it needs', { source_id: undefined }, 'MISSING_REQUIRED_PARAMETER', 'source_id'],
     [
@@ -93,7 +93,7 @@ describe('a request', () => {
     ['names an order that is not there', { order_id: 'absent' }, 'NOT_FOUND', 'order_id'],
     ['names a token that is not there', { source_id: 'cnon:nothing' }, 'NOT_FOUND', 'source_id'],
     ['names a spent token', { source_id: 'cnon:card-nonce-already-used' }, 'CARD_TOKEN_USED', 'source_id'],
-  ])('that %s is refused with Square’s error', async (...[_, fields, code, field]) => {
+  ])('is refused with Square’s error if it %s', async (...[_, fields, code, field]) => {
     const refused = await charge('k1', fields);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     expect(refused.body).toEqual({
@@ -102,15 +102,15 @@ describe('a request', () => {
     expect(await charges()).toBe(0);
   });
 
-  it('needs a token, and a route', async () => {
+  it('requires a token and a known route', async () => {
     expect(await call('GET /v2/orders/x', undefined, 'another')).toMatchObject({ status: 401 });
     expect(await call('GET /v2/nothing')).toMatchObject({ status: 404 });
     expect(await call('PATCH /v2/orders/x')).toMatchObject({ status: 404 });
   });
 });
 
-describe('an order', () => {
-  it('is paid in whole, once', async () => {
+describe('an order at the simulated Square', () => {
+  it('is paid once, with its whole amount', async () => {
     const { id } = await order();
     expect(codes(await charge('k1', { order_id: id, amount_money: money(499) }))).toEqual(['PAYMENT_AMOUNT_MISMATCH']);
     expect(await charge('k2', { order_id: id })).toMatchObject({ status: 200 });
@@ -123,7 +123,7 @@ describe('an order', () => {
     });
   });
 
-  it('changes only from the version that its caller has seen', async () => {
+  it('changes only if the request names its current version', async () => {
     const { id, version } = await order();
     const cancel = (of: number, key: string) =>
       call(`PUT /v2/orders/${id}`, { idempotency_key: key, order: { version: of, state: 'CANCELED' } });
@@ -135,7 +135,7 @@ describe('an order', () => {
     expect(codes(await charge('k1', { order_id: id }))).toEqual(['BAD_REQUEST']);
   });
 
-  it('of a payment that names none is made for it', async () => {
+  it('is created for a payment that names no order', async () => {
     const { body } = await charge('k1', { reference_id: 'pay_1' });
     expect(await call(`GET /v2/orders/${body.payment.order_id}`)).toMatchObject({
       body: { order: { state: 'COMPLETED', reference_id: 'pay_1' } },
@@ -143,13 +143,13 @@ describe('an order', () => {
   });
 });
 
-describe('money that is reserved', () => {
+describe('an authorized payment at the simulated Square', () => {
   const reserve = async (): Promise<string> => (await charge('k1', { autocomplete: false })).body.payment.id;
 
   it.each([
     ['complete', 'COMPLETED'],
     ['cancel', 'CANCELED'],
-  ])('is approved until %s', async (action, status) => {
+  ])('stays approved until %s', async (action, status) => {
     const id = await reserve();
     expect(await call(`GET /v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
     expect(await call(`POST /v2/payments/${id}/${action}`)).toMatchObject({
@@ -160,7 +160,7 @@ describe('money that is reserved', () => {
   });
 });
 
-describe('a card', () => {
+describe('a card at the simulated Square', () => {
   it('is made of a payment once, and charged for its customer only', async () => {
     const customer = await call('POST /v2/customers', { given_name: 'Ana' });
     const { id: customerId } = customer.body.customer;
@@ -177,18 +177,18 @@ describe('a card', () => {
   });
 });
 
-describe('a customer', () => {
+describe('a customer at the simulated Square', () => {
   it.each([
     [{}, 'BAD_REQUEST'],
     [{ given_name: 'Ana', phone_number: '555-0100' }, 'INVALID_PHONE_NUMBER'],
     [{ given_name: 'Ana', phone_number: 'call me' }, 'INVALID_PHONE_NUMBER'],
     [{ email_address: 'not-an-email' }, 'INVALID_EMAIL_ADDRESS'],
-  ])('as %j is refused: %s', async (fields, code) => {
+  ])('is refused for %j: %s', async (fields, code) => {
     expect(codes(await call('POST /v2/customers', fields))).toEqual([code]);
   });
 });
 
-describe('a quantity', () => {
+describe('the quantity of an order line', () => {
   const ordered = (quantity: string) => {
     const line_items = [{ name: 'Book', quantity, base_price_money: money(500) }];
     return call('POST /v2/orders', { idempotency_key: `q${quantity}`, order: { location_id: 'L', line_items } });
@@ -212,14 +212,14 @@ describe('a quantity', () => {
     ['1.5', 'INVALID_VALUE'],
     ['one', 'INVALID_VALUE'],
     ['999999999999', 'VALUE_TOO_HIGH'],
-  ])('of %j is refused: %s', async (quantity, code) => {
+  ])('is refused for %j: %s', async (quantity, code) => {
     const line_items = [{ name: 'Book', quantity, base_price_money: money(50_000_000) }];
     const refused = await call('POST /v2/orders', { idempotency_key: 'q', order: { location_id: 'L', line_items } });
     expect([refused.status, codes(refused)]).toEqual([400, [code]]);
   });
 });
 
-describe('a list', () => {
+describe('a list at the simulated Square', () => {
   const walk = async (path: string, field: string): Promise<string[]> => {
     const found: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
@@ -242,7 +242,7 @@ describe('a list', () => {
     return ids;
   };
 
-  it('of payments goes from page to page, newest first, within a time', async () => {
+  it('pages through payments, newest first, within a time range', async () => {
     const ids: string[] = [];
     for (const key of ['a', 'b', 'c']) {
       ids.push((await charge(key)).body.payment.id);
@@ -255,7 +255,7 @@ describe('a list', () => {
     expect(await walk(`/v2/payments?begin_time=${second}&end_time=${second}`, 'payments')).toEqual([ids[1]]);
   });
 
-  it('of customers and of their cards goes from page to page, oldest first', async () => {
+  it('pages through customers and their cards, oldest first', async () => {
     const ids = await customers(3);
     expect(await walk('/v2/customers?limit=2', 'customers')).toEqual(ids);
     const cards: string[] = [];

@@ -38,7 +38,7 @@ describe.each<[ProviderSubject, string]>([
   [PAYPAL, `"soft_descriptor":"${TEXT}"`],
   [SQUARE, `"statement_description_identifier":"${TEXT}"`],
 ])('the text on statements', (subject, sent) => {
-  it(`is sent to ${subject.name} once, if there is one`, async () => {
+  it(`is sent once to ${subject.name} if a descriptor is set`, async () => {
     expect((await pay(subject, TEXT)).filter((body) => body.includes(sent))).toHaveLength(1);
     expect(rig.exchanges.every(({ status }) => status < 300)).toBe(true);
   });

@@ -49,29 +49,32 @@ const step = (outcome: 'success' | 'failure') =>
 const holderOf = async (methodId: string): Promise<string | undefined> =>
   doneValue(await rig.provider.findMethod(methodId)).customerId;
 
-describe('a method that is attached', () => {
-  it('without its payer’s authentication has no set-up', async () => {
+describe('an attached method at Stripe', () => {
+  it('has no set-up if it requires no authentication', async () => {
     const method = await attach('pm_card_visa');
     expect(method).toMatchObject({ customerId: expect.any(String) });
     expect(method.setup).toBeUndefined();
   });
 
-  it.each([ASKS, 'tok_authenticationRequiredOnSetup'])('as %s waits for its payer, in one call', async (token) => {
-    const method = await attach(token);
-    expect(method).toMatchObject({ customerId: undefined, cardBrand: 'visa', lastFour: '3155' });
-    expect(method.setup).toEqual({
-      setupId: expect.stringMatching(/^seti_/),
-      clientSecret: expect.stringContaining('_secret_'),
-      nextAction: { type: 'use_provider_sdk', url: undefined },
-    });
-    expect(rig.exchanges.map(({ path }) => path)).toEqual(['/stripe/v1/customers', '/stripe/v1/setup_intents']);
-    expect(await attach(token)).toEqual(method);
-    expect(rig.logged.join()).not.toContain(method.setup?.clientSecret);
-  });
+  it.each([ASKS, 'tok_authenticationRequiredOnSetup'])(
+    'waits for its payer, after one call, if it is made of %s',
+    async (token) => {
+      const method = await attach(token);
+      expect(method).toMatchObject({ customerId: undefined, cardBrand: 'visa', lastFour: '3155' });
+      expect(method.setup).toEqual({
+        setupId: expect.stringMatching(/^seti_/),
+        clientSecret: expect.stringContaining('_secret_'),
+        nextAction: { type: 'use_provider_sdk', url: undefined },
+      });
+      expect(rig.exchanges.map(({ path }) => path)).toEqual(['/stripe/v1/customers', '/stripe/v1/setup_intents']);
+      expect(await attach(token)).toEqual(method);
+      expect(rig.logged.join()).not.toContain(method.setup?.clientSecret);
+    },
+  );
 });
 
-describe('a set-up', () => {
-  it('that its payer authenticates has attached its method', async () => {
+describe('a set-up at Stripe', () => {
+  it('attaches its method after the payer’s authentication', async () => {
     const { methodId, setupId } = await asked();
     expect(doneValue(await setups().find(setupId))).toMatchObject({ setupId, status: 'requires_action' });
     await step('success');
@@ -79,40 +82,40 @@ describe('a set-up', () => {
     expect(await holderOf(methodId)).toEqual(expect.any(String));
   });
 
-  it('that its payer refuses has failed, without a method', async () => {
+  it('fails without a method if the payer refuses', async () => {
     const { methodId, setupId } = await asked();
     await step('failure');
     expect(doneValue(await setups().find(setupId))).toEqual({ setupId, status: 'failed', method: undefined });
     expect(await holderOf(methodId)).toBeUndefined();
   });
 
-  it('that is canceled stays so, however often, and attaches nothing', async () => {
+  it('stays canceled after repeated cancellations, and attaches nothing', async () => {
     const { methodId, setupId } = await asked();
     for (const _ of [1, 2]) expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'canceled' });
     await expect(step('success')).rejects.toThrow('409');
     expect(await holderOf(methodId)).toBeUndefined();
   });
 
-  it('that has succeeded is not canceled: its success is the answer', async () => {
+  it('stays succeeded, and its cancellation reports the success', async () => {
     const { methodId, setupId } = await asked();
     await step('success');
     expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'succeeded', method: { methodId } });
   });
 
-  it('that Stripe does not have counts as canceled', async () => {
+  it('counts as canceled if Stripe does not have it', async () => {
     const gone = { setupId: 'seti_absent', status: 'canceled', method: undefined };
     expect(doneValue(await setups().find('seti_absent'))).toEqual(gone);
     expect(doneValue(await setups().cancel('seti_absent'))).toEqual(gone);
   });
 
-  it('is unknown if Stripe does not answer', async () => {
+  it('has an unknown outcome if Stripe does not respond', async () => {
     const { setupId } = await asked();
     await rig.control('POST', '/faults', { action: 'error_500', path: '/v1/setup_intents', times: 2 });
     expect(await setups().find(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
     expect(await setups().cancel(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  it('reports its end with our id', async () => {
+  it('reports its end in an event with our id', async () => {
     const { setupId } = await asked();
     await step('failure');
     const seen = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));

@@ -42,18 +42,18 @@ const inNode = async (expressions: readonly string[]): Promise<unknown> => {
   return JSON.parse(stdout.split('\n').at(-1) ?? '');
 };
 
-describe('the bundles', () => {
-  it('are one a function of the catalogue, and the default', () => {
+describe('the bundles of the functions', () => {
+  it('include one per function of the catalogue, and the default', () => {
     expect([...bundles.keys()].sort()).toEqual([...entryIds].sort());
   });
 
-  it('hold the table of routes without the catalogue, where no route answers', () => {
+  it('contain, for the default, the table of routes without the catalogue', () => {
     const { bytes = 0 } = bundles.get(DEFAULT_ID) ?? {};
     expect(bytes).toBeLessThan(24 * 1_024);
     expect(partsOf(DEFAULT_ID)).toEqual(expect.not.arrayContaining(['zod', 'functions/payments']));
   });
 
-  it('take the place of the bundles that were there, and not of the typed client', () => {
+  it('replace the previous bundles, but not the typed client', () => {
     expect(relative(FUNCTIONS_FOLDER, CLIENT_FOLDER)).toBe(join('..', 'client'));
   });
 
@@ -64,7 +64,7 @@ describe('the bundles', () => {
     expect(large.map(({ id, bytes }) => `${id}: ${bytes}`)).toEqual([]);
   });
 
-  it.each(all)('$id holds no client of a service without a declared right', async ({ id, uses, consumes }) => {
+  it.each(all)('contain for $id no client of a service without a declared right', async ({ id, uses, consumes }) => {
     const parts = partsOf(id);
     expect(parts).toContain('shared/core');
     for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);
@@ -76,20 +76,20 @@ describe('the bundles', () => {
     expect(held).toEqual([...(publishes ? ['PutEvents'] : []), ...(sends ? ['SendMessageBatch'] : [])]);
   });
 
-  it('hold the AWS SDK, with the one credential provider that Lambda has', () => {
+  it('contain the AWS SDK, with only Lambda’s credential provider', () => {
     const parts = partsOf('payments.get');
     expect(parts).toContain('@aws-sdk/client-dynamodb');
     const providers = parts.filter((part) => part.startsWith('@aws-sdk/credential-provider-'));
     expect(providers).toEqual(['@aws-sdk/credential-provider-env']);
   });
 
-  it('load as Lambda loads them and export a handler', async () => {
+  it('load as Lambda loads them, and export a handler', async () => {
     expect(await inNode(entryIds.map((id) => `typeof (${imported(id)}).handler`))).toEqual(
       entryIds.map(() => 'function'),
     );
   });
 
-  it('answer', async () => {
+  it('respond to a request', async () => {
     const event = {
       version: '2.0',
       rawQueryString: '',
@@ -101,7 +101,7 @@ describe('the bundles', () => {
     expect(await inNode([answer('payments.list'), answer(DEFAULT_ID)])).toEqual([401, 405]);
   });
 
-  it('hold the API document instead of the schemas that it is made of', async () => {
+  it('contain the API document instead of its source schemas', async () => {
     const event = {
       version: '2.0',
       rawQueryString: '',
@@ -116,7 +116,7 @@ describe('the bundles', () => {
     expect(partsOf('api.openapi')).not.toContain('functions/payments');
   });
 
-  it('hold no description of a schema or an endpoint', async () => {
+  it('contain no description of a schema or an endpoint', async () => {
     const texts = describedIn(apiDocumentAt('')).flatMap(({ text }) => (text && text.length > 40 ? [text] : []));
     const code = await Promise.all(
       ['payments.create-intent', 'refunds.create', 'payments.list'].map((id) =>
@@ -127,7 +127,7 @@ describe('the bundles', () => {
     expect({ left, isChecked: texts.length > 500 }).toEqual({ left: [], isChecked: true });
   });
 
-  it("call every route of Stripe's that the adapter knows, although most of its SDK is left out", async () => {
+  it("call every route of Stripe's that the adapter knows, although most of the SDK is left out", async () => {
     const adapter = pathToFileURL(join(folder, 'payments.create', 'adapters', 'stripe.mjs')).href;
     const called = `await (async () => {
       const { openStripe } = await import(${JSON.stringify(adapter)});
@@ -178,7 +178,7 @@ describe('the bundles', () => {
     ]);
   });
 
-  it('become stacks, offline and without credentials', () => {
+  it('become stacks offline and without credentials', () => {
     const { ofType } = synthesize({ codeDir: folder });
     expect(ofType('AWS::Lambda::Function')).toHaveLength(entryIds.length);
   });

@@ -19,8 +19,8 @@ const HOLDS_DATA = [
   'AWS::Logs::LogGroup',
 ];
 
-describe('what is kept', () => {
-  it('is retained after its stack in production, but not after a deployment that failed to create it', () => {
+describe('the stored data of a stage', () => {
+  it('stays after its stack is deleted in production, except after a failed creation', () => {
     for (const type of HOLDS_DATA) {
       expect(prod.ofType(type).length, type).toBeGreaterThan(0);
       expect(new Set(prod.ofType(type).map(({ DeletionPolicy }) => DeletionPolicy)), type).toEqual(
@@ -32,7 +32,7 @@ describe('what is kept', () => {
     expect(table(dev).Properties.DeletionProtectionEnabled).toBe(false);
   });
 
-  it('is the one table of the schema: on demand, encrypted, restorable, with its stream and expiry', () => {
+  it('is one table with the schema’s keys: on demand, encrypted, restorable, with a stream and expiry', () => {
     const { Properties } = table(prod);
     expect(prod.ofType('AWS::DynamoDB::Table')).toHaveLength(1);
     expect(Properties).toMatchObject({
@@ -61,7 +61,7 @@ describe('what is kept', () => {
     );
   });
 
-  it('holds the keys of each slot, the signature secret of each that receives, guest tokens and webhooks, and none in a template', () => {
+  it('includes secrets for each slot, each receiver, guest tokens and webhooks, and no secret in a template', () => {
     expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(9);
     const configured = synthesize({
       env: {
@@ -86,7 +86,7 @@ describe('what is kept', () => {
   });
 });
 
-describe('logs', () => {
+describe('the logs', () => {
   const daysOf = (stage: typeof prod) =>
     stage.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays);
 
@@ -100,18 +100,18 @@ describe('logs', () => {
   });
 });
 
-describe('the key', () => {
+describe('the encryption key', () => {
   const only = (found: readonly Resource[]): Resource => {
     expect(found).toHaveLength(1);
     return found[0] as Resource;
   };
   const key = only(prod.ofType('AWS::KMS::Key'));
 
-  it('turns by itself', () => {
+  it('rotates automatically', () => {
     expect(key.Properties.EnableKeyRotation).toBe(true);
   });
 
-  it('locks every secret, every log, every kept failure and the topic of the alarms', () => {
+  it('encrypts every secret, log, stored failure and the alarm topic', () => {
     const locked = [
       ...prod.ofType('AWS::SecretsManager::Secret').map(({ Properties }) => Properties.KmsKeyId),
       ...prod.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.KmsKeyId),
@@ -128,7 +128,7 @@ describe('the key', () => {
     expect(new Set(locked.map(prod.words))).toEqual(new Set(['Key.Arn']));
   });
 
-  it('is used by the account, and by the services that write what it locks', () => {
+  it('is available to the account and to the services that write encrypted data', () => {
     const statements: readonly { Principal: Record<string, never>; Condition?: unknown }[] =
       key.Properties.KeyPolicy.Statement;
     const principals = statements.map(({ Principal }) => prod.words(Principal['Service'] ?? Principal['AWS'] ?? ''));
@@ -161,7 +161,7 @@ describe('the stacks', () => {
     }
   });
 
-  it('use a custom domain if one is configured, and then disable the API’s default address', () => {
+  it('use a custom domain if it is configured, and then disable the API’s default address', () => {
     expect(prod.ofType('AWS::ApiGatewayV2::DomainName').map(({ Properties }) => Properties.DomainName)).toEqual([
       'pay.example.com',
     ]);
@@ -174,7 +174,7 @@ describe('the stacks', () => {
     expect(prod.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBeUndefined();
   });
 
-  it('use a path prefix of that domain if one is configured', () => {
+  it('use a path prefix of that domain if it is configured', () => {
     const shared = synthesize({ env: { CUSTOM_DOMAIN: 'api.example.com', BASE_PATH: '/pay/' } });
     expect(shared.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBe('pay');
     const { Variables } = shared.functionOf('payments.get').Properties.Environment;

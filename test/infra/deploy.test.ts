@@ -48,12 +48,12 @@ describe('a deployment', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('leaves the search for credentials to both tools without a profile, and shows only changes that need approval', async () => {
+  it('leaves the credentials to both tools without a profile, and shows only changes that need approval', async () => {
     const { commands } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
     expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never --concurrency 6']);
   });
 
-  it('asks once for all stacks, before it deploys them side by side', async () => {
+  it('asks once for all stacks, before it deploys them in parallel', async () => {
     const approved = await deployed({}, ACCOUNT, { diff: 1, approves: true });
     expect(approved.ask).toHaveBeenCalledOnce();
     expect([approved.exitCode, approved.commands]).toEqual([0, [SYNTH, DIFF, DEPLOYS]]);
@@ -61,7 +61,7 @@ describe('a deployment', () => {
     expect(any.commands[1]).toBe('diff --app cdk.out --method template --fail --profile prod');
   });
 
-  it.each([[false], [undefined]])('deploys nothing where the operator answers %s', async (approves) => {
+  it.each([[false], [undefined]])('deploys nothing if the operator replies %s', async (approves) => {
     const { exitCode, commands, webhooks } = await deployed({}, ACCOUNT, { diff: 1, approves });
     expect([exitCode, commands]).toEqual([1, [SYNTH, DIFF]]);
     expect(webhooks).not.toHaveBeenCalled();
@@ -74,12 +74,12 @@ describe('a deployment', () => {
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  it('deploys no earlier build if the current build fails', async () => {
+  it('does not deploy an earlier build if the current build fails', async () => {
     const { exitCode, commands } = await deployed({}, ACCOUNT, { synth: 2 });
     expect([exitCode, commands]).toEqual([2, [SYNTH]]);
   });
 
-  it('puts no webhooks after failed stacks', async () => {
+  it('puts no webhooks after a failed deployment of stacks', async () => {
     const { exitCode, webhooks } = await deployed({}, ACCOUNT, { deploy: 3 });
     expect(webhooks).not.toHaveBeenCalled();
     expect(exitCode).toBe(3);
@@ -101,19 +101,19 @@ describe('reserved concurrency', () => {
     return concurrencyProblem(new LambdaClient({ region: 'eu-west-1' }), readDeploymentSettings(env));
   };
 
-  it('may leave 100 instances of the account, and no fewer', async () => {
+  it('must leave at least 100 instances of the account unreserved', async () => {
     expect(await problem({ BULKHEADS: 'on' }, 612)).toBeUndefined();
     expect(await problem({ BULKHEADS: 'on' }, 611)).toContain('reserves 512 instances');
     expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10: ask AWS for more');
   });
 
-  it('asks nothing of AWS where none is reserved', async () => {
+  it('calls no AWS service if none is reserved', async () => {
     expect(await problem({}, 10)).toBeUndefined();
     expect(lambda.calls()).toEqual([]);
   });
 });
 
-describe('the account that is deployed to', () => {
+describe('the account of a deployment', () => {
   // The files of this kind of test share their process.
   afterEach(() => vi.unstubAllEnvs());
   const config = join(temporaryFolder(), 'config');
@@ -125,7 +125,7 @@ describe('the account that is deployed to', () => {
     [{}, { AWS_DEFAULT_PROFILE: 'dev', AWS_DEFAULT_REGION: 'eu-west-3' }, 'dev', 'eu-west-3'],
     [{}, { AWS_REGION: 'eu-west-1' }, undefined, 'eu-west-1'],
     [{ profile: 'prod' }, {}, 'prod', 'eu-north-1'],
-  ])('follows from %o before %o, then from the profile', async (...[given, variables, profile, region]) => {
+  ])('comes from %o before %o, then from the profile', async (...[given, variables, profile, region]) => {
     vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
     expect(await accountOf(given, variables)).toEqual({ ...(profile && { profile }), region });
   });
@@ -149,13 +149,13 @@ describe('npm run deploy', () => {
     [['--profle', 'prod'], "error: unknown option '--profle'"],
     [['prod'], 'error: too many arguments'],
     [['--require-approval', 'no'], "argument 'no' is invalid"],
-  ])('deploys nothing with the unknown argument %o', async (args, message) => {
+  ])('deploys nothing for the unknown argument %o', async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
-  it('deploys nothing where a setting is wrong', async () => {
+  it('deploys nothing if a setting is wrong', async () => {
     const { code, stdout, stderr } = await run(['--region', 'eu-west-1'], { STAGE: 'live' });
     expect({ code, stdout, stderr }).toEqual({
       code: 1,

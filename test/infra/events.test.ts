@@ -40,19 +40,19 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
   const queue = queueOf(source);
   const deadLetters = deadLettersOf(queue);
 
-  it('hides a message for six times as long as its function may run', () => {
+  it('hides a message for six times its function’s timeout', () => {
     const { Timeout } = functionOf(trigger.id).Properties;
     expect(Timeout).toBe(trigger.timeoutSeconds);
     expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * Timeout);
     expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(trigger.visibilitySeconds);
   });
 
-  it('gives a message up after the declared receives, into a queue that keeps it longer', () => {
+  it('moves a message after the declared receives to a dead-letter queue with a longer retention', () => {
     expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(trigger.maxReceives);
     expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
   });
 
-  it('raises an alarm that names the impact', () => {
+  it('raises an alarm that states the impact', () => {
     const alarm = only(
       alarms.filter(({ Properties }) =>
         (Properties.Dimensions ?? []).some(
@@ -65,7 +65,7 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
     expect(alarm.Properties.AlarmActions.map(words)).toEqual(['Alarms']);
   });
 
-  it('takes part of a batch back, and no more at once than declared', () => {
+  it('accepts partial batch failures, and limits its concurrency as declared', () => {
     expect(source.Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
     expect(source.Properties.BatchSize).toBe(trigger.batchSize);
     expect(source.Properties.ScalingConfig).toEqual({ MaximumConcurrency: trigger.maxConcurrency });
@@ -93,8 +93,8 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
   });
 });
 
-describe('the queue of outbound webhooks', () => {
-  it('tries as often, and each try takes as long, as the operator says', () => {
+describe('the outbound webhook queue', () => {
+  it('uses the operator’s number of retries and timeout', () => {
     const configured = synthesize({ env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' } });
     const { Timeout, Environment } = configured.functionOf('workers.deliver-webhook').Properties;
     expect(Timeout).toBe(55);
@@ -107,9 +107,9 @@ describe('the queue of outbound webhooks', () => {
   });
 });
 
-describe('every queue', () => {
+describe('a queue of the service', () => {
   it.each(ofType('AWS::SQS::Queue').map((queue) => [queue.logicalId, queue] as const))(
-    '%s is encrypted, speaks TLS only, and is a consumed queue or one of dead letters',
+    '%s is encrypted, requires TLS, and is a consumed queue or a dead-letter queue',
     (_, queue) => {
       expect(queue.Properties.SqsManagedSseEnabled).toBe(true);
       const policy = only(
@@ -146,7 +146,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     expect(VersioningConfiguration).toEqual({ Status: 'Enabled' });
   });
 
-  it('reads new and changed records, and the removals that it declares, as the local stream does', () => {
+  it('reads new and changed records, and its declared removals, as the local stream does', () => {
     const filters: { Pattern: string }[] = source.Properties.FilterCriteria.Filters;
     const patterns = filters.map(({ Pattern }) => JSON.parse(Pattern));
     const reads = (eventName: 'INSERT' | 'MODIFY' | 'REMOVE', sk: string): boolean => {
@@ -166,7 +166,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     }
   });
 
-  it('raises an alarm that names the impact when it gives up', () => {
+  it('raises an alarm that states the impact when it gives up', () => {
     const alarm = only(
       alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
     );
@@ -185,14 +185,14 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
   });
 });
 
-it('has two consumers of the stream at most', () => {
+it('the table’s stream has at most two consumers', () => {
   expect(streamTriggers.length).toBeLessThanOrEqual(2);
 });
 
 describe.each(scheduleTriggers)('the job $id', (trigger) => {
   const lambda = functionOf(trigger.id);
 
-  it('leaves a run that failed for good, or could not begin, with the dead letters', () => {
+  it('sends a run that failed for good, or could not start, to the dead-letter queue', () => {
     const [config] = ofType('AWS::Lambda::EventInvokeConfig').filter(
       ({ Properties }) => Properties.FunctionName.Ref === lambda.logicalId,
     );
@@ -203,7 +203,7 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
     expect(words(rule?.Properties.Targets[0].DeadLetterConfig.Arn)).toBe('UndoneQueue.Arn');
   });
 
-  it('runs as often as declared', () => {
+  it('runs at its declared rate', () => {
     const rule = only(
       ofType('AWS::Events::Rule').filter(
         ({ Properties }) => words(Properties.Targets[0].Arn) === `${lambda.logicalId.slice(0, -8)}.Arn`,
@@ -213,7 +213,7 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
     expect(rule.Properties.ScheduleExpression).toBe(`rate(${trigger.everyMinutes} ${unit})`);
   });
 
-  it('raises an alarm when it fails, and when it does not run', () => {
+  it('raises an alarm when it fails and when it does not run', () => {
     const own = alarms.filter(({ Properties }) => Properties.Dimensions?.[0]?.Value?.Ref === lambda.logicalId);
     expect(own.map(({ Properties }) => [Properties.MetricName, Properties.TreatMissingData])).toEqual([
       ['Errors', 'notBreaching'],
@@ -223,8 +223,8 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
   });
 });
 
-describe('the outputs that an operator’s tools ask for', () => {
-  it('name every queue, its dead letters, the function whose environment is the service’s, and the failure bucket', () => {
+describe('the stack outputs for an operator’s tools', () => {
+  it('name every queue, its dead-letter queue, the function with the service’s environment, and the failure bucket', () => {
     for (const { queue } of queueTriggers) {
       expect(outputs).toHaveProperty([queueOutput(queue), 'Value', 'Ref'], expect.stringContaining('Queue'));
       expect(outputs).toHaveProperty(
@@ -239,7 +239,7 @@ describe('the outputs that an operator’s tools ask for', () => {
   });
 
   it.each([ALARM_TOPIC, GUEST_TOKEN_SECRET, ...Object.values(SIGNATURE_SECRETS)])(
-    'go without one for what has a name of its own: $type $id',
+    'omit a resource with a fixed name: $type $id',
     ({ type, id }) => {
       expect(ofType(type).filter(({ logicalId }) => logicalId.startsWith(id))).toMatchObject([
         { stack: expect.stringMatching(/-data$/) },

@@ -29,7 +29,7 @@ const counted: readonly (readonly [count: number, dollars: number])[] = [
   [schedules, schedules * SWEEP],
 ];
 
-it('the cost of an idle stage in docs/deployment.md equals the cost of the stacks', () => {
+it('the documented cost of an idle stage equals the cost of the stacks', () => {
   const [, section = ''] = docs.split('## Cost when idle');
   const [table = ''] = section.split('| sum |');
   const rows = [...table.matchAll(/^\|[^|]*\| (\d+) \| ([\d.]+) \|$/gm)].map(([, count, dollars]) => [count, dollars]);
@@ -48,7 +48,7 @@ it.each(['README.md', 'docs/deployment.md', 'docs/performance.md', 'docs/decisio
   },
 );
 
-it('nothing else of a stage is paid for by the month', () => {
+it('no other resource of a stage has a monthly price', () => {
   const types = ['AWS::EC2::NatGateway', 'AWS::EC2::VPCEndpoint', 'AWS::RDS::DBInstance', 'AWS::WAFv2::WebACL'];
   expect(types.flatMap((type) => ofType(type))).toEqual([]);
   expect(ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties.BillingMode)).toEqual(['PAY_PER_REQUEST']);

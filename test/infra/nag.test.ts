@@ -29,7 +29,7 @@ const acknowledged = (): ReadonlyMap<string, readonly string[]> => {
 };
 
 describe('cdk-nag', () => {
-  it('has nothing open in AwsSolutions, Serverless and PCI DSS', () => {
+  it('reports no open finding in AwsSolutions, Serverless and PCI DSS', () => {
     expect(packs(prod.app).map(({ readPackName }) => readPackName)).toEqual([
       'AwsSolutions',
       'Serverless',
@@ -38,7 +38,7 @@ describe('cdk-nag', () => {
     for (const stage of [prod, dev]) expect(violations(stage.app)).toEqual([]);
   });
 
-  it('has eight acknowledged rules at most, each with its reason', () => {
+  it('has at most eight acknowledged rules, each with its reason', () => {
     const rules = acknowledged();
     expect([...rules.keys()].sort()).toEqual([
       'AwsSolutions-APIG4',
@@ -57,7 +57,7 @@ describe('cdk-nag', () => {
     }
   });
 
-  it('sees what is wrong, in each pack', () => {
+  it('reports a violation in each pack', () => {
     const app = new App();
     const stack = new Stack(app, 'Wrong');
     new Queue(stack, 'Queue');

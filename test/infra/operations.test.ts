@@ -128,21 +128,21 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
   'webhook-dispatch-dead-letters': DEAD_LETTERS,
 };
 
-describe('every alarm', () => {
-  it('rises by its statistic, threshold, periods and treatment of missing data', () => {
+describe('an alarm of the service', () => {
+  it('has its documented statistic, threshold, periods and treatment of missing data', () => {
     const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', CUSTOM_DOMAIN: 'pay.example.com' } });
     const all = [...alarms, ...canary.ofType('AWS::CloudWatch::Alarm')];
     const found = all.map((alarm) => [nameOf(alarm).slice(PREFIX.length), risesWhen(alarm)] as const);
     expect(Object.fromEntries(found)).toEqual(EVERY_ALARM);
   });
 
-  it('has its row in docs/operations.md, and every row its alarm', () => {
+  it('has its row in docs/operations.md, and every row has its alarm', () => {
     expect(alarms.length).toBeGreaterThan(20);
     expect(alarms.map(nameOf).sort()).toEqual(documented.toSorted());
   });
 
   it.each(alarms.map((alarm) => [nameOf(alarm), alarm] as const))(
-    '%s sends its subscribers sentences about the cause and the impact',
+    '%s tells its subscribers the cause and the impact in sentences',
     (_, { Properties }) => {
       expect(Properties.AlarmDescription).toMatch(/^[A-Za-z][^\n]{20,}\. [A-Z][^\n]{20,}\.$/);
       expect(Properties.AlarmActions.map(words)).toEqual(['Alarms']);
@@ -150,7 +150,7 @@ describe('every alarm', () => {
     },
   );
 
-  it('notifies its end too, except alarms for events, which have no end', () => {
+  it('notifies its end too, unless it reports an event, which has no end', () => {
     const silent = alarms.filter(({ Properties }) => !Properties.OKActions).map(nameOf);
     expect(silent.toSorted()).toEqual(
       [
@@ -171,8 +171,8 @@ describe('every alarm', () => {
   });
 });
 
-describe('function URLs', () => {
-  it('are watched like the API: every one that there is', () => {
+describe('the function URLs', () => {
+  it('are all watched like the API', () => {
     const alarm = alarms.find((each) => nameOf(each) === `${PREFIX}url-errors`);
     const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
     expect(urls).toHaveLength(3);
@@ -182,11 +182,11 @@ describe('function URLs', () => {
   });
 });
 
-describe('the metrics that alarms watch', () => {
+describe('the metrics of the alarms', () => {
   /** Names under our namespace, wherever they stand in an alarm. */
   const own = alarms.flatMap(watchedBy).flatMap((watched) => /^Payments\/prod (\w+)/.exec(watched)?.[1] ?? []);
 
-  it('are those that log lines carry in that stage', () => {
+  it('are the metrics in that stage’s log lines', () => {
     const line = metricsOf({ stage: 'prod', message: 'payment stuck', fields: {}, at: 0 });
     expect(line?._aws.CloudWatchMetrics[0]?.Namespace).toBe('Payments/prod');
     expect([...new Set(own)].sort()).toEqual([
@@ -205,11 +205,11 @@ describe('the metrics that alarms watch', () => {
     ]);
   });
 
-  it('are ten to an alarm at most, which is what CloudWatch takes', () => {
+  it('number at most ten per alarm, which is CloudWatch’s limit', () => {
     for (const alarm of alarms) expect((alarm.Properties.Metrics ?? []).length, nameOf(alarm)).toBeLessThanOrEqual(11);
   });
 
-  it('count what is throttled of the table and of each of its indexes, reading and writing', () => {
+  it('count throttled reads and writes of the table and each index', () => {
     const throttled = alarms.find((alarm) => nameOf(alarm) === `${PREFIX}throttled-table`);
     const watched = throttled ? watchedBy(throttled) : [];
     const where = ['', ...TABLE.indexes.map(({ name }) => `GlobalSecondaryIndexName=${name} `)];
@@ -220,7 +220,7 @@ describe('the metrics that alarms watch', () => {
     );
   });
 
-  it('count what the gateway itself turns away, from its access log', () => {
+  it('count the requests that the gateway itself throttles, from its access log', () => {
     const [filter] = ofType('AWS::Logs::MetricFilter');
     expect(filter?.Properties).toMatchObject({
       FilterPattern: '{ ($.status = "429") && ($.integrationStatus = "-") }',
@@ -234,8 +234,8 @@ describe('the metrics that alarms watch', () => {
   });
 });
 
-describe('the topic of the alarms', () => {
-  it('takes messages from CloudWatch, over TLS', () => {
+describe('the alarm topic', () => {
+  it('accepts messages from CloudWatch, over TLS only', () => {
     const statements = ofType('AWS::SNS::TopicPolicy').flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
     expect(statements).toContainEqual(
       expect.objectContaining({
@@ -247,7 +247,7 @@ describe('the topic of the alarms', () => {
     expect(statements.filter(({ Effect }) => Effect === 'Deny')).toHaveLength(1);
   });
 
-  it('mails to the address that is given, and keeps what cannot be mailed', () => {
+  it('sends mail to the configured address, and keeps undelivered mail in a dead-letter queue', () => {
     const [mail, ...more] = ofType('AWS::SNS::Subscription');
     expect(more).toEqual([]);
     expect(mail?.Properties).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
@@ -263,12 +263,12 @@ describe('the dashboard', () => {
   const dashboards = ofType('AWS::CloudWatch::Dashboard');
   const body = words(dashboards[0]?.Properties.DashboardBody);
 
-  it('is one, and shows every alarm', () => {
+  it('exists once, and shows every alarm', () => {
     expect(dashboards).toHaveLength(1);
     for (const name of alarms.map(nameOf)) expect(body).toContain(`:alarm:${name}"`);
   });
 
-  it('shows what every alarm watches', () => {
+  it('shows the metrics of every alarm', () => {
     const shown = widgets
       .parse(JSON.parse(body))
       .widgets.flatMap(({ properties }) => properties.metrics ?? [])
@@ -287,10 +287,10 @@ describe('the dashboard', () => {
   });
 });
 
-describe('every function', () => {
+describe('a function of the service', () => {
   it.each(
     ofType('AWS::Lambda::Function').map((lambda) => [lambda.Properties.Description.split(':')[0], lambda] as const),
-  )('%s keeps what failed for good, and is traced', (_, { Properties }) => {
+  )('%s stores its final failures, and is traced', (_, { Properties }) => {
     expect(words(Properties.DeadLetterConfig.TargetArn)).toBe('UndoneQueue.Arn');
     expect(Properties.TracingConfig).toEqual({ Mode: 'Active' });
   });

@@ -40,23 +40,23 @@ describe('the console', () => {
       .filter((key) => key.includes('/console'));
   const PROD = { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com' };
 
-  it('is deployed where nothing else is said', () => {
+  it('is deployed by default', () => {
     expect(routesOf(plain).toSorted()).toEqual(['GET /console', 'GET /console/{path+}']);
   });
 
   it.each([
     ['production', PROD],
     ['an installation that turns it off', { CONSOLE: 'off' }],
-  ])('is no part of %s', (_, env) => {
+  ])('is not part of %s', (_, env) => {
     expect(routesOf(synthesize({ env }))).toEqual([]);
   });
 
-  it('is a part of production that turns it on', () => {
+  it('is part of production if it is turned on', () => {
     expect(routesOf(synthesize({ env: { ...PROD, CONSOLE: 'on' } }))).toHaveLength(2);
   });
 });
 
-describe('bulkheads', () => {
+describe('reserved concurrency per function', () => {
   const reservedIn = ({ ofType }: Synthesized): Readonly<Record<string, number>> =>
     Object.fromEntries(
       ofType('AWS::Lambda::Function').flatMap(({ Properties }) =>
@@ -73,11 +73,11 @@ describe('bulkheads', () => {
     Object.values(reserved).reduce((sum, one) => sum + one, 0);
   const on = synthesize({ env: { BULKHEADS: 'on' } });
 
-  it('are off where the operator says nothing: a new account has a limit of 10', () => {
+  it('is off by default, because a new account has a limit of 10', () => {
     expect(reservedIn(plain)).toEqual({});
   });
 
-  it('keep instances for receivers of events, the payment path and every worker', () => {
+  it('covers receivers of events, the payment path and every worker', () => {
     expect(reservedIn(on)).toEqual({
       ...Object.fromEntries(RECEIVERS.map((id) => [id, 20])),
       ...Object.fromEntries(PAYMENT_PATH.map((id) => [id, 50])),
@@ -92,14 +92,14 @@ describe('bulkheads', () => {
     });
   });
 
-  it('fit the usual limit of an account, 1,000, with the 100 that AWS keeps unreserved', () => {
+  it('fits an account’s usual limit of 1,000, with the 100 that AWS keeps unreserved', () => {
     const catalogue = { endpoints, triggers };
     expect(sumOf(reservedIn(on))).toBe(512);
     expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(512);
     expect(reservedInAll(catalogue, undefined)).toBe(0);
   });
 
-  it('have the operator’s sizes, and a consumer does not poll more than its concurrency', () => {
+  it('has the operator’s sizes, and a consumer polls no more than its concurrency', () => {
     const env = { BULKHEADS: 'on', BULKHEAD_WEBHOOKS: '5', BULKHEAD_PAYMENTS: '200', BULKHEAD_WORKERS: '12' };
     const configured = synthesize({ env });
     expect(reservedIn(configured)).toMatchObject({
@@ -113,10 +113,10 @@ describe('bulkheads', () => {
   });
 });
 
-describe('FUNCTION_URLS=off', () => {
+describe('the setting FUNCTION_URLS=off', () => {
   const without = synthesize({ env: { FUNCTION_URLS: 'off' } });
 
-  it('leaves the routes as the only way in', () => {
+  it('leaves the routes as the only public entry', () => {
     expect(without.ofType('AWS::Lambda::Url')).toEqual([]);
     expect(without.ofType('AWS::Lambda::Permission').filter(({ Properties }) => Properties.Principal === '*')).toEqual(
       [],
@@ -128,7 +128,7 @@ describe('FUNCTION_URLS=off', () => {
     expect(keys).toEqual(expect.arrayContaining(['POST /webhooks/provider_a', 'POST /webhooks/provider_c']));
   });
 
-  it('leaves out their alarm, and nothing else', () => {
+  it('removes only the alarm of the URLs', () => {
     const names = (stage: Synthesized) =>
       stage.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmName);
     expect(names(plain).filter((name) => !names(without).includes(name))).toEqual(['payments-dev-url-errors']);
@@ -136,13 +136,13 @@ describe('FUNCTION_URLS=off', () => {
   });
 });
 
-describe('DEPLOY=canary', () => {
+describe('the setting DEPLOY=canary', () => {
   const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', ALARM_EMAIL: 'ops@example.com' } });
   const { ofType, functionOf, words } = canary;
   const aliases = ofType('AWS::Lambda::Alias');
   const groups = ofType('AWS::CodeDeploy::DeploymentGroup');
 
-  it('shifts the payment path step by step, and nothing else', () => {
+  it('shifts the payment path step by step, and no other function', () => {
     const shifted = aliases.map(({ Properties }) => words(Properties.FunctionName));
     expect(shifted.toSorted()).toEqual(PAYMENT_PATH.map((id) => functionOf(id).logicalId.slice(0, -8)).toSorted());
     expect(groups).toHaveLength(PAYMENT_PATH.length);
@@ -153,7 +153,7 @@ describe('DEPLOY=canary', () => {
     expect(plain.ofType('AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
   });
 
-  it('takes a version back when its function fails or the API answers 5xx', () => {
+  it('rolls a version back when its function fails or the API returns a 5xx', () => {
     const alarms = new Map(
       ofType('AWS::CloudWatch::Alarm').map((alarm) => [alarm.logicalId, alarm.Properties] as const),
     );
@@ -170,7 +170,7 @@ describe('DEPLOY=canary', () => {
     }
   });
 
-  it('lets the gateway call the alias, not the function beside it', () => {
+  it('lets the gateway call the alias, but not the function itself', () => {
     for (const id of PAYMENT_PATH) {
       const { stack, logicalId } = functionOf(id);
       const alias = aliases.find((each) => each.stack === stack && each.Properties.FunctionName.Ref === logicalId);
@@ -181,7 +181,7 @@ describe('DEPLOY=canary', () => {
     }
   });
 
-  it('gives CodeDeploy no right to other functions, and no rule of the packs is open', () => {
+  it('gives CodeDeploy no right to other functions, and breaks no rule of the packs', () => {
     const [policy] = ofType('AWS::IAM::ManagedPolicy').filter(({ logicalId }) => logicalId.includes('Canary'));
     expect(policy?.Properties.PolicyDocument.Statement).toMatchObject([
       { Action: 'cloudwatch:DescribeAlarms', Resource: '*' },

@@ -26,17 +26,17 @@ const allowed = resources
 
 const actionsOf = ({ Action }: Statement): readonly string[] => [Action].flat();
 
-describe('no policy', () => {
+describe('the set of all policies', () => {
   it('lets only the erasure function scan the table', () => {
     expect(allowed.flatMap(actionsOf).filter((action) => /scan/i.test(action))).toEqual(['dynamodb:Scan']);
   });
 
-  it('allows an action by wildcard, but for the account its own key', () => {
+  it('allows wildcard actions only to the account on its own key', () => {
     const wild = allowed.filter((statement) => actionsOf(statement).some((action) => action.includes('*')));
     expect(wild.map(({ Type, Action }) => [Type, Action])).toEqual([['AWS::KMS::Key', 'kms:*']]);
   });
 
-  it('is public', () => {
+  it('has no public principal', () => {
     expect(allowed.filter(({ Principal }) => JSON.stringify(Principal ?? '').includes('"*"'))).toEqual([]);
   });
 });
@@ -53,9 +53,9 @@ const callersOf = (id: string): readonly string[] =>
 
 const BY_GATEWAY = 'lambda:InvokeFunction by apigateway.amazonaws.com';
 
-describe('a function may be called', () => {
+describe('the resource policy of a function', () => {
   it.each(endpoints.map(({ id, auth }) => [id, auth] as const))(
-    '%s by its route, and by a URL if by providers',
+    'lets the gateway call %s, and a function URL if the caller is a provider',
     (id, auth) => {
       const byUrl = ['lambda:InvokeFunction by *', 'lambda:InvokeFunctionUrl by *'];
       expect(callersOf(id)).toEqual(auth === 'provider-signature' ? [...byUrl, BY_GATEWAY].toSorted() : [BY_GATEWAY]);
@@ -67,18 +67,18 @@ describe('a function may be called', () => {
     },
   );
 
-  it.each(triggers.map(({ id, kind }) => [id, kind] as const))('%s by its own trigger, a %s, alone', (id, kind) => {
+  it.each(triggers.map(({ id, kind }) => [id, kind] as const))('lets only its own trigger call %s (%s)', (id, kind) => {
     // Queues and streams are read with the function's own rights.
     expect(callersOf(id)).toEqual(kind === 'schedule' ? ['lambda:InvokeFunction by events.amazonaws.com'] : []);
   });
 
-  it('where no route matches by the gateway', () => {
+  it('lets only the gateway call the default function', () => {
     expect(callersOf(DEFAULT_ID)).toEqual([BY_GATEWAY]);
   });
 });
 
-describe('the URLs of functions', () => {
-  it('are three, for the webhooks of three providers, and are printed after a deployment', () => {
+describe('the function URLs', () => {
+  it('serve the webhooks of three providers, and are printed after a deployment', () => {
     const urls = ofType('AWS::Lambda::Url');
     expect(urls.map(({ Properties }) => words(Properties.TargetFunctionArn)).sort()).toEqual(
       ['a', 'b', 'c'].map((letter) => `${functionOf(`webhooks.provider-${letter}`).logicalId.slice(0, -8)}.Arn`),

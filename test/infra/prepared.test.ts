@@ -70,16 +70,16 @@ describe('a deployed function', () => {
   test.each([
     { id: ID, read: [SECRET, OTHER_SECRET] },
     { id: RECEIVER_ID, read: [SIGNATURE_SECRET] },
-  ])('reads the secrets that it may read, and no other ($id)', async ({ id, read }) => {
+  ])('reads only the secrets that it has a right to ($id)', async ({ id, read }) => {
     const env = { ...LAMBDA_STARTS_IT, PROVIDER_B: 'paypal', PROVIDER_B_SECRET_ARN: OTHER_SECRET };
     expect((await secretsReadAtStart({ id, env })).toSorted()).toEqual(read.toSorted());
   });
 
-  test('opens nothing when anything else imports it', async () => {
+  test('opens nothing if other code imports it', async () => {
     expect(await secretsReadAtStart({ env: {} })).toEqual([]);
   });
 
-  test('starts where it may not read a secret: its first request says so', async () => {
+  test('starts without a right to its secret, and its first request reports the missing right', async () => {
     expect(await secretsReadAtStart({ status: 400, env: LAMBDA_STARTS_IT })).toEqual([SECRET]);
   });
 });

@@ -12,8 +12,8 @@ const put = async (env: Readonly<Record<string, string>>, there = '{}') => {
   return { said, inputs: client.commandCalls(PutSecretValueCommand).map(({ args }) => args[0].input) };
 };
 
-describe('the secret of the webhooks', () => {
-  it('is given what the operator says of the targets, and what a function reads from it is the same', async () => {
+describe('the webhooks secret', () => {
+  it('stores the operator’s targets, and a function reads the same targets from it', async () => {
     const env = {
       STAGE: 'staging',
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
@@ -35,14 +35,14 @@ describe('the secret of the webhooks', () => {
     expect(parseTargets(stored, false)).toHaveLength(2);
   });
 
-  it('stays as it is where the environment says nothing of targets', async () => {
+  it('stays unchanged if the environment names no target setting', async () => {
     expect(await put({ STAGE: 'dev', EXTERNAL_WEBHOOK_MAX_RETRIES: '5' })).toEqual({
       said: 'no webhook variable is set: payments/dev/webhooks stays as it is',
       inputs: [],
     });
   });
 
-  describe('that holds targets already', () => {
+  describe('a webhooks secret with existing targets', () => {
     const THERE = {
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
       WEBHOOK_1_ENABLED: 'true',
@@ -61,17 +61,17 @@ describe('the secret of the webhooks', () => {
       { EXTERNAL_WEBHOOKS_ENABLED: 'false' },
       { WEBHOOK_2_ENABLED: 'false' },
       { EXTERNAL_WEBHOOK_EVENTS: 'payment.*', WEBHOOK_SCAN_MAX: '5' },
-    ])('keeps them where the environment names none: %o changes that alone', async (env) => {
+    ])('keeps them if the environment names no target, and changes only %o', async (env) => {
       expect(await storedOver(env)).toEqual({ ...THERE, ...env });
     });
 
-    it('sends nothing once all are rested, and again what it sent before', async () => {
+    it('can disable all targets, and enables the same targets again', async () => {
       expect(parseTargets(await storedOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' }), false)).toEqual([]);
       const again = await storedOver({ EXTERNAL_WEBHOOKS_ENABLED: 'true' });
       expect(parseTargets(again, false)).toEqual(parseTargets(THERE, false));
     });
 
-    it('says which variables it was given, and no value', async () => {
+    it('lists the variables that it was given, without values', async () => {
       expect(await putOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' })).toMatchObject({
         said:
           'no target is named: payments/prod/webhooks keeps its own; set in it: EXTERNAL_WEBHOOKS_ENABLED; ' +
@@ -79,7 +79,7 @@ describe('the secret of the webhooks', () => {
       });
     });
 
-    it('says which variables keep a URL from receiving, also where it stays as it is', async () => {
+    it('lists the variables that keep a URL from receiving events, also if it stays unchanged', async () => {
       const { WEBHOOK_2_ENABLED: _, ...there } = THERE;
       const { said, inputs } = await put({ STAGE: 'prod' }, JSON.stringify(there));
       expect({ said, inputs }).toEqual({
@@ -94,7 +94,7 @@ describe('the secret of the webhooks', () => {
     });
 
     it.each([{ WEBHOOK_3_URL: 'https://third.example' }, { EXTERNAL_WEBHOOK_URLS: 'https://older.example' }])(
-      'is replaced whole by %o, which names a target',
+      'is replaced completely by %o, which names a target',
       async (env) => {
         expect(await storedOver(env)).toEqual(env);
       },
@@ -107,18 +107,18 @@ describe('the secret of the webhooks', () => {
         '{"WEBHOOK_1_URL":"https://a.example","WEBHOOK_1_SECRET":"whsec_c2hvcnQ="}',
         'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod',
       ],
-    ])('is left alone where what it holds is of no use: %s', async (there, message) => {
+    ])('stays unchanged if its content is unusable: %s', async (there, message) => {
       const putting = put({ STAGE: 'prod', EXTERNAL_WEBHOOKS_ENABLED: 'false' }, there);
       await expect(putting).rejects.toThrow(message);
     });
   });
 
-  it('holds 64 KB, and no more is taken', async () => {
+  it('is limited to 64 KB', async () => {
     const env = { WEBHOOK_1_URL: `https://hooks.example/${'x'.repeat(65_536)}` };
     await expect(put(env)).rejects.toThrow('must fit one secret');
   });
 
-  it('is never reached where a target is wrong', async () => {
+  it('is not written if a target is invalid', async () => {
     await expect(put({ EXTERNAL_WEBHOOKS_ENABLED: 'true', WEBHOOK_1_URL: 'http://10.0.0.1' })).rejects.toThrow(
       'WEBHOOK_1_URL: must begin with https://',
     );

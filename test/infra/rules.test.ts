@@ -96,17 +96,17 @@ const feeding = (queue: string) => {
 };
 
 describe('the rules of the bus', () => {
-  it('are tried on every event that the code makes', () => {
+  it('are tested with every event that the code publishes', () => {
     expect([...new Set(canonical.map((event) => event['detail-type']))].sort()).toEqual([...CANONICAL_EVENTS].sort());
   });
 
-  it('send provider events, and nothing else, to apply-provider-event', () => {
+  it('send only provider events to apply-provider-event', () => {
     const takes = feeding('ApplyProviderEventQueue');
     expect(ofProviders.filter((event) => !takes(event))).toEqual([]);
     expect(canonical.filter(takes)).toEqual([]);
   });
 
-  it('send settled payments of subscriptions, and nothing else, to follow-payment', () => {
+  it('send only settled payments of subscriptions to follow-payment', () => {
     const takes = feeding('FollowPaymentQueue');
     expect(ofSubscriptions.filter(takes).map((event) => event['detail-type'])).toEqual([
       'payment.succeeded',
@@ -115,7 +115,7 @@ describe('the rules of the bus', () => {
     expect([...ofOthers, ...ofRecords, ...ofProviders].filter(takes)).toEqual([]);
   });
 
-  it('send every event to the dispatcher of webhooks', () => {
+  it('send every event to the webhook dispatcher', () => {
     const takes = feeding('WebhookDispatchQueue');
     expect([...canonical, ...ofProviders].filter((event) => !takes(event))).toEqual([]);
   });

@@ -68,7 +68,7 @@ const pagesIn = (page: Page): Promise<string[]> =>
     .getByRole('link')
     .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
 
-test.each(VIEWS)('at $width pixels, $colorScheme', async ({ width, colorScheme }) => {
+test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', async ({ width, colorScheme }) => {
   const page = await browser.newPage({ viewport: { width, height: HEIGHT }, colorScheme, locale: 'en-GB' });
   page.setDefaultTimeout(STEP_MS);
   const shoot = async (name: string, fullPage = true): Promise<void> => {

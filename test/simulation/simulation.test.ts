@@ -30,7 +30,7 @@ const digestsOf = (out: string): readonly string[] => out.match(/^seed \d+: [0-9
 
 describe('the simulation of the whole service', () => {
   test(
-    'finds no broken sentence under faults, kills and any order of calls, and gives a seed the same history again',
+    'finds no broken sentence under faults, kills and any order of calls, and repeats the history of a seed',
     async () => {
       const seeds = SEEDS[inject('scale') === 1 ? 'short' : 'long'];
       const sites = seeds === SEEDS.long ? ['--sites'] : [];
@@ -47,7 +47,7 @@ describe('the simulation of the whole service', () => {
   );
 
   test(
-    'prints the smallest history that breaks the same sentence, and how to repeat it',
+    'prints the smallest history that breaks the same sentence, and the command that repeats it',
     async () => {
       const name = 'late-event-moves-backward';
       const { code, out } = await simulate('--seeds', '40', '--bug', name);

@@ -81,23 +81,23 @@ describe('the caller of a request', () => {
     ['a bearer', { authorization: 'Bearer s1' }],
     ['a bearer in small letters', { authorization: 'bearer  s1' }],
     ['the query', { querySession: 's1' }],
-  ])('is a user by %s', async (_, credentials) => {
+  ])('is the user whose session comes in %s', async (_, credentials) => {
     expect(await service({ s1: known() }).who(credentials)).toEqual(session());
   });
 
-  test('is a user by a signed token, whose signature is checked', async () => {
+  test('is the user of a signed token after its signature is checked', async () => {
     const { who, asked } = service({ [`jwt ${JWT}`]: known() });
     expect(await who({ authorization: `Bearer ${JWT}` })).toEqual(session());
     expect(asked).toEqual([`jwt ${JWT}`]);
   });
 
-  test('is a guest by a guest token', async () => {
+  test('is the guest of a guest token', async () => {
     const { who, tokens } = service({});
     const issued = await tokens.issue({ email: 'ada@example.com', guestId: 'gst_1' });
     expect(await who({ guestToken: issued?.token })).toMatchObject({ kind: 'guest', guestId: 'gst_1', byToken: true });
   });
 
-  test('is decided by the first credential in the request, also if only the next one is valid', async () => {
+  test('is decided by the first credential in the request, even if only the next one is valid', async () => {
     const sessions = { s1: known({ userId: 'one' }), s2: known({ userId: 'two' }), s3: known({ userId: 'three' }) };
     const { who, code, tokens } = service(sessions);
     const all = { sessionId: 's1', authorization: 'Bearer s2', querySession: 's3', guestToken: 'x' };
@@ -113,13 +113,13 @@ describe('the caller of a request', () => {
   });
 
   test.each(['Basic dXNlcg==', 'Bearer', 'Bearer ', 's1', 'Bearer s1 s1', 'xBearer s1', ''])(
-    'is anonymous with %j',
+    'is rejected for the authorization %j',
     async (authorization) => {
       expect(await service({ s1: known() }).code({ authorization })).toBe('SESSION_INVALID');
     },
   );
 
-  test('is not read from the query if that is turned off', async () => {
+  test('is not read from the query if the setting forbids it', async () => {
     const { who, asked } = service({ s1: known() }, { allowQuerySession: false });
     expect(await who({ querySession: 's1' })).toEqual({ kind: 'anonymous' });
     expect(asked).toEqual([]);
@@ -134,13 +134,13 @@ describe('the caller of a request', () => {
 });
 
 describe('a session', () => {
-  test('that has expired gets another error than an unknown one', async () => {
+  test('causes SESSION_EXPIRED if it has expired, and another error if it is unknown', async () => {
     const { code } = service({ s1: known({ expiresAt: NOON }) });
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
   });
 
-  test('that is invalid is not asked for again for five seconds, by any carrier, nor does it displace a valid one', async () => {
+  test('is cached as invalid for five seconds for every carrier, without displacing a valid session', async () => {
     const { who, code, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
@@ -154,7 +154,7 @@ describe('a session', () => {
     expect(asked).toHaveLength(before + 1);
   });
 
-  test('that has expired is not asked for again for five seconds, and then counts again if it was renewed', async () => {
+  test('is cached as expired for five seconds, and is valid again if it was renewed', async () => {
     const sessions = { s1: known({ expiresAt: NOON }) };
     const { who, code, asked } = service(sessions);
     for (let times = 0; times < 3; times += 1) expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
@@ -164,7 +164,7 @@ describe('a session', () => {
     expect(await who({ sessionId: 's1' })).toMatchObject({ kind: 'session' });
   });
 
-  test('is asked for once a minute', async () => {
+  test('is requested from the identity service once a minute', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
     clock.at = NOON + MINUTE - 1;
@@ -175,7 +175,7 @@ describe('a session', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('expires on time, also when it was just requested', async () => {
+  test('expires on time, even if it was just requested', async () => {
     const { who, code } = service({ s1: known({ expiresAt: NOON + 10 * SECOND }) });
     await who({ sessionId: 's1' });
     clock.at = NOON + 10 * SECOND;
@@ -193,7 +193,7 @@ describe('a session', () => {
     }
   });
 
-  test('is not replaced while the identity service is down, and the request stays valid', async () => {
+  test('stays valid while the identity service is down', async () => {
     const { who, code, fail } = service({ s1: known() });
     await who({ sessionId: 's1' });
     fail();
@@ -201,14 +201,14 @@ describe('a session', () => {
     expect(await code({ sessionId: 's2' })).toBe('IDENTITY_UNAVAILABLE');
   });
 
-  test('and a bearer token of the same text are two credentials', async () => {
+  test('is a different credential from a bearer token with the same text', async () => {
     const { who, code } = service({ [JWT]: known() });
     expect(await who({ sessionId: JWT })).toMatchObject({ kind: 'session' });
     expect(await code({ authorization: `Bearer ${JWT}` })).toBe('SESSION_INVALID');
   });
 });
 
-test('the time of the last clearing is read at most every five seconds', async () => {
+test('the epoch of the caches is read at most every five seconds', async () => {
   const reads = vi.spyOn(memory.table, 'get');
   for (const after of [0, 1, SECOND, 5 * SECOND - 1, 5 * SECOND, 9 * SECOND]) {
     clock.at = NOON + after;
@@ -237,7 +237,7 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
-  test('is dropped within five seconds after a clearing of its own cache only', async () => {
+  test('is dropped within five seconds after a clearing of the membership cache, but no other cache', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('admin');
     await cache.cached(me, 'org_1');
@@ -260,7 +260,7 @@ describe('a membership', () => {
   });
 });
 
-test('a write decides on a consistent read of the standing; a read, and the epoch of the caches, may lag behind', async () => {
+test('a write reads the standing consistently; a read of it, or of the cache epoch, may be stale', async () => {
   const options: unknown[] = [];
   const table: Table = {
     ...memory.table,

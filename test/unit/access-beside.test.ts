@@ -62,7 +62,7 @@ const member = (organizationId: string): readonly Item[] => [
 const mine = { userId: 'user_1' };
 
 describe('the records that a record includes', () => {
-  test('are shown to their owner, all from one read', async () => {
+  test('are shown to their owner from a single read', async () => {
     const { show, reads } = await service([tea('green', mine), tea('black', mine), cup('red', mine)]);
     const orders = [
       { ...mine, teaId: 'green', cupId: 'red' },
@@ -75,7 +75,7 @@ describe('the records that a record includes', () => {
     expect(reads).toEqual([3]);
   });
 
-  test('are null where they do not exist or are deleted', async () => {
+  test('are null if they do not exist or are deleted', async () => {
     const { show } = await service([tea('old', mine, { tombstone: true })]);
     expect(
       await show(session(), [
@@ -88,14 +88,14 @@ describe('the records that a record includes', () => {
     ]);
   });
 
-  test('of another owner are null, or as a buyer sees them', async () => {
+  test('are null or in the buyer’s view if they have another owner', async () => {
     const { show } = await service([tea('green', { userId: 'user_2' }), cup('red', { userId: 'user_2' })]);
     expect(await show(session(), [{ ...mine, teaId: 'green', cupId: 'red' }])).toEqual([
       { tea: null, cup: 'a buyer sees red' },
     ]);
   });
 
-  test('of the organization of the record are shown to its members, from one read', async () => {
+  test('are shown to members from a single read if the record’s organization owns them', async () => {
     const owner = { organizationId: 'org_1' };
     const { show, reads } = await service([tea('green', owner), cup('red', owner), ...member('org_1')]);
     const orders = [
@@ -113,7 +113,7 @@ describe('the records that a record includes', () => {
     ]);
   });
 
-  test('of another organization are shown to its members, from a second read of their standing', async () => {
+  test('are shown to members of another organization after a second read of their standing', async () => {
     const theirs = { organizationId: 'org_2' };
     const { show, reads } = await service([tea('green', theirs), cup('red', theirs), ...member('org_2')]);
     const orders = [{ organizationId: 'org_1', teaId: 'green', cupId: 'red' }];
@@ -122,7 +122,7 @@ describe('the records that a record includes', () => {
     expect(await show(session({ userId: 'user_2' }), orders)).toEqual([{ tea: null, cup: 'a buyer sees red' }]);
   });
 
-  test('of both organizations are decided each by the standing in its own', async () => {
+  test('are each decided by the standing in their own organization', async () => {
     const items = [tea('green', { organizationId: 'org_1' }), tea('black', { organizationId: 'org_2' })];
     const { show } = await service([...items, ...member('org_1'), { ...organizationKey('org_2') }]);
     const own = { organizationId: 'org_1' };
@@ -146,7 +146,7 @@ describe('the records that a record includes', () => {
     expect(reads).toEqual([2]);
   });
 
-  test('need no read where no record names one', async () => {
+  test('need no read if no record names another record', async () => {
     const { show, reads } = await service([]);
     expect(await show(session(), [{ organizationId: 'org_1' }])).toEqual([{ tea: null, cup: null }]);
     expect(await show(session(), [])).toEqual([]);

@@ -35,7 +35,7 @@ describe('a guest without a token', () => {
     ['customer', customerRecord],
     ['payment method', paymentMethodRecord],
     ['address', addressRecord],
-  ])('continues the guest_id of a %s', (_, kind) => {
+  ])('keeps the guest_id of a recent %s', (_, kind) => {
     const { caller, isComplete } = continueGuest(fresh, [named({}, kind)], secondsLater(10));
     expect(caller).toEqual({ ...fresh, guestId: 'gst_1', proven: ['gst_1'] });
     expect(isComplete).toBe(true);
@@ -44,7 +44,7 @@ describe('a guest without a token', () => {
   test.each([
     ['payment', paymentRecord],
     ['subscription', subscriptionRecord],
-  ])('continues nothing by a %s, whose id lists by e-mail show', (_, kind) => {
+  ])('keeps no guest_id from a %s, because its id is visible in lists by e-mail', (_, kind) => {
     expect(continueGuest(fresh, [named({}, kind)], secondsLater(10)).caller).toBe(fresh);
   });
 
@@ -54,16 +54,16 @@ describe('a guest without a token', () => {
     ['a user', { userId: 'user_1' }],
     ['an organization', { organizationId: 'org_1' }],
     ['no owner at all', { guestId: undefined }],
-  ])('continues nothing by the record of %s', (_, owner) => {
+  ])('keeps no guest_id from the record of %s', (_, owner) => {
     expect(continueGuest(fresh, [named(owner)], secondsLater(10))).toEqual({ caller: fresh, isComplete: true });
   });
 
-  test('continues nothing by a record that is gone', () => {
+  test('keeps no guest_id from a missing record', () => {
     const gone = { kind: kindOf(customerRecord), item: undefined };
     expect(continueGuest(fresh, [gone], secondsLater(10)).caller).toBe(fresh);
   });
 
-  test('continues until the age is reached', () => {
+  test('keeps the guest_id only until the record reaches its maximum age', () => {
     const at = (seconds: number, window?: number) =>
       continueGuest(fresh, [named()], secondsLater(seconds, window)).caller;
     expect(at(3_600)).not.toBe(fresh);
@@ -73,7 +73,7 @@ describe('a guest without a token', () => {
     expect(at(-5, 0)).toBe(fresh);
   });
 
-  test('continues the first guest_id that is proven, and may use all of them', () => {
+  test('keeps the first proven guest_id, and can use all proven ids', () => {
     const records = [
       named({ guestId: 'gst_old', createdAt: '2026-01-04T09:00:00.000Z' }),
       named({ guestId: 'gst_2' }),
@@ -83,19 +83,19 @@ describe('a guest without a token', () => {
     expect(found).toEqual({ caller: { ...fresh, guestId: 'gst_2', proven: ['gst_2', 'gst_3'] }, isComplete: false });
   });
 
-  test('prefers the first record where a later record proves its guest_id', () => {
+  test('prefers the first record if a later record also proves its guest_id', () => {
     const old = { createdAt: '2026-01-04T09:00:00.000Z' };
     const found = continueGuest(fresh, [named(old), named({ guestId: 'gst_2' }), named()], secondsLater(10));
     expect(found).toMatchObject({ caller: { guestId: 'gst_1' }, isComplete: true });
   });
 });
 
-describe('every other caller', () => {
+describe('a caller who is not a guest without a token', () => {
   test.each([
     ['a guest with a token', guest({ guestId: 'gst_9' })],
     ['a user', session()],
     ['an anonymous caller', { kind: 'anonymous' } as const],
-  ])('stays: %s', (_, caller) => {
+  ])('stays unchanged: %s', (_, caller) => {
     expect(continueGuest(caller, [named()], secondsLater(10))).toEqual({ caller, isComplete: true });
   });
 });

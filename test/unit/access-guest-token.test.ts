@@ -17,14 +17,14 @@ const service = (...secrets: readonly string[]) => {
 const readCode = async (read: Promise<unknown>): Promise<string> => (await refusalIn(read)).code;
 
 describe('a guest token', () => {
-  test('names the guest, for seven days', async () => {
+  test('names the guest for seven days', async () => {
     const { tokens } = service('secret-one');
     const issued = await tokens.issue(ada);
     expect(issued?.expiresAt).toBe(iso(NOON + 7 * DAY));
     expect(await tokens.read(issued?.token ?? '')).toEqual(ada);
   });
 
-  test('expires to the second', async () => {
+  test('expires exactly to the second', async () => {
     const { state, tokens, issue } = service('secret-one');
     const token = await issue();
     state.at = NOON + 7 * DAY - 1;
@@ -33,7 +33,7 @@ describe('a guest token', () => {
     expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
   });
 
-  test('is read under any listed secret, and signed by the first', async () => {
+  test('is read under any listed secret, and signed with the first', async () => {
     const { state, tokens, issue } = service('old');
     const before = await issue();
     state.secrets = ['new', 'old'];
@@ -58,7 +58,7 @@ describe('a guest token', () => {
     expect(Buffer.from(token.replaceAll('.', ''), 'base64url').toString('latin1')).not.toContain('secret-one');
   });
 
-  describe('that is forged is refused:', () => {
+  describe('a forged guest token', () => {
     const at = NOON / SECOND;
     const kidOf = async (secret: string): Promise<string> => {
       const [head = ''] = (await service(secret).issue()).split('.');
@@ -72,7 +72,7 @@ describe('a guest token', () => {
         .sign(new TextEncoder().encode(secret));
     const claims = { email: ada.email, guest_id: ada.guestId };
 
-    test('the forging helper produces a valid token from valid parts', async () => {
+    test('is valid if all of its parts are valid', async () => {
       expect(await service('secret-one').tokens.read(await signed(claims))).toEqual(ada);
     });
 
@@ -93,11 +93,11 @@ describe('a guest token', () => {
       ['empty', () => ''],
       ['no token', () => 'gst_1'],
       ['of dots', () => '..'],
-    ])('%s', async (_, forged) => {
+    ])('is refused: %s', async (_, forged) => {
       expect(await readCode(service('secret-one').tokens.read(await forged()))).toBe('SESSION_INVALID');
     });
 
-    test('with any one character changed', async () => {
+    test('is refused if any one character has changed', async () => {
       const { tokens, issue } = service('secret-one');
       const token = await issue();
       const signatureAt = token.lastIndexOf('.') + 1;
@@ -110,7 +110,7 @@ describe('a guest token', () => {
       }
     });
 
-    test('with the guest of one and the signature of another', async () => {
+    test('is refused if it combines one token’s guest with another token’s signature', async () => {
       const { tokens, issue } = service('secret-one');
       const [head, body] = (await issue({ ...ada, guestId: 'gst_2' })).split('.');
       const [, , signature] = (await issue()).split('.');

@@ -21,13 +21,13 @@ const project = { resource: 'project', rule: 'project' } as const;
 const ofOrg: Owned = { userId: 'user_2', organizationId: 'org_1' };
 const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
 
-describe('a decision on access', () => {
-  test('lets a platform admin see another’s record without what only its payer may see', () => {
+describe('an access decision', () => {
+  test('lets a platform admin see another’s record without the payer-only fields', () => {
     const decision = decideAccess('read', { caller: admin, kind: owned, record: { userId: 'user_2' } });
     expect(decision).toEqual({ kind: 'granted', canWrite: false, asAdmin: true });
   });
 
-  test('says why a platform admin may not act: by the role, or because the record is another’s', () => {
+  test('says why a platform admin may not act: the role or the record’s owner', () => {
     const refusal = (record: Owned, role: Standing['role']) => {
       const asked = { caller: admin, kind: owned, record, standing: standing(role) };
       const decision = decideAccess('canManagePayments', asked);
@@ -40,45 +40,42 @@ describe('a decision on access', () => {
     });
   });
 
-  test('lets every member take an action of members, and no former member', () => {
+  test('lets every current member, but no former member, perform a member action', () => {
     const decide = (role: Standing['role']) =>
       decideAccess('member', { caller: session(), kind: owned, record: ofOrg, standing: standing(role) });
     expect(decide('member')).toEqual({ kind: 'granted', canWrite: true });
     expect(decide(undefined)).toMatchObject({ kind: 'refused', error: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });
 
-  test('shows its creator who has left an organization the record, but no change of it', () => {
+  test('shows a record to its creator who has left the organization, but allows no change', () => {
     const asked = { caller: session(), kind: owned, record: mineInOrg };
     expect(decideAccess('read', { ...asked, standing: standing('billing') })).toMatchObject({ canWrite: true });
     expect(decideAccess('read', { ...asked, standing: standing(undefined) })).toMatchObject({ canWrite: false });
   });
 
-  test('lets the owner of a project change it, whatever the role', () => {
+  test('lets the owner of a project change it in any role', () => {
     const asked = { caller: session(), kind: project, record: mineInOrg };
     expect(decideAccess('read', asked)).toEqual({ kind: 'granted', canWrite: true });
     expect(decideAccess('read', { ...asked, record: ofOrg })).toMatchObject({ kind: 'needs standing' });
   });
 
-  test('lets a guest filter by any project, and change none', () => {
+  test('lets a guest filter by any project, and change no project', () => {
     const decision = decideAccess('read', { caller: guest(), kind: project, record: ofOrg });
     expect(decision).toEqual({ kind: 'granted', canWrite: false });
   });
 
-  test('names the field of a project that may not be named', () => {
+  test('names the field of a forbidden project', () => {
     const decision = decideAccess('canManagePayments', { caller: guest(), kind: project, record: ofOrg });
     expect(decision).toMatchObject({ kind: 'refused', error: { details: { path: 'project_id' } } });
   });
 
-  test.each(['open', 'project'] as const)(
-    'shows its owner a record of rule %s as a whole, without a standing',
-    (rule) => {
-      const asked = { caller: session(), kind: { resource: 'product', rule }, record: mineInOrg };
-      expect(decideShowing(asked)).toEqual({ kind: 'granted', canWrite: true });
-      expect(decideShowing({ ...asked, caller: admin })).toMatchObject({ asAdmin: true });
-    },
-  );
+  test.each(['open', 'project'] as const)('shows the owner the whole record of rule %s without a standing', (rule) => {
+    const asked = { caller: session(), kind: { resource: 'product', rule }, record: mineInOrg };
+    expect(decideShowing(asked)).toEqual({ kind: 'granted', canWrite: true });
+    expect(decideShowing({ ...asked, caller: admin })).toMatchObject({ asAdmin: true });
+  });
 
-  test('on an organization says whether it is made as a platform admin', () => {
+  test('marks access to an organization as a platform admin’s', () => {
     expect(decideScope('read', session(), standing('member'))).toEqual({ kind: 'granted' });
     expect(decideScope('read', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
     expect(decideScope('platform admin', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
@@ -100,15 +97,15 @@ describe('the owner of a record', () => {
     expect(ownerOfRecord({})).toBeUndefined();
   });
 
-  test('that is an erased guest stays listed under the id', () => {
+  test('stays listed under the id of an erased guest', () => {
     expect(ownerOfRecord({ guestId: 'gst_1' })).toEqual({ kind: 'guest', guestId: 'gst_1', email: 'gst_1' });
   });
 
-  test('is read from its four fields', () => {
+  test('is read from the four owner fields', () => {
     expect(ownerIdsOf({ ...all, ...{ status: 'created' } })).toEqual(all);
   });
 
-  test('of a method is the same, and a guest is known by id and e-mail', () => {
+  test('follows the same rule for a method, and a guest is known by id and e-mail', () => {
     expect(methodOwner(all)).toEqual({ organizationId: 'org_1' });
     expect(methodOwner(personal)).toEqual({ userId: 'user_1' });
     expect(methodOwner(ofGuest)).toEqual(ofGuest);
@@ -118,7 +115,7 @@ describe('the owner of a record', () => {
     }
   });
 
-  test('gives its fields to a new record', () => {
+  test('sets the owner fields of a new record', () => {
     expect(ownerFieldsOf({ kind: 'organization', organizationId: 'org_1' }, session())).toEqual({
       organizationId: 'org_1',
     });
@@ -134,11 +131,11 @@ describe('a record that a request names', () => {
     [undefined, undefined],
     [undefined, 'org_1'],
     ['org_1', 'org_1'],
-  ])('serves its own owner: of %s for %s', (organizationId, wanted) => {
+  ])('is accepted for its own owner: of %s for %s', (organizationId, wanted) => {
     expect(() => requireSameOwner({ organizationId }, wanted)).not.toThrow();
   });
 
-  test.each([undefined, 'org_2'])('of an organization serves no other: %s', (wanted) => {
+  test.each([undefined, 'org_2'])('is refused for another owner if an organization owns it: %s', (wanted) => {
     for (const require of [requireSameOwner, requirePayersCustomer]) {
       expect(refusalOf(() => require({ organizationId: 'org_1' }, wanted))).toMatchObject({
         code: 'ORGANIZATION_ACCESS_DENIED',
@@ -147,7 +144,7 @@ describe('a record that a request names', () => {
     }
   });
 
-  test('as the customer of an organization’s payment belongs to the organization', () => {
+  test('must belong to the organization if it is the customer of an organization’s payment', () => {
     expect(() => requirePayersCustomer({ organizationId: 'org_1' }, 'org_1')).not.toThrow();
     expect(() => requirePayersCustomer({}, undefined)).not.toThrow();
     expect(refusalOf(() => requirePayersCustomer({}, 'org_1'))).toMatchObject({
@@ -156,14 +153,14 @@ describe('a record that a request names', () => {
     });
   });
 
-  test('as a method that may not be charged is refused with what to do', () => {
+  test('is refused with the required action if it is a method that the caller may not charge', () => {
     expect(refusalOf(() => requireMayCharge([], { userId: 'user_1' })).message).toBe(
       'A payment method pays only for its owner: name another payment method',
     );
   });
 });
 
-test('history names the caller: a user, a platform admin who acts on another’s record, or a guest', () => {
+test('the history names the caller as a user, a platform admin who acts on another’s record, or a guest', () => {
   expect(actorOfCaller(session(), false)).toEqual({ type: 'user', id: 'user_1' });
   expect(actorOfCaller(admin, true)).toEqual({ type: 'admin', id: 'user_9' });
   expect(actorOfCaller(guest(), false)).toEqual({ type: 'guest', id: 'gst_1' });

@@ -49,8 +49,8 @@ const cells = Object.entries(CALLERS).flatMap(([caller, who]) =>
   ),
 );
 
-describe('the rule of use', () => {
-  test.each(cells)('for $caller, paying for $payer, with the method of $method', ({ who, pays, owner, ...names }) => {
+describe('the rule for using a payment method', () => {
+  test.each(cells)('decides for $caller, payer $payer and the method of $method', ({ who, pays, owner, ...names }) => {
     const expected = allows(names.caller, names.payer, names.method);
     const owners = payingOwners(who, pays);
     expect(mayCharge(owners, owner)).toBe(expected);
@@ -61,7 +61,7 @@ describe('the rule of use', () => {
       );
   });
 
-  test('is the same as a condition on the stored method', async () => {
+  test('equals the condition on the stored method', async () => {
     for (const { who, pays, owner } of cells) {
       const owners = payingOwners(who, pays);
       if (owners.length === 0) continue;
@@ -72,14 +72,14 @@ describe('the rule of use', () => {
     }
   });
 
-  test('refuses a user the method of an organization, also if the method names the user', async () => {
+  test('refuses a user the method of an organization, even if the method names the user', async () => {
     const { table } = memoryTable({ now: () => 0 });
     await table.put({ pk: 'PM#1', sk: 'PM', organizationId: 'org_1', userId: 'user_1' });
     const condition = chargeableIf([{ userId: 'user_1' }]);
     expect((await table.update({ pk: 'PM#1', sk: 'PM' }, { set: { seen: true } }, condition)).ok).toBe(false);
   });
 
-  test('refuses a method that was deleted', async () => {
+  test('refuses a deleted method', async () => {
     const { table } = memoryTable({ now: () => 0 });
     await table.put({ pk: 'PM#1', sk: 'PM', tombstone: true, userId: 'user_1' });
     const condition = chargeableIf([{ userId: 'user_1' }]);

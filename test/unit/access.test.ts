@@ -28,11 +28,11 @@ const MAY: Readonly<Record<Permission, readonly Role[]>> = {
 const permissions = Object.keys(MAY) as readonly Permission[];
 
 describe('the permissions of organization roles', () => {
-  test.each(permissions)('%s is given to the roles of the interface', (permission) => {
+  test.each(permissions)('grant %s to the documented roles', (permission) => {
     expect(ROLES.filter((role) => PERMISSIONS[role].has(permission))).toEqual(MAY[permission]);
   });
 
-  test('are the same names as in the interface', () => {
+  test('are named as in the documentation', () => {
     const held = new Set(ROLES.flatMap((role) => [...PERMISSIONS[role]]));
     expect([...held].toSorted()).toEqual(permissions.toSorted());
   });
@@ -76,7 +76,7 @@ const ofOrg: Owned = { userId: 'user_2', organizationId: 'org_1' };
 const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
 const ofGuest: Owned = { guestId: 'gst_1', guestEmail: 'ada@example.com' };
 
-describe('a personal record', () => {
+describe('a user’s record', () => {
   test('can be read and changed by its user', () => {
     expect(verdict(me, 'read', { record: mine })).toBe('change');
     expect(verdict(me, 'canManagePayments', { record: mine })).toBe('change');
@@ -86,31 +86,31 @@ describe('a personal record', () => {
     ['another user', me],
     ['a guest by token', guest()],
     ['an anonymous caller', { kind: 'anonymous' } as const],
-  ])('of another user does not exist for %s', (_, caller) => {
+  ])('does not exist for %s', (_, caller) => {
     expect(verdict(caller, 'read', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(caller, 'canManagePayments', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
   });
 
-  test('without an owner is refused to every user', () => {
+  test('is refused to every user if it has no owner', () => {
     expect(verdict(me, 'read', { record: {} })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(session({ userId: '' }), 'read', { record: { userId: undefined } })).toBe('RESOURCE_NOT_FOUND');
   });
 });
 
-describe('a record of an organization', () => {
-  test('has the caller’s standing asked for, the right organization’s', () => {
+describe('an organization’s record', () => {
+  test('requires the caller’s standing in the record’s organization', () => {
     expect(verdict(me, 'read', { record: ofOrg })).toBe('ask org_1');
     expect(verdict(me, 'read', { record: ofOrg, standing: standing('owner', 'org_2') })).toBe('ask org_1');
     expect(verdict(me, 'canManagePayments', { record: mineInOrg })).toBe('ask org_1');
   });
 
-  test.each(ROLES)('is read by its %s, and shown as theirs to change where they may', (role) => {
+  test.each(ROLES)('can be read by its %s, and changed if the role allows it', (role) => {
     const expected = MAY.canManagePayments.includes(role) ? 'change' : 'read';
     expect(verdict(me, 'read', { record: ofOrg, standing: standing(role) })).toBe(expected);
   });
 
   test.each(ROLES.flatMap((role) => permissions.map((permission) => [role, permission] as const)))(
-    'for its %s: %s as in the role table, whichever user created the record',
+    'gives its %s the permission %s as the role table says, for any creator of the record',
     (role, permission) => {
       const expected = MAY[permission].includes(role) ? 'change' : 'INSUFFICIENT_PERMISSIONS';
       expect(verdict(me, permission, { record: ofOrg, standing: standing(role) })).toBe(expected);
@@ -118,26 +118,26 @@ describe('a record of an organization', () => {
     },
   );
 
-  test.each(ROLES)('is for its owner alone where the action is: %s', (role) => {
+  test.each(ROLES)('allows an owner-only action to its owner only: %s', (role) => {
     const expected = role === 'owner' ? 'change' : 'INSUFFICIENT_PERMISSIONS';
     expect(verdict(me, 'owner only', { record: ofOrg, standing: standing(role), rule: 'organization' })).toBe(expected);
   });
 
-  test('refuses callers who are not members, and former members', () => {
+  test('refuses callers who are not members or are former members', () => {
     expect(verdict(me, 'read', { record: ofOrg, standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
     expect(verdict(me, 'canManagePayments', { record: ofOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
     );
   });
 
-  test('can still be read, but not changed, by the user who created it', () => {
+  test('can be read, but not changed, by the former member who created it', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: standing(undefined) })).toBe('read');
     expect(verdict(me, 'canManagePayments', { record: mineInOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
     );
   });
 
-  test('of a deleted organization can be read by its creator and platform admins, and changed by no caller', () => {
+  test('can be read after the organization’s deletion by its creator and platform admins, and changed by no caller', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: GONE })).toBe('read');
     expect(verdict(admin, 'read', { record: ofOrg, standing: GONE })).toBe('as admin');
     expect(verdict(me, 'read', { record: ofOrg, standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
@@ -156,12 +156,12 @@ describe('a record of an organization', () => {
 });
 
 describe('a guest’s record', () => {
-  test('is theirs by a token of its guest_id and e-mail', () => {
+  test('belongs to the holder of a token with its guest_id and e-mail', () => {
     expect(verdict(guest(), 'read', { record: ofGuest })).toBe('change');
     expect(verdict(guest(), 'canManagePayments', { record: ofGuest })).toBe('change');
   });
 
-  test('is theirs by a request that proves its guest_id with its e-mail', () => {
+  test('belongs to a request that proves its guest_id with its e-mail', () => {
     const proving = guest({ byToken: false, guestId: 'gst_9', proven: ['gst_9', 'gst_1'] });
     expect(verdict(proving, 'canManagePayments', { record: ofGuest })).toBe('change');
     expect(verdict(proving, 'canManagePayments', { record: { guestEmail: 'ada@example.com' } })).toBe(
@@ -196,18 +196,18 @@ describe('a platform admin', () => {
   ];
   const given = (known: Standing | undefined) => (known ? { standing: known } : {});
 
-  test.each(ofOthers)('reads %s, and never as its payer', (_, record, known) => {
+  test.each(ofOthers)('reads %s, but never as its payer', (_, record, known) => {
     expect(verdict(admin, 'read', { record, ...given(known) })).toBe('as admin');
   });
 
-  test.each(ofOthers)('takes on %s only the actions that are declared for platform admins', (_, record, known) => {
+  test.each(ofOthers)('may perform on %s only the actions declared for platform admins', (_, record, known) => {
     for (const action of [...permissions, 'owner only'] as const) {
       expect(verdict(admin, action, { record, ...given(known) })).toBe('INSUFFICIENT_PERMISSIONS');
       expect(verdict(admin, action, { record, ...given(known), adminsMayAct: true })).toBe('as admin');
     }
   });
 
-  test('is an ordinary owner of an own record, and an ordinary member of its own organization', () => {
+  test('is an ordinary owner of their own record, and an ordinary member of their own organization', () => {
     const own: Owned = { userId: 'user_9' };
     expect(verdict(admin, 'read', { record: own })).toBe('change');
     expect(verdict(admin, 'canManagePayments', { record: own, adminsMayAct: true })).toBe('change');
@@ -218,7 +218,7 @@ describe('a platform admin', () => {
     );
   });
 
-  test('is the only caller who may take an action of platform admins, also on their own record', () => {
+  test('is the only caller who may perform admin actions, also on their own record', () => {
     for (const record of [theirs, ofGuest, ofOrg, { userId: 'user_9' }]) {
       expect(verdict(admin, 'platform admin', { record })).toBe('as admin');
     }
@@ -231,7 +231,7 @@ describe('a platform admin', () => {
     ['a user', me],
     ['a guest', guest()],
     ['an anonymous caller', { kind: 'anonymous' } as const],
-  ])('opens no action of another’s record to %s', (_, caller) => {
+  ])('is the only caller with admin actions, which stay closed to %s', (_, caller) => {
     expect(verdict(caller, 'canManagePayments', { record: theirs, adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
   });
 
@@ -240,7 +240,7 @@ describe('a platform admin', () => {
     return found.kind === 'refused' ? found.error.code : found.asAdmin ? 'as admin' : 'granted';
   };
 
-  test('reads the lists of every organization, and creates in its own only', () => {
+  test('reads the lists of every organization, and creates records only in their own', () => {
     expect(scope(admin, 'read', standing(undefined))).toBe('as admin');
     expect(scope(admin, 'read', GONE)).toBe('as admin');
     expect(scope(admin, 'read', standing('member'))).toBe('granted');
@@ -252,7 +252,7 @@ describe('a platform admin', () => {
     expect(scope(me, 'read', standing(undefined))).toBe('ORGANIZATION_ACCESS_DENIED');
   });
 
-  test('reads the records of any user; a user reads their own', () => {
+  test('reads the records of any user, while a user reads only their own', () => {
     expect([mayReadUser(admin, 'user_2'), mayReadUser(me, 'user_1')]).toEqual([true, true]);
     expect([mayReadUser(me, 'user_2'), mayReadUser(guest(), 'user_2')]).toEqual([false, false]);
   });
@@ -261,14 +261,14 @@ describe('a platform admin', () => {
 describe('a project', () => {
   const inOrg = { rule: 'project' } as const;
 
-  test('may be named by its owner, whatever their role', () => {
+  test('can be named by its owner in any role', () => {
     expect(verdict(me, 'canManagePayments', { record: mineInOrg, ...inOrg, standing: standing('member') })).toBe(
       'change',
     );
     expect(verdict(me, 'canManagePayments', { record: mineInOrg, ...inOrg })).toBe('change');
   });
 
-  test('may be named by those who manage payments in its organization, and by no other user', () => {
+  test('can be named by payment managers of its organization, and by no other user', () => {
     expect(verdict(me, 'canManagePayments', { record: ofOrg, ...inOrg, standing: standing('billing') })).toBe('change');
     expect(verdict(me, 'canManagePayments', { record: ofOrg, ...inOrg, standing: standing('member') })).toBe(
       'INSUFFICIENT_PERMISSIONS',
@@ -282,7 +282,7 @@ describe('a project', () => {
     }
   });
 
-  test('cannot be named by platform admins or guests, nor by anyone after its organization is deleted', () => {
+  test('cannot be named by platform admins or guests, or by any caller after its organization’s deletion', () => {
     for (const caller of [guest(), guest({ byToken: false })]) {
       expect(verdict(caller, 'canManagePayments', { record: ofOrg, ...inOrg })).toBe('INSUFFICIENT_PERMISSIONS');
     }
@@ -295,7 +295,7 @@ describe('a project', () => {
   });
 });
 
-describe('a record that another record includes', () => {
+describe('an included record', () => {
   const shown = (
     caller: Caller,
     rule: Rule,
@@ -325,16 +325,19 @@ describe('a record that another record includes', () => {
     expect(shown(guest({ guestId: 'gst_2' }), 'owned', { record: ofGuest, guestsRead: true })).toBe('refused');
   });
 
-  test.each(['project', 'open'] as const)('of rule %s is whole for owner, members and platform admins', (rule) => {
-    expect(shown(me, rule, { record: mine })).toBe('granted');
-    expect(shown(admin, rule, { record: ofOrg })).toBe('granted');
-    expect(shown(me, rule, { record: ofOrg })).toBe('needs standing');
-    for (const role of ROLES) expect(shown(me, rule, { record: ofOrg, standing: standing(role) })).toBe('granted');
-    expect(shown(me, rule, { record: ofOrg, standing: standing(undefined) })).toBe('refused');
-    expect(shown(me, rule, { record: ofOrg, standing: GONE })).toBe('refused');
-    expect(shown(me, rule, { record: {} })).toBe('refused');
-    expect(shown(guest(), rule, { record: ofOrg })).toBe('refused');
-  });
+  test.each(['project', 'open'] as const)(
+    'is shown in full for the rule %s to owner, members and platform admins',
+    (rule) => {
+      expect(shown(me, rule, { record: mine })).toBe('granted');
+      expect(shown(admin, rule, { record: ofOrg })).toBe('granted');
+      expect(shown(me, rule, { record: ofOrg })).toBe('needs standing');
+      for (const role of ROLES) expect(shown(me, rule, { record: ofOrg, standing: standing(role) })).toBe('granted');
+      expect(shown(me, rule, { record: ofOrg, standing: standing(undefined) })).toBe('refused');
+      expect(shown(me, rule, { record: ofOrg, standing: GONE })).toBe('refused');
+      expect(shown(me, rule, { record: {} })).toBe('refused');
+      expect(shown(guest(), rule, { record: ofOrg })).toBe('refused');
+    },
+  );
 });
 
 test('an open record can be named by all callers and changed by none', () => {
@@ -343,7 +346,7 @@ test('an open record can be named by all callers and changed by none', () => {
   }
 });
 
-describe('a standing', () => {
+describe('a standing in an organization', () => {
   test('follows the membership record of an active organization', () => {
     expect(standingOf('org_1', {}, { role: 'billing' })).toEqual(standing('billing'));
     expect(standingOf('org_1', {}, undefined)).toEqual(standing(undefined));
@@ -352,14 +355,14 @@ describe('a standing', () => {
     expect(standingOf('org_1', { deletedAt: '2026-03-10' }, { role: 'owner' })).toMatchObject({ exists: false });
   });
 
-  test('is a condition of a write for an organization, and none for a person', () => {
+  test('is a condition of a write for an organization, but not for a person', () => {
     expect(organizationCheck({ organizationId: 'org_1' })).toEqual([
       { check: organizationKey('org_1'), if: [{ exists: true }, { lacks: 'deletedAt' }] },
     ]);
     expect(organizationCheck({})).toEqual([]);
   });
 
-  test('is refused with what is needed', () => {
+  test('is refused with the required role or permission', () => {
     expect(standingRefusal(standing('billing'), 'canManageMembers')).toMatchObject({
       code: 'INSUFFICIENT_PERMISSIONS',
       details: { role: 'billing', permission: 'canManageMembers' },
@@ -374,23 +377,23 @@ describe('a standing', () => {
   });
 });
 
-describe('the organization of a create', () => {
+describe('the organization of a new record', () => {
   const inOrg = session({ organizationId: 'org_s' });
 
   test.each<[string, Caller, string | null | undefined, boolean, string | undefined]>([
-    ['is the one that the request names', inOrg, 'org_r', true, 'org_r'],
-    ['is the session’s where the request names none', inOrg, undefined, true, 'org_s'],
-    ['is none where the request says null', inOrg, null, true, undefined],
-    ['is none where the request says nothing between quotes', inOrg, '', true, undefined],
-    ['is none where absent means personal', inOrg, undefined, false, undefined],
-    ['is the one named, also where absent means personal', inOrg, 'org_r', false, 'org_r'],
-    ['is none for a session without one', me, undefined, true, undefined],
-    ['is none for a guest', guest(), undefined, true, undefined],
+    ['is the organization that the request names', inOrg, 'org_r', true, 'org_r'],
+    ['is the session’s organization if the request names none', inOrg, undefined, true, 'org_s'],
+    ['is absent if the request says null', inOrg, null, true, undefined],
+    ['is absent if the request has an empty string', inOrg, '', true, undefined],
+    ['is absent if an omitted field means personal', inOrg, undefined, false, undefined],
+    ['is the named organization, even if an omitted field means personal', inOrg, 'org_r', false, 'org_r'],
+    ['is absent for a session without an organization', me, undefined, true, undefined],
+    ['is absent for a guest', guest(), undefined, true, undefined],
   ])('%s', (...[_, caller, named, implied, expected]) => {
     expect(effectiveOrganization(caller, named, implied)).toBe(expected);
   });
 
-  test('decides the owner of a new record', () => {
+  test('decides the record’s owner', () => {
     expect(ownerFor(me, 'org_1')).toEqual({ kind: 'organization', organizationId: 'org_1' });
     expect(ownerFor(me, undefined)).toEqual({ kind: 'user', userId: 'user_1' });
     expect(ownerFor(guest(), undefined)).toEqual({ kind: 'guest', email: 'ada@example.com', guestId: 'gst_1' });
@@ -398,7 +401,7 @@ describe('the organization of a create', () => {
   });
 });
 
-test('a caller is counted by user, by guest_id where a token proves it, else by e-mail', () => {
+test('a caller is counted by user, else by guest_id if a token proves it, else by e-mail', () => {
   const callers: readonly Caller[] = [me, guest(), guest({ byToken: false }), { kind: 'anonymous' }];
   expect(callers.map(principalOf)).toEqual(['user:user_1', 'guest:gst_1', 'email:ada@example.com', 'anonymous']);
 });

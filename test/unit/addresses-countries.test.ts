@@ -22,7 +22,7 @@ describe('countries', () => {
     expect(PAIRS.filter(isCountry)).toEqual(ASSIGNED);
   });
 
-  it.each(['', 'U', 'USA', 'us', 'U1', '12', 'EU', 'UK', 'XK', 'ÅX', ' US', 'US\n'])('are not %j', (code) => {
+  it.each(['', 'U', 'USA', 'us', 'U1', '12', 'EU', 'UK', 'XK', 'ÅX', ' US', 'US\n'])('do not include %j', (code) => {
     expect(isCountry(code)).toBe(false);
   });
 });
@@ -41,7 +41,7 @@ describe('a postal code', () => {
     expect(requiresPostalCode(country)).toBe(false);
   });
 
-  it('is required in known countries only', () => {
+  it('is required only in known countries', () => {
     expect(PAIRS.filter((pair) => requiresPostalCode(pair) && !isCountry(pair))).toEqual([]);
   });
 });

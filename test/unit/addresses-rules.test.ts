@@ -28,8 +28,8 @@ const CASES: readonly (readonly [what: string, facts: AddressFacts, missing: rea
   ['a partial business without its name', { ...PARTIAL, isBusiness: true }, ['business_name']],
 ];
 
-describe('the rules of an address', () => {
-  it.each(CASES)('of %s', (_, facts, missing) => {
+describe('the required fields of an address', () => {
+  it.each(CASES)('are correct for %s', (_, facts, missing) => {
     expect(addressProblems(facts).map(({ path }) => path)).toEqual(missing);
     for (const problem of addressProblems(facts)) expect(problem.rule).toBe('required');
   });
@@ -41,21 +41,21 @@ const problemsOf = (schema: typeof createAddressBody | typeof updateAddressBody,
     .error?.issues.map(({ path }) => path.join('.'))
     .sort() ?? [];
 
-describe('a body', () => {
-  it('names all problems at once', () => {
+describe('the body of an address', () => {
+  it('reports all problems together', () => {
     const body = { country: 'UK', type: 'home', tax_id_type: 'ssn', alias: 'x'.repeat(101), nickname: 'home', city: 7 };
     expect(problemsOf(createAddressBody, body)).toEqual(
       ['alias', 'city', 'city', 'country', 'line1', 'nickname', 'tax_id_type', 'type'].sort(),
     );
   });
 
-  it('needs a country', () => {
+  it('requires a country', () => {
     expect(problemsOf(createAddressBody, { is_partial: true })).toEqual(['country']);
     expect(problemsOf(updateAddressBody, {})).toEqual([]);
     expect(problemsOf(updateAddressBody, { country: null })).toEqual(['country']);
   });
 
-  it('takes a country in any case', () => {
+  it('accepts a country in any case', () => {
     expect(createAddressBody.parse({ country: ' de ', is_partial: true })).toMatchObject({
       country: 'DE',
       is_partial: true,
@@ -65,12 +65,12 @@ describe('a body', () => {
     });
   });
 
-  it('takes text of spaces for absent', () => {
+  it('treats text of only spaces as absent', () => {
     const body = { country: 'US', line1: '  ', city: 'Boston', postal_code: '\t', name: ' ' };
     expect(problemsOf(createAddressBody, body)).toEqual(['line1', 'postal_code']);
   });
 
-  it.each(['create', 'update'] as const)('says "use alias" to a nickname (%s)', (what) => {
+  it.each(['create', 'update'] as const)('rejects a nickname with "use alias" (%s)', (what) => {
     const schema = what === 'create' ? createAddressBody : updateAddressBody;
     const issues = schema.safeParse({ country: 'US', is_partial: true, nickname: 'Home' }).error?.issues;
     expect(issues).toMatchObject([{ path: ['nickname'], message: 'use alias' }]);
@@ -86,14 +86,14 @@ describe('a body', () => {
     ['business_name', 200],
     ['tax_id', 50],
     ['alias', 100],
-  ])('takes %s of up to %i characters', (field, max) => {
+  ])('accepts %s of up to %i characters', (field, max) => {
     const body = (length: number) => ({ country: 'US', is_partial: true, [field]: 'x'.repeat(length) });
     expect(problemsOf(createAddressBody, body(max))).toEqual([]);
     expect(problemsOf(createAddressBody, body(max + 1))).toEqual([field]);
     expect(problemsOf(updateAddressBody, body(max + 1))).toEqual([field]);
   });
 
-  it.each([null, [], 'text', 7])('is no %j', (body) => {
+  it.each([null, [], 'text', 7])('cannot be %j', (body) => {
     expect(createAddressBody.safeParse(body).success).toBe(false);
   });
 });

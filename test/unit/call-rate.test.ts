@@ -77,8 +77,8 @@ const work = async (
   return { calls, writes: writes() };
 };
 
-describe('the rate of calls of due work', () => {
-  test('is never exceeded, however many instances work and however fast', async () => {
+describe('the rate limit of provider calls in due work', () => {
+  test('is never exceeded, for any number and speed of instances', async () => {
     const limits = fc.record({
       callsPerSecond: fc.integer({ min: 1, max: 200 }),
       burst: fc.integer({ min: 1, max: 200 }),
@@ -127,14 +127,14 @@ describe('the rate of calls of due work', () => {
     return waits;
   };
 
-  test('holds an instance back until its block begins, and lets the burst through at once', async () => {
+  test('holds an instance until its block begins, and lets the burst through immediately', async () => {
     const { open, slept } = single(RATE);
     await reserveAll([open(), open(), open(), open()]);
     // Blocks of 20: the burst of 50 covers the beginnings of three, and the fourth begins 100 ms later.
     expect(slept).toEqual([100]);
   });
 
-  test('refuses a wait over 10 s, reserves nothing then, and says when to ask again', async () => {
+  test('refuses a wait over 10 s without a reservation, and says when to retry', async () => {
     const { open, pass, slept } = single({ callsPerSecond: 1, burst: 1 });
     const one = open();
     await one.admit(SLOT);
@@ -150,7 +150,7 @@ describe('the rate of calls of due work', () => {
     expect(slept.every((ms) => ms <= 10 * SECOND)).toBe(true);
   });
 
-  test('drops the rest of a block after a minute, and asks for no block until it is used up', async () => {
+  test('drops the rest of a block after a minute, and reserves no block before it is used up', async () => {
     const { open, pass, writes } = single(RATE);
     const rate = open();
     await rate.admit(SLOT);
@@ -165,7 +165,7 @@ describe('the rate of calls of due work', () => {
     expect(writes()).toBeGreaterThan(first);
   });
 
-  test('lets no more than the burst through after a long pause', async () => {
+  test('lets only the burst through after a long pause', async () => {
     const { open, pass, slept } = single(RATE);
     await reserveAll([open()]);
     pass(HOUR);
@@ -173,7 +173,7 @@ describe('the rate of calls of due work', () => {
     expect(slept).toEqual([100]);
   });
 
-  test('without a limit needs no table; with one, a failing table is an error', async () => {
+  test('needs no table when it is off, and fails with the table when it is on', async () => {
     const fails = { ...memoryTable({ now: () => NOON }).table, update: () => Promise.reject(new Error('throttled')) };
     expect(await single({ callsPerSecond: 0, burst: 1 }, fails).open().admit(SLOT)).toBeUndefined();
     await expect(single(RATE, fails).open().admit(SLOT)).rejects.toThrow('throttled');

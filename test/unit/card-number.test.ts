@@ -46,11 +46,11 @@ const AROUND: readonly (readonly [before: string, after: string])[] = [
 ];
 
 describe('a card number', () => {
-  test.each(SPELLINGS)('is found as %j, whatever stands around it', (written) => {
+  test.each(SPELLINGS)('is found as %j next to any text', (written) => {
     expect(AROUND.filter(([before, after]) => !holdsCardNumber(`${before}${written}${after}`))).toEqual([]);
   });
 
-  test.each(SPELLINGS)('is redacted as %j, in a text and as a name', (written) => {
+  test.each(SPELLINGS)('is redacted as %j, in values and in names', (written) => {
     for (const [before, after] of AROUND) {
       expect(String(redact(`${before}${written}${after}`))).not.toContain(written);
       expect(JSON.stringify(redact({ [written]: [written] }))).not.toContain(JSON.stringify(written).slice(1, -1));
@@ -73,7 +73,7 @@ describe('a card number', () => {
     ['38520000023237', 'Diners 38'],
     ['6200000000000005', 'UnionPay 16'],
     ['6205500000000000004', 'UnionPay 19'],
-  ])('%s is one of %s', (number) => {
+  ])('belongs to %s of %s', (number) => {
     const valid = cardNumber(number.slice(0, -1));
     expect(holdsCardNumber(valid)).toBe(true);
     const wrong = (Number(valid.at(-1)) + 1) % 10;
@@ -95,11 +95,11 @@ describe('a card number', () => {
     ['an id', 'pay_4f242c4242d4242a4242e4242'],
     ['a telephone number', '+49 30 901820 4242'],
     ['an IBAN', 'DE89 3704 0044 0532 0130 00'],
-  ])('is not %s', (_, text) => {
+  ])('is not found in %s', (_, text) => {
     expect(cardNumbersIn(text)).toEqual([]);
   });
 
-  test('is found in any text exactly where it stands', () => {
+  test('is found at its exact place in any text', () => {
     const words = fc
       .array(fc.constantFrom('a', 'é', 'x1', ',', '/', '漢', ': '), { maxLength: 8 })
       .map((all) => all.join(''));
@@ -112,7 +112,7 @@ describe('a card number', () => {
     );
   });
 
-  test('is sought in linear time', async () => {
+  test('is searched in linear time', async () => {
     expect(await growthOf(holdsCardNumber)).toEqual([]);
     expect(
       await growthOf(holdsCardNumber, [{ name: 'digits apart', of: (length) => '4 2 '.repeat(length / 4) }]),
@@ -120,7 +120,7 @@ describe('a card number', () => {
   });
 });
 
-describe('a request', () => {
+describe('a request with digits', () => {
   const NUMBER = '4242 4242 4242 4242';
   const tokenFields = new Set(['token']);
   const refuse = (body: unknown, allowed = false) => refuseCardNumbers({ params: {}, body, tokenFields }, allowed);
@@ -134,7 +134,7 @@ describe('a request', () => {
       .map(({ path }) => path);
   };
 
-  test('is refused with a card number in a text, in metadata at any depth, as a number or as a name', () => {
+  test('is refused if a card number stands in a text, in metadata at any depth, as a number or as a name', () => {
     expect(pathsOf({ description: NUMBER })).toEqual(['description']);
     expect(pathsOf({ metadata: { a: { b: [{ c: NUMBER }] } } })).toEqual(['metadata.a.b.0.c']);
     expect(pathsOf({ metadata: { a: 4242424242424242, b: [5555555555554444] } })).toEqual([
@@ -149,12 +149,12 @@ describe('a request', () => {
     ).toBe('VALIDATION_ERROR');
   });
 
-  test('tells how to write a reference that only looks like one', () => {
+  test('says how to write a reference that looks like a card number', () => {
     expect(JSON.stringify(refusalOf(() => refuse({ description: NUMBER })).details)).toContain('R1234');
     expect(() => refuse({ description: `R${NUMBER}`, metadata: { order: 'R4242424242424242' } })).not.toThrow();
   });
 
-  test('takes numbers with a fraction, such as coordinates and rates, and no card number before a fraction', () => {
+  test('accepts fractions such as coordinates and rates, but no card number before a fraction', () => {
     const measured = {
       lat: 53.55734147024974,
       rates: [0.4820107200898669, -45.56373499877466],
@@ -164,16 +164,16 @@ describe('a request', () => {
     expect(pathsOf({ metadata: { a: 4242424242424242.5 } })).toEqual(['metadata.a']);
   });
 
-  test('takes amounts and raw card fields, which have rules of their own', () => {
+  test('accepts amounts and raw card fields, which have their own rules', () => {
     expect(() => refuse({ total_cents: 4242424242424242, card_number: NUMBER })).not.toThrow();
   });
 
-  test('takes card numbers in texts if the operator allows them, never in a token field', () => {
+  test('accepts card numbers in texts if the operator allows them, but never in a token field', () => {
     expect(() => refuse({ description: NUMBER, metadata: { a: NUMBER } }, true)).not.toThrow();
     expect(pathsOf({ description: NUMBER, token: NUMBER }, true)).toEqual(['token']);
   });
 
-  test('has a token field wherever the catalogue takes a token or names a method', () => {
+  test('has a token field for each token or method id of the catalogue', () => {
     const fields = endpoints.flatMap(({ id, body }) =>
       body instanceof z.ZodObject
         ? Object.keys(body.shape)

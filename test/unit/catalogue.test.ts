@@ -49,7 +49,7 @@ describe('the catalogue', () => {
     expect(entries.toSorted()).toEqual(ids.map(fileOf).toSorted());
   });
 
-  test('has every id once', () => {
+  test('lists every id once', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
@@ -59,7 +59,7 @@ describe('the catalogue', () => {
     expect(entry['handler']).toBeTypeOf('function');
   });
 
-  test('is imported by no entry, so that a function contains only what it uses', () => {
+  test('is not imported by entries, so that a function contains only its own code', () => {
     const readers = files.filter((name) =>
       /from '[./]+catalogue\.ts'/.test(readFileSync(new URL(name, FUNCTIONS), 'utf8')),
     );
@@ -71,7 +71,7 @@ describe('the catalogue', () => {
     expect(long).toEqual([]);
   });
 
-  test('names only known rights, each once', () => {
+  test('names only known rights, each only once', () => {
     for (const { id, uses } of [...endpoints, ...triggers]) {
       expect([id, uses.filter((right) => !Object.hasOwn(RIGHTS, right))]).toEqual([id, []]);
       expect(new Set(uses).size).toBe(uses.length);
@@ -106,15 +106,15 @@ const refusesPathOf = (one: Endpoint, other: Endpoint): boolean => {
   return pairs.every(([, value]) => !isParameter(value)) && !one.params.safeParse(Object.fromEntries(pairs)).success;
 };
 
-describe('platform admins', () => {
+describe('the access of platform admins', () => {
   const withRule = endpoints.flatMap((spec) => (spec.access ? [{ ...spec, access: spec.access }] : []));
   const idsOf = (isMeant: (spec: (typeof withRule)[number]) => boolean) => withRule.filter(isMeant).map(({ id }) => id);
 
-  test('read by every GET route, and read nothing by any other', () => {
+  test('includes reads on every GET route, and on no other route', () => {
     expect(idsOf(({ access, method }) => (access.action === 'read') !== (method === 'GET'))).toEqual([]);
   });
 
-  test('act on another’s record where it is declared: sync and cancel', () => {
+  test('includes actions on another’s record only for sync and cancel', () => {
     expect(idsOf(({ access }) => access.platformAdmins === 'may act').toSorted()).toEqual([
       'payments.cancel-intent',
       'payments.sync',
@@ -122,12 +122,12 @@ describe('platform admins', () => {
     ]);
   });
 
-  test('are authenticated as such on every route for platform admins', () => {
+  test('is authenticated on every route for platform admins', () => {
     expect(idsOf(({ access, auth }) => access.action === 'platform admin' && auth !== 'platform-admin')).toEqual([]);
   });
 });
 
-describe('the routes', () => {
+describe('the routes of the catalogue', () => {
   test('are each declared once', () => {
     const routes = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`);
     expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
@@ -164,12 +164,12 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
   });
 
-  test('takes a guest token on GET of a record where, beside another, guests may see that record too', () => {
+  test('accepts a guest token on GET of a record exactly if guests may also see the record within another', () => {
     if (spec.method !== 'GET' || !spec.access?.record) return;
     expect(spec.auth === 'session-or-token').toBe(spec.access.record.guestsRead === true);
   });
 
-  test('declares how a repeated request has one effect', () => {
+  test('declares how a repeated request has a single effect', () => {
     if (spec.method !== 'POST') {
       expect(spec.idempotent).toBe('natural');
     } else if (spec.idempotent === 'natural') {
@@ -183,13 +183,13 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     }
   });
 
-  test('reads with GET and writes with all else', () => {
+  test('reads with GET and writes with all other methods', () => {
     const counts = spec.limits.length > 0;
     if (spec.method === 'GET') expect(writes).toBe(counts || MENDING_READS.includes(spec.id));
     else expect(writes).toBe(true);
   });
 
-  test('has the rights that its callers and records take', () => {
+  test('has the rights that its callers and records require', () => {
     const needs: readonly (readonly [boolean, Right])[] = [
       [spec.auth === 'session-or-guest' || spec.auth === 'session-or-token', 'secrets:guest-tokens'],
       // Sessions are cached under an epoch of the table; records and standings are read there.
@@ -201,30 +201,30 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     );
   });
 
-  test('that a provider calls reads what verifies the events of that provider, no keys, and may only put', () => {
+  test('reads, if a provider calls it, only that provider’s signature secret, and may only put items', () => {
     if (spec.auth !== 'provider-signature') return;
     expect(spec.uses).toEqual(['table:put', `signatures:${spec.path.split('/').at(-1)}`]);
   });
 
-  test('answers a body exactly where its status has one', () => {
+  test('returns a body exactly if its status allows a body', () => {
     expect(spec.response === null).toBe(spec.status === 204);
     if (spec.method === 'GET') expect([spec.status, spec.body]).toEqual([200, null]);
   });
 
-  test('names known errors, each once', () => {
+  test('names only known errors, each only once', () => {
     expect(spec.errors.filter((code) => !(code in ERRORS))).toEqual([]);
     expect(new Set(spec.errors).size).toBe(spec.errors.length);
   });
 
-  test('ends before the gateway gives up on it', () => {
+  test('ends before the gateway’s timeout', () => {
     expect(spec.timeoutSeconds).toBeLessThanOrEqual(29);
   });
 });
 
 const DECLINES = { 'declined-user': '20/3600', 'declined-ip': '10/3600', 'declined-guest': '10/3600' };
 
-describe('the limits of rates', () => {
-  test('count declines on every route that answers with one', () => {
+describe('the rate limits of the routes', () => {
+  test('count declines on every route that can return a decline', () => {
     const declining = endpoints.filter(({ errors }) => errors.includes('PAYMENT_DECLINED'));
     expect(declining.length).toBeGreaterThan(5);
     for (const { limits } of declining) {
@@ -232,7 +232,7 @@ describe('the limits of rates', () => {
     }
   });
 
-  test('have a name of their own each, unless they are one and the same', () => {
+  test('have unique names, unless they are the same limit', () => {
     const limits = endpoints.flatMap((spec) => spec.limits);
     const byName = Map.groupBy(limits, ({ name }) => name);
     const mixed = [...byName].filter(
@@ -279,7 +279,7 @@ describe('the limits of rates', () => {
     ['payments.sync', { write: '60/60', 'sync-payment': '10/60' }],
     ['webhooks.send-test', { 'webhook-test': '10/60' }],
     ['payments.list-guest', { 'guest-payments-ip': '10/60', 'guest-payments-email': '5/60' }],
-  ])('are what is promised: %s', (id, expected) => {
+  ])('have the documented values: %s', (id, expected) => {
     const limits = endpoints.find((spec) => spec.id === id)?.limits ?? [];
     expect(Object.fromEntries(limits.map(({ name, max, windowSeconds }) => [name, `${max}/${windowSeconds}`]))).toEqual(
       expected,
@@ -293,7 +293,7 @@ describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (
     expect(trigger.impact).toMatch(/^[A-Z][^\n]{10,160}\.$/);
   });
 
-  test('is not given a message again while it is still at it', () => {
+  test('does not receive a message again while it still processes it', () => {
     if (trigger.kind !== 'queue') return;
     expect(trigger.visibilitySeconds).toBeGreaterThanOrEqual(trigger.timeoutSeconds);
     expect(trigger.maxReceives).toBeGreaterThan(1);
@@ -301,17 +301,17 @@ describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (
     expect(trigger.maxConcurrency).toBeGreaterThanOrEqual(2);
   });
 
-  test('is over before it is due again', () => {
+  test('ends before its next run is due', () => {
     if (trigger.kind === 'schedule') expect(trigger.timeoutSeconds).toBeLessThanOrEqual(trigger.everyMinutes * 60);
   });
 });
 
-describe('the triggers', () => {
-  test('are two at most on the stream: it feeds no third', () => {
+describe('the triggers of the catalogue', () => {
+  test('include at most two on the stream, because it supports no third', () => {
     expect(triggers.filter(({ kind }) => kind === 'stream').length).toBeLessThanOrEqual(2);
   });
 
-  test('take from a queue of their own each, under rules named once', () => {
+  test('each read a separate queue, under unique rule names', () => {
     const queues = triggers.flatMap((trigger) => (trigger.kind === 'queue' ? [trigger.queue] : []));
     const rules = triggers.flatMap((trigger) =>
       trigger.kind === 'queue' ? trigger.rules.map(({ name }) => name) : [],
@@ -319,7 +319,7 @@ describe('the triggers', () => {
     expect([new Set(queues).size, new Set(rules).size]).toEqual([queues.length, rules.length]);
   });
 
-  test('are there for every queue that something is sent to', () => {
+  test('exist for every queue that receives messages', () => {
     const queues: readonly string[] = triggers.flatMap((trigger) => (trigger.kind === 'queue' ? [trigger.queue] : []));
     const sendsTo = [...endpoints, ...triggers]
       .flatMap(({ uses }) => [...uses])
@@ -329,13 +329,13 @@ describe('the triggers', () => {
   });
 });
 
-describe('the deadline of a call to a provider', () => {
+describe('the timeout of a provider call', () => {
   const LONGEST_MS = 15_000;
   const LEFT_SECONDS = 5;
   const callers: readonly { readonly id: string; readonly uses: readonly Right[]; readonly timeoutSeconds: number }[] =
     [...endpoints, ...triggers].filter(({ uses }: { readonly uses: readonly Right[] }) => callsProviders(uses));
 
-  test('may be 15 s and no longer', () => {
+  test('can be at most 15 s', () => {
     expect(parseSettings({ PROVIDER_TIMEOUT_MS: String(LONGEST_MS) })).toMatchObject({
       PROVIDER_TIMEOUT_MS: LONGEST_MS,
     });
@@ -373,7 +373,7 @@ describe('an unmatched path', () => {
     '/v1/payments',
     '/nowhere/payments',
     '//payments',
-  ])('GET %s is not found', async (path) => {
+  ])('is not found for GET %s', async (path) => {
     expect(await ask('GET', path)).toMatchObject({
       status: 404,
       allow: undefined,
@@ -382,7 +382,7 @@ describe('an unmatched path', () => {
   });
 
   test.each(endpoints.map(({ path }) => path.replaceAll(/\{[^}]+\}/g, 'a')))(
-    'another method on %s is not allowed',
+    'allows no other method on %s',
     async (path) => {
       const { status, allow = '', body } = await ask('TRACE', path);
       expect([status, body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
@@ -390,11 +390,11 @@ describe('an unmatched path', () => {
     },
   );
 
-  test('is not found where the gateway took an encoded path for another one', async () => {
+  test('is not found if the gateway took an encoded path for another path', async () => {
     expect(await ask('GET', '/payments/pay_1')).toMatchObject({ status: 404, allow: undefined });
   });
 
-  test('is the same under the prefix of the settings, and under no other', async () => {
+  test('behaves the same under the configured prefix, and under no other', async () => {
     hosted({ BASE_PATH: '/pay/v1/' });
     expect(await ask('DELETE', '/pay/v1/payments')).toMatchObject({ status: 405, allow: 'POST, GET' });
     for (const path of ['/payments', '/pay/v1', '/pay/v2/payments', '/pay/v1payments', '/pay/v1//payments']) {

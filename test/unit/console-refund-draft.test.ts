@@ -29,17 +29,17 @@ const RESPONSES: readonly (readonly [ErrorCode, first: boolean, again: boolean])
   ['PROVIDER_TIMEOUT', true, true],
 ];
 
-describe('the outcome of a refund', () => {
-  test.each(RESPONSES)('after %s is unknown for a first request: %s, for one that is sent again: %s', (...row) => {
+describe('the unknown outcome of a refund', () => {
+  test.each(RESPONSES)('follows %s for a first request: %s, for a repeated request: %s', (...row) => {
     const [code, first, again] = row;
     expect([isUnknown(code, false), isUnknown(code, true)]).toEqual([first, again]);
   });
 
-  test.each([false, true])('is unknown after no response at all (unknown before: %s)', (wasUnknown) => {
+  test.each([false, true])('follows a request without a response (unknown before: %s)', (wasUnknown) => {
     expect(isOutcomeUnknown(new Problem('unreachable', { status: 0 }), wasUnknown)).toBe(true);
   });
 
-  test('that was unknown is decided only by a refusal that follows the look-up of its key', () => {
+  test('is resolved only by a refusal that follows the lookup of its key', () => {
     const decided = ERROR_CODES.filter((code) => !isUnknown(code, true));
     expect(decided).toEqual(['VALIDATION_ERROR', 'REFUND_EXCEEDS_PAYMENT', 'INVALID_STATE', 'PAYMENT_DISPUTED']);
   });

@@ -60,7 +60,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
 const promised = Object.entries(PROMISED).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)]));
 
 describe('the catalogue of errors', () => {
-  test('holds the documented codes with their statuses, and no other', () => {
+  test('contains the documented codes with their statuses, and no other code', () => {
     const held = Object.entries(ERRORS).map(([code, [status]]) => [code, status]);
     expect(Object.fromEntries(held)).toEqual(Object.fromEntries(promised));
   });
@@ -74,7 +74,7 @@ describe('the catalogue of errors', () => {
 });
 
 describe('an error', () => {
-  test('of a missing record names what is missing', () => {
+  test('names the missing record', () => {
     expect(notFound('payment_method')).toMatchObject({
       code: 'RESOURCE_NOT_FOUND',
       message: 'No such payment method',
@@ -82,7 +82,7 @@ describe('an error', () => {
     });
   });
 
-  test('of a request carries every problem', () => {
+  test('lists every problem of a request', () => {
     const problems = [
       { path: 'a', rule: 'required', message: 'is required' },
       { path: 'b', rule: 'too_big', message: 'is too big' },

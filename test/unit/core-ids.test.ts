@@ -8,11 +8,11 @@ const bytes = fc.uint8Array({ minLength: 12, maxLength: 12 });
 const parts = fc.array(fc.string(), { minLength: 1, maxLength: 4 });
 
 describe('an id', () => {
-  test('has a prefix that no other kind has', () => {
+  test('has a prefix that is unique to its kind', () => {
     expect(new Set(Object.values(ID_PREFIX)).size).toBe(kinds.length);
   });
 
-  test('from random bytes is valid for its kind only', () => {
+  test('is valid only for its own kind', () => {
     fc.assert(
       fc.property(kind, bytes, (of, random) => {
         const id = idFromBytes(of, random);
@@ -21,7 +21,7 @@ describe('an id', () => {
     );
   });
 
-  test('carries all of its random bytes', () => {
+  test('contains all of its random bytes', () => {
     fc.assert(
       fc.property(bytes, bytes, (one, other) => {
         const same = Buffer.from(one).equals(Buffer.from(other));
@@ -30,7 +30,7 @@ describe('an id', () => {
     );
   });
 
-  test('derived from parts is the same for the same parts, and differs for other parts', () => {
+  test('is the same for the same parts, and different for other parts', () => {
     fc.assert(
       fc.property(parts, parts, (one, other) => {
         const same = JSON.stringify(one) === JSON.stringify(other);
@@ -40,13 +40,13 @@ describe('an id', () => {
     );
   });
 
-  test('derived from parts differs if only the joined parts are equal', () => {
+  test('differs if only the concatenated parts are equal', () => {
     expect(derivedId('payment', 'a', 'bc')).not.toBe(derivedId('payment', 'ab', 'c'));
     expect(derivedId('payment', 'abc')).not.toBe(derivedId('payment', 'abc', ''));
     expect(fingerprint('1:a', 'b')).not.toBe(fingerprint('1', 'ab'));
   });
 
-  test('is the same as in earlier releases, so that a repeated command names the same record', () => {
+  test('is the same as in earlier releases, so that a repeated command finds the same record', () => {
     expect(derivedId('payment', 'scope')).toBe('pay_cb6661ce57de74778c26ab0c');
   });
 
@@ -62,7 +62,7 @@ describe('an id', () => {
     ' pay_00000000000000000000000',
     'pay_00000000000000000000000\n',
     'pmt_000000000000000000000000',
-  ])('of a payment is not %j', (value) => {
+  ])('is refused for a payment: %j', (value) => {
     expect(isIdOf('payment', value)).toBe(false);
   });
 });

@@ -37,20 +37,20 @@ describe('prices', () => {
       [1_000, 190, 90, 1_100],
     ],
     ['a missing subtotal is derived from the amount', { amount_cents: 1_100, tax_cents: 100 }, [1_000, 100, 0, 1_100]],
-    ['a missing tax is none', { subtotal_cents: 1_000, discount_cents: 100, total_cents: 900 }, [1_000, 0, 100, 900]],
+    ['a missing tax is zero', { subtotal_cents: 1_000, discount_cents: 100, total_cents: 900 }, [1_000, 0, 100, 900]],
     [
-      'a missing discount is none',
+      'a missing discount is zero',
       { subtotal_cents: 1_000, tax_cents: 100, total_cents: 1_100 },
       [1_000, 100, 0, 1_100],
     ],
     [
-      'all that add up stay as they are',
+      'matching prices stay unchanged',
       { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90, total_cents: 1_100, amount_cents: 1_100 },
       [1_000, 190, 90, 1_100],
     ],
-    ['the discount may eat all but one', { subtotal_cents: 1_000, discount_cents: 999 }, [1_000, 0, 999, 1]],
+    ['the discount can leave a total of one', { subtotal_cents: 1_000, discount_cents: 999 }, [1_000, 0, 999, 1]],
     ['the total may be all tax', { subtotal_cents: 0, tax_cents: 100 }, [0, 100, 0, 100]],
-    ['the most that is taken', { total_cents: MAX_CENTS }, [MAX_CENTS, 0, 0, MAX_CENTS]],
+    ['the maximum total is accepted', { total_cents: MAX_CENTS }, [MAX_CENTS, 0, 0, MAX_CENTS]],
   ])('%s', (_, given, expected) => {
     expect(derivePrices(given)).toEqual(prices(expected));
   });
@@ -60,13 +60,13 @@ describe('prices', () => {
     ['an amount that differs from the total', { total_cents: 1_000, amount_cents: 999 }, 'PRICING_MISMATCH'],
     ['an amount that differs from the parts', { subtotal_cents: 1_000, amount_cents: 999 }, 'PRICING_MISMATCH'],
     ['a tax greater than the total', { total_cents: 100, tax_cents: 200 }, 'PRICING_MISMATCH'],
-    ['a total of nothing', { total_cents: 0 }, 'AMOUNT_TOO_SMALL'],
-    ['a discount of everything', { subtotal_cents: 1_000, discount_cents: 1_000 }, 'AMOUNT_TOO_SMALL'],
-    ['a discount of more than everything', { subtotal_cents: 1_000, discount_cents: 1_001 }, 'AMOUNT_TOO_SMALL'],
+    ['a total of zero', { total_cents: 0 }, 'AMOUNT_TOO_SMALL'],
+    ['a discount equal to the subtotal', { subtotal_cents: 1_000, discount_cents: 1_000 }, 'AMOUNT_TOO_SMALL'],
+    ['a discount above the subtotal', { subtotal_cents: 1_000, discount_cents: 1_001 }, 'AMOUNT_TOO_SMALL'],
     ['a derived total beyond the limit', { subtotal_cents: MAX_CENTS, tax_cents: 1 }, 'VALIDATION_ERROR'],
     ['a derived subtotal beyond the limit', { total_cents: MAX_CENTS, discount_cents: 1 }, 'VALIDATION_ERROR'],
     ['no price at all', { tax_cents: 100 }, 'VALIDATION_ERROR'],
-  ])('refuse %s', (_, given, code) => {
+  ])('are refused for %s', (_, given, code) => {
     expect(refusalOf(() => derivePrices(given)).code).toBe(code);
   });
 
@@ -91,22 +91,22 @@ describe('prices', () => {
       { subtotal_cents: MAX_CENTS, tax_cents: 1 },
       [{ path: 'total_cents', rule: 'max', message: `must not exceed ${MAX_CENTS}` }],
     ],
-  ])('that are refused name the field and what is expected: %j', (given, details) => {
+  ])('report the field and the expected value when they are refused: %j', (given, details) => {
     expect(refusalOf(() => derivePrices(given)).details).toEqual(details);
   });
 
-  test('below the least total are refused with the least total', () => {
+  test('report the minimum total when they are below it', () => {
     expect(refusalOf(() => derivePrices({ total_cents: 4 }, 5)).message).toBe('The total must be at least 5, not 4');
   });
 
-  test('name the total that was expected', () => {
+  test('report the expected total', () => {
     const refusal = refusalOf(() => derivePrices({ subtotal_cents: 1_000, tax_cents: 190, total_cents: 1_000 }));
     expect(refusal.details).toEqual({ path: 'total_cents', expected: 1_190, given: 1_000 });
     expect(refusal.message).toContain('1190');
   });
 });
 
-describe('for any input', () => {
+describe('the prices of any input', () => {
   const cents = fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: MAX_CENTS }));
   const given: fc.Arbitrary<GivenPrices> = fc.record(
     { subtotal_cents: cents, tax_cents: cents, discount_cents: cents, total_cents: cents, amount_cents: cents },
@@ -120,7 +120,7 @@ describe('for any input', () => {
     }
   };
 
-  test('amounts add up in integers within the limits, or the price is refused', () => {
+  test('add up in integers within the limits, or are refused', () => {
     fc.assert(
       fc.property(given, (wanted) => {
         const found = outcomeOf(wanted);
@@ -135,7 +135,7 @@ describe('for any input', () => {
     );
   });
 
-  test('no price that the caller gave is changed', () => {
+  test('keep every price that the caller gave', () => {
     fc.assert(
       fc.property(given, (wanted) => {
         const found = outcomeOf(wanted);
@@ -152,7 +152,7 @@ describe('for any input', () => {
     );
   });
 
-  test('prices that add up are accepted without total or without subtotal', () => {
+  test('are accepted without a total or without a subtotal if they add up', () => {
     fc.assert(
       fc.property(cents, cents, cents, fc.constantFrom('subtotal_cents', 'total_cents', ''), (...[a, b, c, left]) => {
         const total = a + b - c;
@@ -181,16 +181,16 @@ describe('majorUnits', () => {
   });
 });
 
-describe('a currency', () => {
+describe('a currency code', () => {
   test.each([
     ['usd', 'USD'],
     ['Eur', 'EUR'],
     ['JPY', 'JPY'],
-  ])('%s is %s', (given, code) => {
+  ])('is read from %s as %s', (given, code) => {
     expect(currencyCode(given)).toBe(code);
   });
 
-  test.each(['', 'US', 'USDX', 'ABC', 'BTC', '$', 'XTS', 'US D', '840'])('%j is none', (given) => {
+  test.each(['', 'US', 'USDX', 'ABC', 'BTC', '$', 'XTS', 'US D', '840'])('is refused as %j', (given) => {
     const refusal = refusalOf(() => currencyCode(given));
     expect(refusal.code).toBe('UNSUPPORTED_CURRENCY');
     expect(refusal.message).toBe('currency must be an ISO 4217 code such as USD');
@@ -207,7 +207,7 @@ describe('a currency', () => {
     ['IDR', 2],
     ['CLF', 4],
     ['UYW', 4],
-  ])('%s has %i digits', (code, digits) => {
+  ])('gives %s %i digits', (code, digits) => {
     expect(currencyDigits(code)).toBe(digits);
   });
 });

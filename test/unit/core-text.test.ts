@@ -16,7 +16,7 @@ describe('cutText', () => {
     expect(cutText(text, most)).toBe(cut);
   });
 
-  it('keeps at most the wanted number of code points of any text, and is well-formed', () => {
+  it('keeps at most the given number of code points of any text, and returns a well-formed text', () => {
     const anyText = fc.string({ unit: 'binary', maxLength: 40 });
     fc.assert(
       fc.property(anyText, fc.nat({ max: 45 }), (text, most) => {

@@ -4,20 +4,20 @@ import { DAY, epochSeconds, instant, iso, utcDay } from '../../shared/core/time.
 
 const moment = fc.integer({ min: 0, max: Date.parse('2999-12-31T23:59:59.999Z') });
 
-describe('time', () => {
-  test('is the same after a round trip through its text, to the millisecond', () => {
+describe('a point in time', () => {
+  test('is the same to the millisecond after a conversion to text and back', () => {
     fc.assert(fc.property(moment, (at) => instant(iso(at)) === at));
   });
 
-  test('sorts as text', () => {
+  test('sorts correctly as text', () => {
     fc.assert(fc.property(moment, moment, (one, other) => iso(one) < iso(other) === one < other));
   });
 
-  test('is counted in whole seconds, rounded down', () => {
+  test('is converted to whole seconds, rounded down', () => {
     expect([0, 999, 1_000, 1_999].map(epochSeconds)).toEqual([0, 0, 1, 1]);
   });
 
-  test('has the day of UTC', () => {
+  test('has its day in UTC', () => {
     expect(utcDay(iso(Date.parse('2026-03-10T23:59:59.999Z')))).toBe('2026-03-10');
     expect(utcDay(iso(Date.parse('2026-03-10T23:59:59.999-03:00')))).toBe('2026-03-11');
     expect(DAY).toBe(86_400_000);

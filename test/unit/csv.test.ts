@@ -7,7 +7,7 @@ const { csvCursor, csvPageAt, csvText, prefersCsv } = csvRenderer;
 const ROW = { cursor: 'WyJQQVkiXQ' };
 
 describe('the pages of CSV', () => {
-  test('are of 1,000 rows, and end at 100,000', () => {
+  test('have 1,000 rows each, and end at 100,000 rows', () => {
     expect(csvPageAt(undefined)).toEqual({ before: 0, limit: 1_000 });
     let page = csvPageAt(undefined);
     let rows = 0;
@@ -19,7 +19,7 @@ describe('the pages of CSV', () => {
     expect(rows).toBe(100_000);
   });
 
-  test('continue after the previous page, also after a page that a filter shortened', () => {
+  test('continue after the previous page, even if a filter shortened it', () => {
     const cursor = csvCursor({ before: 1_000, limit: 1_000 }, 7, ROW);
     expect(csvPageAt(cursor)).toEqual({ before: 1_007, limit: 1_000, ...ROW });
     expect(csvPageAt(csvCursor({ before: 0, limit: 1_000 }, 1_000, 'rows'))).toEqual({ before: 1_000, limit: 1_000 });
@@ -32,7 +32,7 @@ describe('the pages of CSV', () => {
   });
 });
 
-describe('a cell', () => {
+describe('a CSV cell', () => {
   test('never begins like a formula, for any text', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('=', '+', '-', '@', '\t', '\r', ''), (rest, first) => {
@@ -55,9 +55,12 @@ describe('a cell', () => {
     },
   );
 
-  test.each(['a=b', 'a-b; c', '1,5', 'x ; =', 'a@example.com', '2026-11-01', "o'neil"])('%j stays as it is', (text) => {
-    expect(textOf(text).replaceAll('"', '')).toBe(text);
-  });
+  test.each(['a=b', 'a-b; c', '1,5', 'x ; =', 'a@example.com', '2026-11-01', "o'neil"])(
+    'stays unchanged for %j',
+    (text) => {
+      expect(textOf(text).replaceAll('"', '')).toBe(text);
+    },
+  );
 
   test('shows numbers and booleans unchanged, and is empty for null and absent values', () => {
     const text = csvText(['a', 'b', 'c', 'd'], [{ a: 0, b: false, c: null }]);
@@ -70,22 +73,22 @@ describe('a cell', () => {
   });
 });
 
-describe('the Accept header', () => {
+describe('the preference for CSV in the Accept header', () => {
   test.each([undefined, '', '*/*', 'text/html', 'garbage;;;=', ',,,', 'text/csv;q=0', 'text/plain'])(
-    '%o means JSON',
+    'is absent in %o',
     (accept) => {
       expect(prefersCsv(accept)).toBe(false);
     },
   );
 
   test.each(['text/csv', 'Text/CSV', 'text/*', 'text/csv, */*;q=0.1', 'text/csv;charset=utf-8'])(
-    '%o means CSV',
+    'is present in %o',
     (accept) => {
       expect(prefersCsv(accept)).toBe(true);
     },
   );
 
-  test('is read without an error, for any value', () => {
+  test('is read without an error from any value', () => {
     fc.assert(
       fc.property(fc.string(), (accept) => {
         expect(typeof prefersCsv(accept)).toBe('boolean');

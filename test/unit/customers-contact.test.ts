@@ -91,7 +91,7 @@ const update = async (provider: PaymentProvider, body: object) => {
 };
 
 describe.each(Object.keys(SUBJECTS) as Name[])('%s', (subject) => {
-  test('is asked to create a customer without the details that it refuses', async () => {
+  test('is called again to create a customer without the details that it refused', async () => {
     const { provider, bodies } = refusing(subject, ['phone', 'email']);
     const { providerCustomerId: _, ...draft } = customer;
     const made = await createProviderCustomer(provider, draft);
@@ -104,14 +104,14 @@ describe.each(Object.keys(SUBJECTS) as Name[])('%s', (subject) => {
   test.each([
     ['phone', { phone: '+15550100124' }],
     ['name', { name: 'Grace' }],
-  ] as const)('that refuses an update of the %s leads to a 400 that names this field', async (field, body) => {
+  ] as const)('causes a 400 for the field if it refuses an update of the %s', async (field, body) => {
     const { provider } = refusing(subject, [field]);
     const refused = await update(provider, { ...body, email: 'ada@example.com' }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: field }] });
     expect(JSON.stringify(refused)).not.toMatch(/Stripe\w*Error|provider_id/);
   });
 
-  test('that refuses an update of the e-mail gets the rest, and none', async () => {
+  test('receives the other fields, and no e-mail, after it refused the e-mail', async () => {
     const { provider, bodies } = refusing(subject, ['email']);
     const answer = await update(provider, { email: 'new@example.com', name: 'Grace' });
     expect(answer).toMatchObject({ data: { email: 'new@example.com', name: 'Grace' } });

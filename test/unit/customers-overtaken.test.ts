@@ -58,20 +58,20 @@ const openStage = async (during: (put: (body: Body) => Promise<unknown>) => Prom
   return { put, load, there, store };
 };
 
-test('two updates of one customer at once leave record and provider with the same values', async () => {
+test('two concurrent updates of a customer leave the record and the provider with the same values', async () => {
   const { put, load, there } = await openStage((other) => other({ name: 'Ada' }));
   await put({ name: 'Grace' });
   expect(there['name']).toBe((await load())?.name);
 });
 
-test('an update beside another one, of other fields, keeps what that one has changed', async () => {
+test('an update keeps the other fields that a concurrent update changed', async () => {
   const { put, load, there } = await openStage((other) => other({ phone: '+1555' }));
   await put({ name: 'Grace' });
   expect(await load()).toMatchObject({ name: 'Grace', phone: '+1555', version: 3 });
   expect(there).toEqual({ name: 'Grace', phone: '+1555' });
 });
 
-test('what is known of the provider is not replaced by what was known earlier', async () => {
+test('newer knowledge of the provider is not replaced by older knowledge', async () => {
   const { load, store } = await openStage(async () => undefined);
   await store.commit(read, { ...read, knownAt: NOON / 1_000 + 50 });
   await expect(store.revise(read, { firstName: 'Ada' })).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });

@@ -25,7 +25,7 @@ const customer = (fields: Partial<Customer> = {}): Customer => ({
 });
 
 describe('the events of a customer', () => {
-  test('are one for a new one, one for each further version, and none for what is no version', () => {
+  test('are one per new record, one per further version, and none without a new version', () => {
     const [made, changed] = [customer(), customer({ version: 2, name: 'Ada' })];
     const typesOf = (before: Customer | undefined, after: Customer) =>
       customerEvents(before, after).map(({ type }) => type);
@@ -34,7 +34,7 @@ describe('the events of a customer', () => {
     expect(typesOf(made, { ...made, knownAt: 7 })).toEqual([]);
   });
 
-  test('have an id that follows from record, version and name', () => {
+  test('have an id derived from record, version and name', () => {
     const [once, again] = [customerEvents(undefined, customer()), customerEvents(undefined, customer())];
     expect(once).toEqual(again);
     const ids = [once, customerEvents(customer(), customer({ version: 2 }))].map(([event]) => event?.id);
@@ -59,7 +59,7 @@ describe('the events of a customer', () => {
       { userId: undefined, organizationId: 'org_1' },
       { is_guest: false, user: null, organization_id: 'org_1' },
     ],
-  ])('tell of %j', (fields, data) => {
+  ])('contain %j', (fields, data) => {
     const [event] = customerEvents(undefined, customer(fields));
     expect(event).toMatchObject({
       source: 'payments',
@@ -84,17 +84,17 @@ describe('the events of a customer', () => {
   });
 });
 
-describe('a provider’s event', () => {
+describe('a provider’s event about a customer', () => {
   const second = Math.floor(NOON / 1_000);
 
-  test('is stale from before the record, or from before what is known', () => {
+  test('is stale if it is older than the record or than the last known event', () => {
     const record = customer();
     expect([-1, 0, 1].map((later) => isStale(record, { createdAt: second + later }))).toEqual([true, false, false]);
     const known = customer({ knownAt: second + 60 });
     expect([59, 60, 61].map((later) => isStale(known, { createdAt: second + later }))).toEqual([true, false, false]);
   });
 
-  test('in any order ends with the newest', () => {
+  test('loses to the newest event, in any order', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([1, 2, 3, 4, 5, 6], { minLength: 1 }), (order) => {
         let record = customer();
@@ -107,8 +107,8 @@ describe('a provider’s event', () => {
   });
 });
 
-describe('a request', () => {
-  test('keeps what it knows of and drops the rest', () => {
+describe('a request about customers', () => {
+  test('keeps known fields and drops the rest', () => {
     const body = {
       provider_id: 'provider_d',
       email: ' ADA@Example.com ',
@@ -127,12 +127,12 @@ describe('a request', () => {
       { limit: 7, offset: 14 },
     ],
     [{ limit: '101' }, { limit: 100, offset: 0 }],
-  ])('of a list with %j asks for %j', (query, page) => {
+  ])('reads the list parameters %j as %j', (query, page) => {
     expect(listCustomersQuery.parse(query)).toEqual(page);
   });
 });
 
-test('a record is stored with its list keys, and nothing internal is shown of it', () => {
+test('a customer record is stored with its list keys, and shown without internal fields', () => {
   const record = customer({
     guestId: 'gst_1',
     guestEmail: 'g@example.com',

@@ -11,26 +11,26 @@ describe('a bundle without descriptions', () => {
     ['z.json().register(z.globalRegistry, { id: "Json" })', 'z.json()'],
     ["settings.describe('At most ' + MAX).default('')", "settings.default('')"],
     ["z.union([z.string().describe('A.'), z.int()]).describe('B.')", 'z.union([z.string(), z.int()])'],
-  ])('%s becomes %s', (source, left) => {
+  ])('contains %s as %s', (source, left) => {
     expect(withoutDescriptions(source)).toBe(left);
   });
 
-  test('keeps calls that read a description or are not about schemas', () => {
+  test('keeps calls that read a description or are unrelated to schemas', () => {
     const source = "field.meta(); suite.describe('a', run); events.register(handler, 1); other({ summary: 'A' });";
     expect(withoutDescriptions(source)).toBe(source);
   });
 
-  test('leaves out the texts of an endpoint and keeps what functions read', () => {
+  test('omits the texts of an endpoint, and keeps the fields that functions read', () => {
     const source = "endpoint({ id: 'a', summary: 'A', path: '/a', description: `B`, accepted: 'D', status: 200 })";
     expect(withoutDescriptions(source)).toBe("endpoint({ id: 'a',  path: '/a',   status: 200 })");
   });
 
-  test('leaves out the schema of the answer', () => {
+  test('omits the response schema', () => {
     const source = "endpoint({ id: 'a', response: z.array(viewSchema), status: 200 })";
     expect(withoutDescriptions(source)).toBe("endpoint({ id: 'a',  status: 200 })");
   });
 
-  test('leaves out a text that holds a described schema as a whole', () => {
+  test('omits a whole text that contains a described schema', () => {
     const source = "endpoint({ meta: z.object({ a: z.int().describe('A.') }).describe('B.'), status: 200 })";
     expect(withoutDescriptions(source)).toBe('endpoint({  status: 200 })');
   });

@@ -28,7 +28,7 @@ describe('the documentation', () => {
     expect(named.length).toBeGreaterThan(50);
   });
 
-  test('numbers the decisions without gaps, all in one form', () => {
+  test('numbers the decisions without gaps, and gives them one format', () => {
     const files = globSync('docs/decisions/*.md', { cwd: ROOT }).sort();
     const headings = ['Context.', 'Decision.', 'Consequences.', 'What would change our mind.'];
     for (const [index, file] of files.entries()) {
@@ -85,7 +85,7 @@ describe('every page', () => {
     },
   );
 
-  test.each([...WRITTEN, 'infra/client/README.md'])('%s never leaves the folder in which the reader works', (page) => {
+  test.each([...WRITTEN, 'infra/client/README.md'])('%s never leaves the reader’s working folder', (page) => {
     const blocks = [...readPage(page).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, commands = '']) => commands);
     expect(blocks.filter((commands) => /(?:^|[;&|(]\s*)(?:cd|pushd)\b/m.test(commands))).toEqual([]);
   });

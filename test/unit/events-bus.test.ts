@@ -49,8 +49,8 @@ const leavesBehind = (left: (id: string, call: number) => boolean): void => {
   });
 };
 
-describe('the bus', () => {
-  test('receives source, name, time and detail', async () => {
+describe('the event bus', () => {
+  test('receives an event’s source, name, time and detail', async () => {
     leavesBehind(() => false);
     await bus.publish([event('1')]);
     expect(eventBridge.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries).toEqual([
@@ -64,26 +64,26 @@ describe('the bus', () => {
     ]);
   });
 
-  test('receives ten entries per call, and no call without entries', async () => {
+  test('receives at most ten entries per call, and no call without entries', async () => {
     leavesBehind(() => false);
     expect(await bus.publish([])).toEqual([]);
     expect(await bus.publish(events(23))).toEqual([]);
     expect(sent().map(({ length }) => length)).toEqual([10, 10, 3]);
   });
 
-  test('receives refused entries again, and only those', async () => {
+  test('receives only refused entries again', async () => {
     leavesBehind((id, call) => (id === '1' && call < 2) || (id === '2' && call < 3));
     expect(await bus.publish(events(4))).toEqual([]);
     expect(sent()).toEqual([['0', '1', '2', '3'], ['1', '2'], ['2']]);
   });
 
-  test('fails after four attempts, for the refused entries only', async () => {
+  test('gives up on the refused entries after four attempts', async () => {
     leavesBehind((id) => id === '2');
     expect(await bus.publish(events(12))).toEqual([event('2')]);
     expect(sent().map(({ length }) => length)).toEqual([10, 2, 1, 1, 1]);
   });
 
-  test('that cannot be reached is an error', async () => {
+  test('causes an error if it cannot be reached', async () => {
     eventBridge.on(PutEventsCommand).rejects(new Error('no route'));
     await expect(bus.publish(events(1))).rejects.toThrow('no route');
   });
@@ -118,7 +118,7 @@ describe('the outbox', () => {
     expect(await publishChanges({ bus, log }, records)).toBe('at pay_b');
   });
 
-  test('logs each decision of a provider once, and whether it was a decline', async () => {
+  test('logs each decision of a provider once, and marks a decline', async () => {
     const of = (id: string, fields: Partial<Payment>) =>
       change(`at ${id}`, undefined, { ...payment({ id }), ...fields } as Payment);
     leavesBehind((id) => id.startsWith('pay_d'));
@@ -144,7 +144,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  test('logs a decline of a payment without an event', async () => {
+  test('logs the decline of a payment that has no event', async () => {
     leavesBehind(() => false);
     const declined = {
       ...payment({ id: 'pay_w' }),
@@ -162,7 +162,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  test('publishes nothing for items that are no records, or are removed', async () => {
+  test('publishes nothing for items that are not records or are removed', async () => {
     leavesBehind(() => false);
     const removed = { eventName: 'REMOVE', dynamodb: { SequenceNumber: '1', OldImage: {} } } as const;
     const rate = {
@@ -173,7 +173,7 @@ describe('the outbox', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('starts again if the bus is unreachable', async () => {
+  test('starts again if the bus cannot be reached', async () => {
     eventBridge.on(PutEventsCommand).rejects(new Error('no route'));
     const handler = streamConsumer('publish-changes', () => ({ bus, log }), publishChanges);
     expect(await handler({ Records: [failing('pay_a'), failing('pay_b')] })).toEqual({
@@ -183,7 +183,7 @@ describe('the outbox', () => {
 });
 
 describe('a queue', () => {
-  test('is sent ten messages at a time', async () => {
+  test('receives ten messages per call', async () => {
     sqs.on(SendMessageBatchCommand).resolves({});
     await queues.send(
       'run-due',
@@ -194,18 +194,18 @@ describe('a queue', () => {
     expect(sizes).toEqual([10, 2]);
   });
 
-  test('that does not take every message is an error', async () => {
+  test('causes an error if it does not accept every message', async () => {
     const Failed = [{ Id: '1', SenderFault: false, Code: 'InternalError' }];
     sqs.on(SendMessageBatchCommand).resolves({ Successful: [], Failed });
     await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('did not accept 1 messages');
   });
 
-  test('without a URL is an error that names it', async () => {
+  test('causes an error that names the queue if it has no URL', async () => {
     await expect(queues.send('apply-provider-event', ['a'])).rejects.toThrow('apply-provider-event');
   });
 });
 
-describe('a consumer', () => {
+describe('a queue or stream consumer', () => {
   const message = (messageId: string, body: string, receives = 1): SQSRecord => ({
     messageId,
     receiptHandle: `handle of ${messageId}`,
@@ -223,7 +223,7 @@ describe('a consumer', () => {
     awsRegion: 'us-east-1',
   });
 
-  test('handles each message separately: failed messages return to the queue, the others are done', async () => {
+  test('handles each message separately, so only failed messages return to the queue', async () => {
     const { log, lines } = logLines();
     const seen: unknown[] = [];
     const handler = queueConsumer(
@@ -248,7 +248,7 @@ describe('a consumer', () => {
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 
-  test('handles a batch together: only unreadable messages return to the queue', async () => {
+  test('handles a batch together, so only unreadable messages return to the queue', async () => {
     const { log, lines } = logLines();
     const seen: unknown[] = [];
     let fails = false;
@@ -272,7 +272,7 @@ describe('a consumer', () => {
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 
-  test('returns a message to the queue after the delay that its handler asks for', async () => {
+  test('returns a message to the queue with the delay that its handler requests', async () => {
     sqs.on(ChangeMessageVisibilityCommand).resolves({});
     const { log, lines } = logLines();
     const handler = queueConsumer(
@@ -289,7 +289,7 @@ describe('a consumer', () => {
     expect(lines).toEqual([]);
   });
 
-  test('of a stream stops on request, or at the first record that fails', async () => {
+  test('stops a stream on request, or at the first record that fails', async () => {
     const { log } = logLines();
     const Records = [change('1', undefined, payment()), change('2', undefined, payment())];
     const at = (found: string | undefined) =>

@@ -50,7 +50,7 @@ const exportedNames = (path: string): readonly string[] => {
   return source.statements.flatMap(declaredNames).filter((name) => name !== ENTRY_EXPORT);
 };
 
-it('defines every exported name in one file only', () => {
+it('each exported name is defined in one file only', () => {
   const homes = new Map<string, Set<string>>();
   for (const path of FILES) {
     for (const name of exportedNames(path)) {

@@ -32,7 +32,7 @@ const filesOf = (area: string): readonly string[] => {
 };
 
 describe.each(Object.entries(readFloors()))('the floors of %s', (area, rows) => {
-  it('name every folder with code, and no other folder', () => {
+  it('list every folder with code, and no other folder', () => {
     const subfolders = area === 'shared' ? SUBFOLDERS : [];
     const floors = [...rows.flat(), ...subfolders].map((floor) => `${area}/${floor}`);
     expect([...new Set(filesOf(area).map(dirname))].sort()).toEqual([...floors].sort());
@@ -45,7 +45,7 @@ describe('the rooms of shared', () => {
     expect([rows.length, rows.flat().length]).toEqual([16, 20]);
   });
 
-  it('hold no two files of one name, except for the adapters', () => {
+  it('have no two files of the same name, except for the adapters', () => {
     const names = filesOf('shared')
       .filter((file) => !/^shared\/providers\/[a-z]+\//.test(file))
       .map((file) => basename(file));

@@ -99,8 +99,8 @@ const serve = (
 const codeOf = ({ body: answered }: { readonly body: unknown }): unknown =>
   z.looseObject({ code: z.string() }).parse(answered).code;
 
-describe('every answer', () => {
-  test('carries request id, version and security headers, also where it is an error', async () => {
+describe('an HTTP response', () => {
+  test('carries request id, version and security headers, even if it is an error', async () => {
     const ask = serve();
     for (const answer of [await ask(), await ask({ body: '{' }), await ask({ headers: {} })]) {
       expect(answer.headers).toMatchObject({
@@ -112,12 +112,12 @@ describe('every answer', () => {
     }
   });
 
-  test('echoes the version asked for', async () => {
+  test('repeats the requested version', async () => {
     const headers = { 'x-session-id': 'user_1', 'x-api-version': '2027-01-31' };
     expect((await serve()({ headers })).headers['x-api-version']).toBe('2027-01-31');
   });
 
-  test('has the declared form, unless the caller asks for the other', async () => {
+  test('has the declared form, unless the caller requests the other form', async () => {
     const ask = serve();
     const asIs = { 'x-session-id': 'user_1' };
     expect((await ask()).body).toEqual({ made: 1 });
@@ -131,7 +131,7 @@ describe('every answer', () => {
     expect((await enveloped({ query: 'envelope=false' })).body).toEqual({ made: 5 });
   });
 
-  test('writes one log line without body, secret or e-mail', async () => {
+  test('causes one log line without body, secret or e-mail', async () => {
     const ask = serve(itemEndpoint(), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });
@@ -150,7 +150,7 @@ describe('every answer', () => {
     expect(JSON.stringify(lines)).not.toMatch(/CANAR|user_1|ada@/);
   });
 
-  test('of an unexpected error shows only the request id, and the log names its place in the code', async () => {
+  test('shows only the request id after an unexpected error, and the log shows the place in the code', async () => {
     const ask = serve(itemEndpoint(), async () => {
       throw new TypeError('CANARY: cannot read the table payments-prod');
     });
@@ -164,7 +164,7 @@ describe('every answer', () => {
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 
-  test('links to the next page without the credentials of this one', async () => {
+  test('links to the next page without the current request’s credentials', async () => {
     const spec = itemEndpoint({ idempotent: 'natural' });
     const ask = serve(spec, async () => ({ data: [], next: { page: '2' } }));
     const { headers } = await ask({ query: 'page=1&session_id=CANARY&token=CANARY' });
@@ -173,7 +173,7 @@ describe('every answer', () => {
 });
 
 describe('a request', () => {
-  test('reaches the use case checked, with who calls', async () => {
+  test('reaches the use case with checked fields and its caller', async () => {
     await serve()({ query: 'page=2&more=1', body: { amount: 1, status: 'x' } });
     expect(runs).toMatchObject([
       {
@@ -187,7 +187,7 @@ describe('a request', () => {
     expect(runs[0]?.body).not.toHaveProperty('status');
   });
 
-  test('gets every problem of path, query and body at once, and changes nothing', async () => {
+  test('is refused with every problem of path, query and body, and changes nothing', async () => {
     const answer = await serve()({ params: { id: 'long' }, query: 'page=x', body: { amount: 0, note: 'too long' } });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     const { details } = z.object({ details: z.array(z.object({ path: z.string() })) }).parse(answer.body);
@@ -217,13 +217,13 @@ describe('a request', () => {
       400,
       'IDEMPOTENCY_KEY_INVALID',
     ],
-  ])('with %s is refused and does nothing', async (...[_, sent, status, code]) => {
+  ])('is refused with %s, and changes nothing', async (...[_, sent, status, code]) => {
     const answer = await serve()(sent);
     expect([answer.status, codeOf(answer)]).toEqual([status, code]);
     expect([runs.length, memory.items().length]).toEqual([0, 0]);
   });
 
-  test('over its limit gets a retry delay', async () => {
+  test('is refused over its limit with a retry delay', async () => {
     const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];
@@ -232,7 +232,7 @@ describe('a request', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('shares the window of its address with all addresses of that IPv6 network, and with no other', async () => {
+  test('shares its rate window with all addresses of its IPv6 network, and with no other address', async () => {
     const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const statuses: number[] = [];
@@ -243,7 +243,7 @@ describe('a request', () => {
   });
 });
 
-describe('who is let through', () => {
+describe('an authorized caller', () => {
   const anonymous = { headers: {} };
   const byGuestData = { headers: {}, body: { amount: 1, guest_data: { email: 'Ada@Example.com', name: 'Ada' } } };
   const byToken = { headers: { 'x-guest-token': 'gst_1' } };
@@ -272,13 +272,13 @@ describe('who is let through', () => {
     expect(found).toEqual(expected);
   });
 
-  test('names an e-mail, and gets no access to that guest’s records', async () => {
+  test('can give an e-mail, but gets no access to that guest’s records', async () => {
     const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     await ask(byGuestData);
     expect(runs[0]?.caller).toMatchObject({ guestId: 'guest_fresh', email: 'ada@example.com', byToken: false });
   });
 
-  test('continues its guest_id by a token of the same e-mail, and by no other', async () => {
+  test('keeps its guest_id with a token of the same e-mail only', async () => {
     const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     const named = (email: string) => ({ ...byToken, body: { amount: 1, guest_data: { email, name: 'Ada' } } });
     await ask(named('ADA@example.com'));
@@ -289,16 +289,16 @@ describe('who is let through', () => {
     ]);
   });
 
-  test('is the signed-in user, also when the request names a guest', async () => {
+  test('is the signed-in user, even if the request names a guest', async () => {
     await serve(itemEndpoint({ auth: 'session-or-guest' }))({ body: byGuestData.body });
     expect(runs[0]?.caller).toEqual(session());
   });
 });
 
-describe('under an Idempotency-Key', () => {
+describe('a request with an Idempotency-Key', () => {
   const keyed = (key = 'k1', userId = 'user_1') => ({ headers: { 'x-session-id': userId, 'idempotency-key': key } });
 
-  test('a request runs once and is answered the same again', async () => {
+  test('runs once, and its repeat gets the stored response', async () => {
     const ask = serve();
     const [first, second] = [await ask(keyed()), await ask(keyed())];
     expect(runs).toHaveLength(1);
@@ -306,13 +306,13 @@ describe('under an Idempotency-Key', () => {
     expect([first, second].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
   });
 
-  test('a repeated answer has the form that the repeat requests', async () => {
+  test('gets a repeated response in the form that the repeat requests', async () => {
     const ask = serve();
     await ask(keyed());
     expect((await ask({ ...keyed(), query: 'envelope=true' })).body).toEqual({ success: true, data: { made: 1 } });
   });
 
-  test('another body is refused, another caller or path is another request', async () => {
+  test('is refused with another body, and runs for another caller or path', async () => {
     const ask = serve();
     await ask(keyed());
     expect(codeOf(await ask({ ...keyed(), body: { amount: 2 } }))).toBe('IDEMPOTENCY_KEY_REUSED');
@@ -321,7 +321,7 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(3);
   });
 
-  test('a stored answer is not given to a caller who may not act any more', async () => {
+  test('gets no stored response if the caller has lost the permission', async () => {
     let mayAct = true;
     const ask = serve(itemEndpoint(), undefined, async () => {
       if (!mayAct) throw new DomainError('INSUFFICIENT_PERMISSIONS');
@@ -333,14 +333,14 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(1);
   });
 
-  test('an endpoint that stores its answers says who may act', () => {
+  test('requires an authorization check on an endpoint that stores its responses', () => {
     const deps = (): WebDeps => {
       throw new Error('not needed');
     };
     expect(() => lambda(itemEndpoint(), deps, async () => ({ data: {} }))).toThrow('items.make would give');
   });
 
-  test('a decline is stored, and returned again as the same error', async () => {
+  test('stores a decline, and returns the same error again', async () => {
     const ask = serve(itemEndpoint({ form: 'envelope' }), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });
@@ -354,7 +354,7 @@ describe('under an Idempotency-Key', () => {
     ['a refusal', () => new DomainError('INVALID_STATE')],
     ['a time-out', () => new DomainError('PROVIDER_TIMEOUT')],
     ['a bug', () => new Error('bug')],
-  ])('%s is not kept: the next try runs', async (_, error) => {
+  ])('does not store %s, so a retry runs', async (_, error) => {
     let fails = true;
     const ask = serve(itemEndpoint(), async () => {
       if (fails) throw error();
@@ -366,7 +366,7 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('a request whose work is done never answers that nothing happened, where its answer cannot be stored', async () => {
+  test('never reports that nothing happened if its work is done but its response cannot be stored', async () => {
     const { update } = memory.table;
     memory.table.update = async (key, ...rest) => {
       if (isWindow(key)) return update(key, ...rest);
@@ -377,7 +377,7 @@ describe('under an Idempotency-Key', () => {
     expect([answer.status, codeOf(answer)]).toEqual([500, 'INTERNAL_ERROR']);
   });
 
-  test('no answer is stored when the operation itself is idempotent', async () => {
+  test('stores no response if the operation itself is idempotent', async () => {
     const ask = serve(itemEndpoint({ idempotent: 'natural' }));
     await ask(keyed());
     await ask(keyed());
@@ -385,7 +385,7 @@ describe('under an Idempotency-Key', () => {
     expect(memory.items().filter((item) => !isWindow(item))).toEqual([]);
   });
 
-  test('no hash of card data is stored', async () => {
+  test('stores no hash of card data', async () => {
     const ask = serve(itemEndpoint({ body: z.looseObject({ amount: z.int() }) as unknown as typeof body }));
     const hashes = async (card_number: string) => {
       await ask({ ...keyed(card_number.slice(-4)), body: { amount: 1, card_number } });

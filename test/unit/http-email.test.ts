@@ -17,7 +17,7 @@ describe('an e-mail address', () => {
     ['пользователь@пример.рф', 'пользователь@пример.рф'],
     ['अजय@डाटा.भारत', 'अजय@डाटा.भारत'],
     [`${'a'.repeat(242)}@example.com`, `${'a'.repeat(242)}@example.com`],
-  ])('%j is taken, lower-cased', (sent, taken) => {
+  ])('is accepted and lower-cased: %j', (sent, taken) => {
     expect(emailSchema.parse(sent)).toBe(taken);
   });
 
@@ -46,7 +46,7 @@ describe('an e-mail address', () => {
     '"ada"@example.com',
     'ada@[127.0.0.1]',
     `${'a'.repeat(243)}@example.com`,
-  ])('%j is refused', (sent) => {
+  ])('is refused as %j', (sent) => {
     expect(emailSchema.safeParse(sent).success).toBe(false);
   });
 });
@@ -55,7 +55,7 @@ describe('an e-mail address', () => {
 const SPELLINGS = ['J\u030coe@example.com', 'j\u030coe@example.com', '\u01f0oe@example.com', ' J\u030cOE@EXAMPLE.COM '];
 
 describe('a normalized e-mail address', () => {
-  test('does not change if it is normalized again, for every letter with every mark', () => {
+  test('does not change in a second normalization, for every letter with every mark', () => {
     const letters = Array.from({ length: 0x11_00_00 }, (_, point) => point)
       .filter((point) => point < 0xd8_00 || point > 0xdf_ff)
       .map((point) => String.fromCodePoint(point));

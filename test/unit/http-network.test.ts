@@ -13,11 +13,11 @@ test.each([
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['unknown', 'unknown'],
-])('%s is counted as %s', (address, network) => {
+])('the address %s is counted in the network %s', (address, network) => {
   expect(networkOf(address)).toBe(network);
 });
 
-test('two IPv6 addresses are counted as one exactly if their first 64 bits are equal', () => {
+test('two IPv6 addresses share a counter exactly if their first 64 bits are equal', () => {
   const half = fc.array(fc.integer({ min: 1, max: 65_535 }), { minLength: 4, maxLength: 4 });
   const text = (...halves: readonly (readonly number[])[]): string =>
     halves.flatMap((parts) => parts.map((part) => part.toString(16))).join(':');
@@ -30,7 +30,7 @@ test('two IPv6 addresses are counted as one exactly if their first 64 bits are e
   );
 });
 
-test('every address that a socket names is counted as a library for addresses reads it', () => {
+test('every socket address is counted in the network that ipaddr.js reads', () => {
   const read = (address: string): string => {
     const parsed = ipaddr.process(address);
     if (!('parts' in parsed)) return parsed.toString();
@@ -116,13 +116,13 @@ test.each<[string, { readonly edge?: TrustedEdge; readonly headers: Record<strin
     SOCKET,
   ],
   [
-    'where the header holds no address, the connection',
+    'without an address in the header, the connection',
     {
       edge: edgeAt('x-client-ip'),
       headers: { 'x-client-ip': '203.0.113.7, 203.0.113.8', 'x-trusted-edge-secret': SECRET },
     },
     SOCKET,
   ],
-])("the client's address is, %s", (_, { edge, headers }, address) => {
+])('the client address is, %s', (_, { edge, headers }, address) => {
   expect(clientAddress({ sourceIp: SOCKET, headers }, edge)).toBe(address);
 });

@@ -20,7 +20,7 @@ const json = (text: string, type?: string): unknown => {
   return parsed;
 };
 
-describe('a body', () => {
+describe('a request body', () => {
   test('is accepted up to 256 KB, plain or as base64', () => {
     const most = 'x'.repeat(MAX_BODY_BYTES);
     expect(rawBodyOf(apiEvent({ body: most })).byteLength).toBe(256 * 1_024);
@@ -36,7 +36,7 @@ describe('a body', () => {
     );
   });
 
-  test('comes out of base64 byte for byte', () => {
+  test('is decoded from base64 byte for byte', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
         const raw = rawBodyOf(apiEvent({ body: Buffer.from(bytes).toString('base64'), base64: true }));
@@ -45,7 +45,7 @@ describe('a body', () => {
     );
   });
 
-  test('without content is an empty object, for any content type', () => {
+  test('is an empty object if it has no content, for any content type', () => {
     expect(rawBodyOf(apiEvent()).byteLength).toBe(0);
     expect(json('')).toEqual({});
     expect(json('', 'text/plain')).toEqual({});
@@ -59,7 +59,7 @@ describe('a body', () => {
     'Application/JSON',
     'application/merge-patch+json',
     'application/vnd.api+json',
-  ])('of the type %j is read', (type) => {
+  ])('is read with the type %j', (type) => {
     expect(json('{"a":1}', type)).toEqual({ a: 1 });
   });
 
@@ -72,17 +72,20 @@ describe('a body', () => {
     'multipart/form-data; boundary=application/json',
     '',
     'json',
-  ])('of the type %j is refused', (type) => {
+  ])('is refused with the type %j', (type) => {
     expect(refusalOf(() => json('{"a":1}', type)).code).toBe('UNSUPPORTED_MEDIA_TYPE');
   });
 
-  test.each(['{', '{"a":1,}', "{'a':1}", 'undefined', 'NaN', '{"a":1}x', '\ufeff', ' '])('%j is no JSON', (text) => {
-    const refusal = refusalOf(() => json(text));
-    expect(refusal.code).toBe('INVALID_JSON');
-    expect(refusal.details).toBeUndefined();
-  });
+  test.each(['{', '{"a":1,}', "{'a':1}", 'undefined', 'NaN', '{"a":1}x', '\ufeff', ' '])(
+    'is refused as invalid JSON: %j',
+    (text) => {
+      const refusal = refusalOf(() => json(text));
+      expect(refusal.code).toBe('INVALID_JSON');
+      expect(refusal.details).toBeUndefined();
+    },
+  );
 
-  test('is nested ten levels deep at most, in objects and lists alike', () => {
+  test('has at most ten levels of objects and lists', () => {
     const object = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     const list = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
     expect(() => json(object(10))).not.toThrow();
@@ -92,14 +95,14 @@ describe('a body', () => {
     }
   });
 
-  test('holds whole characters only, in names and values', () => {
+  test('is refused with a lone surrogate in a name or value', () => {
     for (const text of ['{"a":{"b":"\\ud800"}}', '{"a":{"\\udc00":1}}', '["\\ud800"]']) {
       expect(refusalOf(() => json(text))).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ rule: 'unicode' }] });
     }
     expect(json('{"a":"💶"}')).toEqual({ a: '💶' });
   });
 
-  test('is read or refused with a 4xx, for any value', () => {
+  test('is read, or refused with a 4xx, for any value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.option(fc.string(), { nil: undefined }), (text, type) => {
         try {
@@ -113,7 +116,7 @@ describe('a body', () => {
   });
 });
 
-describe('a query', () => {
+describe('a request query', () => {
   const schema = z.object({
     a: z.string().optional(),
     color: z.enum(['red', 'GREEN']).default('red'),
@@ -132,25 +135,25 @@ describe('a query', () => {
     ['color=RED', { color: 'red' }],
     ['color=Olive&flag=YES', { color: 'Olive', flag: 'yes' }],
     ['a=%E0%A4%A', { a: '\ufffd%A' }],
-  ])('%j is %j', (query, expected) => {
+  ])('is read from %j as %j', (query, expected) => {
     expect(queryOf(apiEvent({ query }), schema)).toEqual(expected);
   });
 
-  test('keeps names with a meaning in JavaScript as plain names', () => {
+  test('keeps JavaScript’s special names as plain names', () => {
     const query = queryOf(apiEvent({ query: '__proto__=x&constructor=y' }), schema);
     expect(Object.getPrototypeOf(query)).toBe(Object.prototype);
     expect(Object.keys(query).toSorted()).toEqual(['__proto__', 'constructor']);
   });
 });
 
-describe('a request', () => {
+describe('a parsed request', () => {
   const schemas = {
     params: z.object({ id: z.string().max(3) }),
     query: z.object({ page: z.string().regex(/^\d+$/) }),
     body: z.strictObject({ amount: z.int(), name: z.string() }),
   };
 
-  test('is parsed by the schemas', () => {
+  test('has the values that its schemas return', () => {
     const asked = { params: { id: 'a', more: 1 }, query: { page: '1' }, body: { amount: 1, name: 'x' } };
     expect(checkAll(schemas, asked)).toEqual({ ...asked, params: { id: 'a' } });
   });
@@ -161,7 +164,7 @@ describe('a request', () => {
     ).toBeUndefined();
   });
 
-  test('gets every problem of path, query and body at once', () => {
+  test('gets every problem of path, query and body in one response', () => {
     const asked = { params: { id: 'long' }, query: { page: 'x' }, body: { amount: 'x', one: 1, other: 2 } };
     const refusal = refusalOf(() => checkAll(schemas, asked));
     expect(refusal.code).toBe('VALIDATION_ERROR');
@@ -170,7 +173,7 @@ describe('a request', () => {
     expect(problems.every(({ rule, message }) => rule.length > 0 && message.length > 0)).toBe(true);
   });
 
-  test('never appears with its values in a problem', () => {
+  test('never shows its values in a problem', () => {
     const secret = 'sk_live_canary';
     const refusal = refusalOf(() =>
       checkAll(schemas, { params: { id: secret }, query: { page: secret }, body: secret }),
@@ -179,13 +182,13 @@ describe('a request', () => {
   });
 });
 
-describe('the version of the API', () => {
+describe('the API version of a request', () => {
   test('is the oldest version by default, else the requested version', () => {
     expect(apiVersion(undefined)).toBe('2026-11-01');
     expect(apiVersion('2027-01-01')).toBe('2027-01-01');
   });
 
-  test.each(['', '1', 'v1', '2026-13-01', '2026-11-01T00:00:00Z', '2026-11-01\n'])('%j is none', (header) => {
+  test.each(['', '1', 'v1', '2026-13-01', '2026-11-01T00:00:00Z', '2026-11-01\n'])('is refused as %j', (header) => {
     expect(refusalOf(() => apiVersion(header)).code).toBe('VALIDATION_ERROR');
   });
 });

@@ -61,15 +61,15 @@ const SCHEMAS = endpoints.flatMap(({ id, params, query, body }) =>
   ),
 );
 
-describe('every problem of a request', () => {
-  test.each(SCHEMAS)('has a plain message: $name', ({ schema }) => {
+describe('a problem of a request', () => {
+  test.each(SCHEMAS)('has a plain message for $name', ({ schema }) => {
     const paths = fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
     const inputs = [...WRONG, ...paths.flatMap((path) => WRONG.map((value) => placed(path, value)))];
     const messages = new Set(inputs.flatMap((input) => problemsOf(schema, input).map(({ message }) => message)));
     expect([...messages].filter((message) => JARGON.test(message))).toEqual([]);
   });
 
-  test('names the missing fields within an object, each by its path', () => {
+  test('names each missing field within an object by its path', () => {
     const create = endpoints.find(({ id }) => id === 'payments.create-intent');
     if (!create?.body) throw new Error('no such body');
     const problems = problemsOf(create.body, { total_cents: 100, currency: 'USD', guest_data: {} });
@@ -89,7 +89,7 @@ describe('every problem of a request', () => {
     [z.int().min(1), 0, 'must be at least 1'],
     [z.array(z.string()).max(1), ['a', 'b'], 'must have at most 1 items'],
     [z.never({ error: 'use alias' }), 'x', 'use alias'],
-  ])('%# has a message of its own', (schema, value, message) => {
+  ])('has its own message in case %#', (schema, value, message) => {
     expect(problemsOf(z.object({ field: schema }), { field: value })).toMatchObject([{ path: 'field', message }]);
   });
 });

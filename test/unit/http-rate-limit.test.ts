@@ -35,7 +35,7 @@ const service = (limits: readonly RateLimit[]) => {
 };
 
 describe('a rate limit', () => {
-  test('accepts its maximum of requests per window, then says when the window ends', async () => {
+  test('accepts its maximum of requests per window, then returns the end of the window', async () => {
     const { clock, ask, passed } = service([byIp]);
     clock.at = NOON + 12_300;
     expect(await passed(3)).toBe(3);
@@ -57,13 +57,13 @@ describe('a rate limit', () => {
     expect(await passed(4, { sourceNetwork: '203.0.113.8' })).toBe(3);
   });
 
-  test('does not count a request that has no subject', async () => {
+  test('does not count a request without a subject', async () => {
     const { passed, memory } = service([byUser]);
     expect(await passed(9, { caller: { kind: 'anonymous' } })).toBe(9);
     expect(memory.items()).toEqual([]);
   });
 
-  test('combined with another refuses if either is used up, and names the longer wait', async () => {
+  test('refuses, together with another limit, when either is used up, and returns the longer wait', async () => {
     const { ask, passed } = service([byIp, { ...byUser, max: 3 }]);
     expect(await passed(3)).toBe(3);
     expect((await refusalIn(ask())).retryAfterSeconds).toBe(3_600);
@@ -75,7 +75,7 @@ describe('a rate limit', () => {
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   });
 
-  test('never accepts more than its maximum in a window, at any times', async () => {
+  test('never accepts more than its maximum in a window, for any request times', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 300_000 }), { maxLength: 60 }), async (moments) => {
         const { clock, passed } = service([byIp]);
@@ -90,7 +90,7 @@ describe('a rate limit', () => {
     );
   });
 
-  test('stores no address and no name, and expires soon', async () => {
+  test('stores no address or name, and expires soon', async () => {
     const { passed, memory } = service([byIp, byUser]);
     await passed(1);
     expect(memory.items()).toHaveLength(2);
@@ -118,7 +118,7 @@ describe('a limit of declines', () => {
     expect(await passed(1)).toBe(1);
   });
 
-  test('is independent of other limits, for which a decline does not count', async () => {
+  test('is independent of other limits, which do not count declines', async () => {
     const { passed, decline, memory } = service([byUser, declines]);
     for (const _ of [1, 2]) await decline();
     expect(await passed(9)).toBe(5);
@@ -126,7 +126,7 @@ describe('a limit of declines', () => {
   });
 });
 
-describe('a place in a window', () => {
+describe('a place in a rate window', () => {
   const settled = async (all: readonly Promise<unknown>[]): Promise<number> =>
     (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled').length;
 
@@ -135,7 +135,7 @@ describe('a place in a window', () => {
     expect(await settled(Array.from({ length: 50 }, take))).toBe(3);
   });
 
-  test('that is released is free again, once only', async () => {
+  test('is free again after its release, but only once', async () => {
     const { take, clock } = service([byIp]);
     for (let time = 0; time < 9; time += 1) await (await take()).release();
     const late = await take();

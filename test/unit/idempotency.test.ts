@@ -20,7 +20,7 @@ const reordered = (value: unknown): unknown => {
   );
 };
 
-describe('the text of a JSON value', () => {
+describe('the canonical text of a JSON value', () => {
   const value = fc.json().map((text): unknown => JSON.parse(text));
 
   test('is the same for any order of its names', () => {
@@ -39,26 +39,26 @@ describe('the text of a JSON value', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
   });
 
-  test('keeps names with a meaning in JavaScript', () => {
+  test('keeps JavaScript’s special names', () => {
     const given: unknown = JSON.parse('{"__proto__":{"b":1,"a":2},"c":3}');
     expect(canonicalJson(given)).toBe('{"__proto__":{"a":2,"b":1},"c":3}');
   });
 
-  test('of an undefined value is empty', () => {
+  test('is empty for an undefined value', () => {
     expect(canonicalJson(undefined)).toBe('');
   });
 });
 
 describe('an Idempotency-Key', () => {
-  test.each(['a', '1', 'x'.repeat(255), '5f0c-a1', 'a key', '!~'])('may be %j', (key) => {
+  test.each(['a', '1', 'x'.repeat(255), '5f0c-a1', 'a key', '!~'])('is accepted as %j', (key) => {
     expect(checkKey(key)).toBe(key);
   });
 
-  test.each(['', ' ', ' a', 'a ', 'x'.repeat(256), 'a\tb', 'é', '\u00a0', 'a\n'])('may not be %j', (key) => {
+  test.each(['', ' ', ' a', 'a ', 'x'.repeat(256), 'a\tb', 'é', '\u00a0', 'a\n'])('is refused as %j', (key) => {
     expect(refusalOf(() => checkKey(key)).code).toBe('IDEMPOTENCY_KEY_INVALID');
   });
 
-  test('needs 20 characters or more if the key alone gives access to the stored answer', () => {
+  test('requires at least 20 characters if the key alone gives access to the stored response', () => {
     const sole = (length: number) => () => checkKey('x'.repeat(length), true);
     expect(refusalOf(sole(19))).toMatchObject({
       code: 'IDEMPOTENCY_KEY_INVALID',
@@ -83,7 +83,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('a POST under a key', () => {
+describe('a POST with an Idempotency-Key', () => {
   const TIMEOUT_SECONDS = 20;
   const asked = { scope: 'scope', requestHash: 'hash' };
   const other = { scope: 'scope', requestHash: 'other' };
@@ -100,21 +100,21 @@ describe('a POST under a key', () => {
     };
   };
 
-  test('runs once, and answers the same again', async () => {
+  test('runs once, and returns the same response again', async () => {
     const { claim, settle } = service();
     expect(await claim()).toBeUndefined();
     await settle(answer);
     expect([await claim(), await claim()]).toEqual([answer, answer]);
   });
 
-  test('is refused while it is still running, with the time until a retry takes over', async () => {
+  test('is refused while it is still running, with the time until a retry can take over', async () => {
     const { clock, claim } = service();
     await claim();
     clock.at = NOON + 5 * SECOND;
     expect(await refusalIn(claim())).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 20 });
   });
 
-  test('is taken over by one retry after the time-out of its function', async () => {
+  test('is taken over by one retry after its function’s timeout', async () => {
     const { clock, claim } = service();
     await claim();
     clock.at = NOON + 24 * SECOND;
@@ -124,7 +124,7 @@ describe('a POST under a key', () => {
     expect((await refusalIn(claim())).code).toBe('IDEMPOTENCY_IN_PROGRESS');
   });
 
-  test.each([0, 30 * SECOND, DAY - SECOND])('is refused for another body, %i ms later', async (after) => {
+  test.each([0, 30 * SECOND, DAY - SECOND])('is refused with another body %i ms later', async (after) => {
     for (const settled of [false, true]) {
       const { clock, claim, settle } = service();
       await claim();
@@ -134,14 +134,14 @@ describe('a POST under a key', () => {
     }
   });
 
-  test('leaves no record if its answer is not stored', async () => {
+  test('leaves no record if its response is not stored', async () => {
     const { claim, settle } = service();
     await claim();
     await settle(undefined);
     expect(await claim(other)).toBeUndefined();
   });
 
-  test('does not lose a kept answer to a late failure', async () => {
+  test('keeps a stored response after a late failure', async () => {
     const { claim, settle } = service();
     await claim();
     await settle(answer);
@@ -149,7 +149,7 @@ describe('a POST under a key', () => {
     expect(await claim()).toEqual(answer);
   });
 
-  test('keeps the answer of its own body alone', async () => {
+  test('stores a response only under the hash of its own body', async () => {
     const { claim, settle } = service();
     await claim();
     await settle(answer, other);
@@ -173,7 +173,7 @@ describe('a POST under a key', () => {
   });
 });
 
-describe('a create under a key', () => {
+describe('a create with an Idempotency-Key', () => {
   const service = () => {
     const clock = { at: NOON };
     const records = new Map<string, Found<StoredRecord>>();
@@ -201,7 +201,7 @@ describe('a create under a key', () => {
     return { clock, records, create };
   };
 
-  test('makes one record, and answers it again', async () => {
+  test('makes one record, and returns it again', async () => {
     const { create, records } = service();
     const first = await create('hash');
     expect(await create('hash')).toEqual({ record: first.record, replayed: true });
@@ -215,7 +215,7 @@ describe('a create under a key', () => {
     expect([all.filter(({ replayed }) => !replayed).length, records.size]).toEqual([1, 1]);
   });
 
-  test('is refused for another body', async () => {
+  test('is refused with another body', async () => {
     const { create } = service();
     await create('hash');
     expect((await refusalIn(create('other'))).code).toBe('IDEMPOTENCY_KEY_REUSED');
@@ -234,7 +234,7 @@ describe('a create under a key', () => {
     expect([ids.size, records.size]).toEqual([3, 3]);
   });
 
-  test('does not return a record that has been deleted since', async () => {
+  test('does not return a record that was deleted later', async () => {
     const { create, records } = service();
     const { record } = await create('hash');
     records.set(record.id, { kind: 'tombstone', requestHash: 'hash', createdAt: record.createdAt });
@@ -245,21 +245,21 @@ describe('a create under a key', () => {
     expect((await refusalIn(create('other'))).code).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  test('without a key makes a record each time', async () => {
+  test('makes a record each time without a key', async () => {
     const { create, records } = service();
     expect(await create(undefined)).toMatchObject({ record: { id: 'addr_1' }, replayed: false });
     expect(await create(undefined)).toMatchObject({ record: { id: 'addr_2' }, replayed: false });
     expect(records.size).toBe(2);
   });
 
-  test('without a key never takes the id of another record', async () => {
+  test('never takes the id of another record without a key', async () => {
     const { create, records } = service();
     const at = iso(NOON);
     records.set('addr_1', { kind: 'record', record: { id: 'addr_1', version: 1, createdAt: at, updatedAt: at } });
     await expect(create(undefined)).rejects.toThrow('a random id is taken');
   });
 
-  test('is in progress where fifty days of keys are in use', async () => {
+  test('is refused as in progress after fifty days of records under one key', async () => {
     const { clock, create, records } = service();
     for (let day = 0; day < 50; day += 1) {
       clock.at = NOON + day * DAY;
@@ -300,7 +300,7 @@ describe('a create that calls a provider', () => {
     ...{ id, version: 1, createdAt: iso(NOON), updatedAt: iso(NOON) },
   });
 
-  test('holds its key while one function builds, and stores what belongs to the record with it', async () => {
+  test('holds its key while one function creates the record, and stores the record’s related items with it', async () => {
     const { create, records, beside } = service();
     let second: unknown;
     const first = await create(async (id) => {
@@ -311,7 +311,7 @@ describe('a create that calls a provider', () => {
     expect([first.replayed, records.size, beside]).toEqual([false, 1, [[{ delete: { pk: 'A', sk: 'A' } }]]]);
   });
 
-  test('frees its key at once where it fails', async () => {
+  test('frees its key immediately after a failure', async () => {
     const { create, records } = service();
     await expect(create(() => Promise.reject(new Error('declined')))).rejects.toThrow('declined');
     expect((await create(record)).replayed).toBe(false);

@@ -38,11 +38,11 @@ const client = (audience = '', timeoutMs = 10_000) =>
 const PERSON = { user_id: 'user_1', email: 'Ada@example.com' };
 
 describe('a session', () => {
-  test('is neither valid nor invalid while the identity service exceeds its time-out', async () => {
+  test('is neither valid nor invalid after a timeout of the identity service', async () => {
     await expect(client('', 50).session(SILENT)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
   });
 
-  test.each([400, 404, 414, 431])('that the identity service answers with %i is unknown', async (status) => {
+  test.each([400, 404, 414, 431])('is unknown after a %i from the identity service', async (status) => {
     session = { ...PERSON, expires_at: '2030-01-01T00:00:00Z' };
     expect(await client().session(`status-${status}`)).toBeUndefined();
   });
@@ -51,13 +51,16 @@ describe('a session', () => {
     await expect(client().session(`status-${status}`)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
   });
 
-  test.each(['2030-01-01T00:00:00Z', '2030-01-01T01:00:00.000+01:00'])('ends when it says: %s', async (expires_at) => {
-    session = { ...PERSON, expires_at };
-    expect(await client().session('s1')).toMatchObject({ userId: 'user_1', expiresAt: Date.UTC(2030, 0, 1) });
-  });
+  test.each(['2030-01-01T00:00:00Z', '2030-01-01T01:00:00.000+01:00'])(
+    'ends at its stated time: %s',
+    async (expires_at) => {
+      session = { ...PERSON, expires_at };
+      expect(await client().session('s1')).toMatchObject({ userId: 'user_1', expiresAt: Date.UTC(2030, 0, 1) });
+    },
+  );
 
   test.each([undefined, null, '', 'never', 'tomorrow', '2030', 4_102_444_800, true, {}])(
-    'without a readable end is no session: %j',
+    'is refused without a readable end: %j',
     async (expires_at) => {
       session = { ...PERSON, expires_at };
       expect(await client().session('s1')).toBeUndefined();
@@ -82,12 +85,12 @@ describe('a bearer token', () => {
     [['shop', 'payments-staging'], false],
     [[], false],
     [undefined, false],
-  ])('for %j is taken where the audience is payments: %s', async (audience, isTaken) => {
+  ])('is accepted for %j if the configured audience is payments: %s', async (audience, isTaken) => {
     const found = await client('payments').sessionOfToken(await signed(audience));
     expect(found?.userId).toBe(isTaken ? 'user_1' : undefined);
   });
 
-  test.each(['payments', undefined])('for %j is taken where no audience is set', async (audience) => {
+  test.each(['payments', undefined])('is accepted for %j if no audience is configured', async (audience) => {
     expect(await client().sessionOfToken(await signed(audience))).toMatchObject({ userId: 'user_1' });
   });
 });

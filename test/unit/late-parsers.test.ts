@@ -40,7 +40,7 @@ const SAMPLES: readonly unknown[] = [
   null,
 ];
 
-test('a bundle parses alike before and after it compiles a parser', async () => {
+test('a bundle parses the same values before and after it compiles a parser', async () => {
   const { schema, counted } = await bundledSchema();
   const results = Array.from({ length: LATE_PARSE + 2 }, () => {
     const parsed = SAMPLES.map((sample) => schema.safeParse(sample));
@@ -59,7 +59,7 @@ test('a bundle compiles no parser before the late parse', async () => {
   expect(compiledAfter).toEqual(Array.from({ length: LATE_PARSE }, (_, parse) => parse === LATE_PARSE - 1));
 });
 
-test('another source of zod is refused', () => {
+test('an unexpected source of zod is refused', () => {
   const source = readFileSync(
     createRequire(import.meta.url)
       .resolve('zod/v4/core')

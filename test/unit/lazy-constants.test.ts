@@ -24,7 +24,7 @@ describe('the constants of a bundle', () => {
     "const a = 'text'; const b = { c: 1, d: [2] };",
     'export const handler = (event) => event;',
     'const a = await f();',
-  ])('that need no computing at load stay: %s', (source) => {
+  ])('stay eager if they need no computing at load: %s', (source) => {
     expect(withLazyConstants('/x.ts', source, none)).toBe(source);
   });
 
@@ -35,12 +35,12 @@ describe('the constants of a bundle', () => {
     'const g = () => { const a = 1; return a; };',
     'const g = (all) => { for (const a of all) h(a); };',
     'const g = (x) => x.a({ a: 1 });',
-  ])('leave another variable or member of the same name: %s', (use) => {
+  ])('do not change another variable or member of the same name: %s', (use) => {
     const source = `const a = f(); ${use}`;
     expect(withLazyConstants('/x.ts', source, none)).toBe(`${HELPER}const a = ${made('f()')}; ${use}`);
   });
 
-  test('of another module are read as that module exports them', () => {
+  test('are read as the exporting module exports them', () => {
     const source = "import { a, b as c, d } from './y.ts';\nconst g = () => a + c + d;";
     const exportsOf = (path: string) => new Set(path === '/y.ts' ? ['a', 'b'] : []);
     expect(withLazyConstants('/x.ts', source, exportsOf)).toBe(

@@ -78,17 +78,17 @@ describe('the measure of growth', () => {
     return sum;
   };
 
-  test('notices work that grows with the square of the length', async () => {
+  test('detects work that grows with the square of the length', async () => {
     expect(await growthOf((text) => work((text.length / 5) ** 2), TEXTS.slice(0, 1))).not.toEqual([]);
   });
 
-  test('passes work that grows with the length', async () => {
+  test('accepts work that grows with the length', async () => {
     expect(await growthOf((text) => work(text.length * 100))).toEqual([]);
   });
 });
 
 describe('every regular expression', () => {
-  test('is a literal that stands here', () => {
+  test('is a literal, so that this test can read it', () => {
     expect(literals.length).toBeGreaterThan(80);
     const makers = files.filter(({ nodes }) => nodes.some(makesExpression)).map(({ name }) => name);
     expect(makers.filter((name) => !MADE_LATER.includes(name))).toEqual([]);
@@ -97,7 +97,7 @@ describe('every regular expression', () => {
   const read = literals.filter(({ where, source }) => !OWN_TEXT[where]?.includes(source));
   const byFile = Object.entries(Object.groupBy(read, ({ where }) => where));
 
-  test.each(byFile)('of %s takes linear time', async (_, found = []) => {
+  test.each(byFile)('takes linear time in %s', async (_, found = []) => {
     const slow: string[] = [];
     for (const { source, flags } of found) {
       // At each place of the text, as replacing tries it: no use asks for more.
@@ -212,12 +212,12 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['a tax id', (text) => TAX_ID_TYPES.map((taxIdType) => isTaxIdValid({ taxId: text, taxIdType, country: 'FR' }))],
 ];
 
-describe('what reads', () => {
-  test.each(READERS)('%s takes linear time', async (_, read) => {
+describe('the reader of a text', () => {
+  test.each(READERS)('takes linear time in %s', async (_, read) => {
     expect(await growthOf(quietly(read))).toEqual([]);
   });
 
-  test('JSON of many levels takes linear time', async () => {
+  test('takes linear time for JSON of many levels', async () => {
     const nested: readonly Text[] = ['[]', '{}'].map((pair) => ({
       name: pair,
       of: (length) => {
@@ -270,7 +270,7 @@ const FORMER: readonly (readonly [RegExp, string])[] = [
   [/([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\.[^\s@"'<>()[\],;:\\]+)/gu, '$1***@$2'],
 ];
 
-test('redaction in linear time has the same results as before', () => {
+test('the linear-time redaction has the same results as before', () => {
   const pieces = fc.constantFrom(
     ...[
       'a',
@@ -305,7 +305,7 @@ test('redaction in linear time has the same results as before', () => {
 /** Passes Luhn's check nowhere, so each of its parts is tried. */
 const NO_CARD = '1783999999999999981, ';
 
-test('redaction of 250 KB of digits that are no card number takes less than 50 ms of processor time', () => {
+test('the redaction of 250 KB of digits without a card number takes less than 50 ms of CPU time', () => {
   const text = NO_CARD.repeat(Math.ceil((250 * 1_024) / NO_CARD.length));
   expect(redact(NO_CARD)).toBe(NO_CARD);
   const took = Array.from({ length: 7 }, () => {
@@ -317,7 +317,7 @@ test('redaction of 250 KB of digits that are no card number takes less than 50 m
   expect(Math.min(...took)).toBeLessThan(50);
 });
 
-test('redaction covers the maximum size of a body', () => {
+test('the redaction covers the maximum size of a body', () => {
   const address = 'ada.lovelace@example.com';
   const text = JSON.stringify(redact({ note: `${'x'.repeat(2_000)} ${address}`, long: 'x'.repeat(LONGEST) }));
   expect(text).not.toContain('lovelace');

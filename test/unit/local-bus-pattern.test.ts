@@ -31,10 +31,10 @@ test.each<[unknown, boolean]>([
   [{ detail: { nothing: [{ exists: true }] } }, false],
   [{ detail: { nothing: [{ exists: false }] } }, true],
   [{ detail: { nothing: [{ 'anything-but': 'x' }] } }, false],
-])('%j matches: %s', (pattern, expected) => {
+])('the pattern %j matches the event: %s', (pattern, expected) => {
   expect(matchesPattern(pattern, event)).toBe(expected);
 });
 
-test('refuses an operator that it does not know, instead of never matching', () => {
+test('the pattern of a rule is refused with an unknown operator, instead of never matching', () => {
   expect(() => matchesPattern({ source: [{ wildcard: '*' }] }, event)).toThrow();
 });

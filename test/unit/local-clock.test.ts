@@ -30,7 +30,7 @@ const agenda = (clock: HostClock, { name, times, ran }: Agenda): TimedWork => ({
   idle: () => (times[0] ?? Number.POSITIVE_INFINITY) > clock.now(),
 });
 
-test('runs the work of all sources in time order, each at its time', async () => {
+test('the clock runs the work of all sources in time order, each at its time', async () => {
   const clock = clockAt(START);
   const ran: [string, number][] = [];
   clock.register(agenda(clock, { name: 'a', times: [START + 1, START + 3 * HOUR, START + 9 * HOUR], ran }));
@@ -44,7 +44,7 @@ test('runs the work of all sources in time order, each at its time', async () =>
   expect(clock.now()).toBe(START + 5 * HOUR);
 });
 
-test('runs work that other work makes on the way', async () => {
+test('the clock runs work that other work creates in between', async () => {
   const clock = clockAt(START);
   const ran: [string, number][] = [];
   const follow: number[] = [];
@@ -66,7 +66,7 @@ test('runs work that other work makes on the way', async () => {
   ]);
 });
 
-test('does not settle while one source hands work to another source that was already idle', async () => {
+test('the clock does not settle while one source hands work to an idle source', async () => {
   const clock = clockAt(START);
   let inbox = 0;
   let done = 0;
@@ -97,31 +97,31 @@ test('does not settle while one source hands work to another source that was alr
   expect(done).toBe(1);
 });
 
-test('names the unfinished work when the time limit is reached', async () => {
+test('the clock names the unfinished work when the time limit is reached', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'busy', nextDueAt: () => undefined, runDue: async () => undefined, idle: () => false });
   expect(await clock.settle(20)).toMatchObject({ quiet: false });
 });
 
-test('stops at a source whose due work never ends', async () => {
+test('the clock stops at a source whose due work never ends', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'stuck', nextDueAt: () => START, runDue: async () => undefined, idle: () => true });
   await expect(clock.moveTo(START + HOUR)).rejects.toThrow('stuck');
 });
 
-test('refuses to go back, and stays where it is', async () => {
+test('the clock refuses to move back, and keeps its time', async () => {
   const clock = clockAt(START);
   await expect(clock.moveTo(START - 1)).rejects.toThrow(RangeError);
   expect(clock.now()).toBe(START);
 });
 
-test('takes moves one after the other', async () => {
+test('the clock makes moves one after the other', async () => {
   const clock = clockAt(START);
   await Promise.all([clock.moveBy(HOUR), clock.moveBy(HOUR)]);
   expect(clock.now()).toBe(START + 2 * HOUR);
 });
 
-test('runs on from where it was moved to, unless frozen', async () => {
+test('the clock continues from its new time after a move, unless it is frozen', async () => {
   const clock = clockAt(START, false);
   await clock.moveTo(START + HOUR);
   const moved = clock.now();
@@ -135,7 +135,7 @@ test('runs on from where it was moved to, unless frozen', async () => {
   expect(clock.now()).toBeLessThan(frozen + HOUR);
 });
 
-test('runs nothing by itself before it is started, also after a move', async () => {
+test('the clock runs nothing by itself before its start, even after a move', async () => {
   const clock = clockAt(START, false);
   const times: number[] = [];
   const ran: [string, number][] = [];
@@ -147,7 +147,7 @@ test('runs nothing by itself before it is started, also after a move', async () 
   expect(ran).toEqual([]);
 });
 
-test('stores every step, so that a restart never moves the clock back', async () => {
+test('the clock stores every step, so that a restart never moves it back', async () => {
   const kept: KeptTime[] = [];
   const clock = clockAt(START, false, kept);
   await clock.moveTo(START + HOUR);
@@ -157,7 +157,7 @@ test('stores every step, so that a restart never moves the clock back', async ()
   expect(later.now()).toBeGreaterThanOrEqual(START + HOUR);
 });
 
-test('runs what is due while time passes by itself, and at once when woken', async () => {
+test('the clock runs due work as time passes, and immediately when it is woken', async () => {
   const clock = clockAt(Date.now(), false);
   const times: number[] = [];
   const ran: [string, number][] = [];

@@ -21,7 +21,7 @@ describe('the list of closed features of a host', () => {
   const reasonsOf = async (more: Readonly<Record<string, string>>) =>
     (await disabledParts({ ...env, ...more })).map(({ reason }) => reason);
 
-  test('has a line for each slot without keys or without a webhook secret, each kind of credential, and the webhooks', async () => {
+  test('lists each slot without keys or webhook secret, each kind of credential, and the webhooks', async () => {
     expect(await reasonsOf({})).toEqual([
       'provider_a takes no webhooks: what verifies those of stripe is missing',
       'provider_b is closed: keys of paypal are missing',
@@ -32,7 +32,7 @@ describe('the list of closed features of a host', () => {
     ]);
   });
 
-  test('names no open feature', async () => {
+  test('does not list an open feature', async () => {
     const open = {
       GUEST_TOKEN_SECRET: 'secret',
       IDENTITY_JWKS_URI: 'https://identity.example/jwks',
@@ -43,7 +43,7 @@ describe('the list of closed features of a host', () => {
     expect(readOutbound(open, false).closed).toBe('outbound webhooks are closed: no target is named');
   });
 
-  test('names the variables that keep the configured targets from receiving', () => {
+  test('lists the variables that keep the configured targets from receiving', () => {
     const closed = (env: Readonly<Record<string, string>>) => readOutbound(env, false).closed;
     const { WEBHOOK_2_ENABLED: _, ...url } = NODE_2;
     const on = { EXTERNAL_WEBHOOKS_ENABLED: 'true' };
@@ -60,8 +60,8 @@ describe('the list of closed features of a host', () => {
   });
 });
 
-describe('the settings that a host shows', () => {
-  test('are all settings that are not secret, and empty secrets', () => {
+describe('the shown settings of a host', () => {
+  test('include all settings that are not secret, and empty secrets', () => {
     const names = [...PLAIN_SETTINGS, ...SECRET_SETTINGS];
     const reported = reportedSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
     expect(Object.keys(reported).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
@@ -71,7 +71,7 @@ describe('the settings that a host shows', () => {
     expect(Object.keys(LOCAL_SECRETS).filter((name) => /SECRET$/.test(name) && !isSecretSetting(name))).toEqual([]);
   });
 
-  test('include no address of a webhook target', () => {
+  test('do not include the address of a webhook target', () => {
     expect(reportedSettings({ WEBHOOK_1_URL: 'https://hooks.slack.com/T/B/key', EXTERNAL_WEBHOOK_URLS: 'x' })).toEqual(
       {},
     );

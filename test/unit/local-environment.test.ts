@@ -16,7 +16,7 @@ const wiring: Wiring = {
 };
 
 describe('the environment of the functions', () => {
-  test('is complete without variables of the operator', () => {
+  test('is complete without the operator’s variables', () => {
     const settings = parseSettings(functionEnvironment({}, wiring));
     expect(settings).toMatchObject({
       STAGE: 'local',
@@ -37,12 +37,12 @@ describe('the environment of the functions', () => {
     });
   });
 
-  test('takes the operator’s settings, an empty one too', () => {
+  test('accepts the operator’s settings, even if they are empty', () => {
     const env = functionEnvironment({ PROVIDER_A_WEBHOOK_SECRET: '', RATE_LIMITS: 'off' }, wiring);
     expect(env).toMatchObject({ PROVIDER_A_WEBHOOK_SECRET: '', RATE_LIMITS: 'off' });
   });
 
-  test('ignores AWS accounts and endpoints of the operator', () => {
+  test('ignores the operator’s AWS accounts and endpoints', () => {
     const own = {
       AWS_ACCESS_KEY_ID: 'AKIAREAL',
       AWS_SESSION_TOKEN: 'real',
@@ -55,12 +55,12 @@ describe('the environment of the functions', () => {
     expect(env).not.toHaveProperty('AWS_PROFILE');
   });
 
-  test('has a webhook target of its own only where the operator names none', () => {
+  test('has its own webhook target only if the operator names none', () => {
     expect(functionEnvironment({}, wiring)['WEBHOOK_1_URL']).toBe('http://127.0.0.1:3000/_local/sink/default');
     expect(functionEnvironment({ WEBHOOK_2_URL: 'https://x.example' }, wiring)).not.toHaveProperty('WEBHOOK_1_URL');
   });
 
-  test('enables webhooks for its own target alone, and an operator enables any other', () => {
+  test('enables webhooks to its own target by itself, and to any other target by the operator’s setting', () => {
     const targets = (operator: Readonly<Record<string, string>>) =>
       parseTargets(functionEnvironment(operator, wiring), true).map(({ name }) => name);
     expect(targets({})).toEqual(['WEBHOOK_1']);
@@ -74,7 +74,7 @@ describe('the environment of the functions', () => {
 });
 
 describe('the settings of the host', () => {
-  test('refuse the stage prod, and name the other settings that prod refuses', () => {
+  test('refuse the stage prod, and list the other settings that prod refuses', () => {
     const DEPLOYED = 'STAGE: prod is deployed (npm run deploy), not started';
     expect(() => checkSettings({ STAGE: 'prod' }, '')).toThrow(new RegExp(`^${DEPLOYED.replace(/[()]/g, '\\$&')}$`));
     const env = { STAGE: 'prod', GUEST_TOKEN_SECRET: 'x', RATE_LIMITS: 'off', WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' };

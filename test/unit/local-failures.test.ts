@@ -17,7 +17,7 @@ const lineOf = (sequence: string, trigger = PUBLISH) => ({
   record: { dynamodb: { SequenceNumber: sequence, Keys: { pk: { S: `PAY#${sequence}` } } } } as unknown as LambdaRecord,
 });
 
-describe('failed batches of the local host', () => {
+describe('a failed batch of the local host', () => {
   let folder = '';
   let invoke: Invoke = async () => undefined;
   let failures: Failures;
@@ -39,7 +39,7 @@ describe('failed batches of the local host', () => {
     expect(await kept()).toEqual([`${PUBLISH}:1`, `${PUBLISH}:2`, 'workers.project-changes:1']);
   });
 
-  test('is removed after its consumer has processed it, without batches that failed meanwhile', async () => {
+  test('is removed after its consumer has processed it, without removing newer failed batches', async () => {
     for (const sequence of ['1', '2', '1']) await failures.keep(lineOf(sequence));
     const given: unknown[] = [];
     invoke = async (...call) => {
@@ -55,7 +55,7 @@ describe('failed batches of the local host', () => {
   test.each<[string, Invoke, string]>([
     ['throws', () => Promise.reject(new Error('no')), 'Error: no'],
     ['says so', async () => ({ batchItemFailures: [{ itemIdentifier: '1' }] }), 'reported as failed'],
-  ])('stays where its consumer fails again and %s', async (_how, failing, reason) => {
+  ])('stays in its place if its consumer fails again and %s', async (_how, failing, reason) => {
     await failures.keep(lineOf('1'));
     invoke = failing;
     expect(await failures.redo(`${PUBLISH}:1`)).toBe(reason);

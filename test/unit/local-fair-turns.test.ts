@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { watchEmptiness, watchGroups } from '../../infra/local/messaging/fair-turns.ts';
 
 describe('a fair queue', () => {
-  test('lets a group take places while it leaves as many places free', () => {
+  test('lets a group take a place if the group leaves at least as many places free', () => {
     const groups = watchGroups();
     let free = 10;
     while (!groups.busy(free).includes('slow')) {
@@ -24,8 +24,8 @@ describe('a fair queue', () => {
   });
 });
 
-describe('an empty look at a queue', () => {
-  test('need not be repeated until a message arrives or becomes due, or a busy group is free', () => {
+describe('a remembered empty queue', () => {
+  test('is valid until a message arrives or becomes due, or a busy group is free', () => {
     const emptiness = watchEmptiness();
     expect(emptiness.holds([], 0)).toBe(false);
     emptiness.found(['slow'], 100);

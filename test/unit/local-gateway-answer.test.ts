@@ -6,8 +6,8 @@ const read = (returned: unknown) => {
   return { status, headers, body: body.toString('utf8') };
 };
 
-describe('what a function returns', () => {
-  test('becomes the answer, its headers lower-cased', () => {
+describe('the return value of a function', () => {
+  test('becomes the response, with headers in lower case', () => {
     const returned = { statusCode: 201, headers: { 'X-Count': 3 }, cookies: ['a=1'], body: 'made' };
     expect(read(returned)).toEqual({
       status: 201,
@@ -16,7 +16,7 @@ describe('what a function returns', () => {
     });
   });
 
-  test('may have no body', () => {
+  test('can have no body', () => {
     expect(read({ statusCode: 204 })).toEqual({ status: 204, headers: {}, body: '' });
   });
 
@@ -24,7 +24,7 @@ describe('what a function returns', () => {
     [{ a: 1 }, '{"a":1}'],
     ['text', 'text'],
     [[1], '[1]'],
-  ])('without a status means 200 and JSON: %j', (returned, body) => {
+  ])('means 200 and JSON without a status: %j', (returned, body) => {
     expect(read(returned)).toEqual({ status: 200, headers: { 'content-type': 'application/json' }, body });
   });
 
@@ -36,7 +36,7 @@ describe('what a function returns', () => {
     { statusCode: 200, headers: [] },
     { statusCode: 200, headers: { a: {} } },
     { statusCode: 200, cookies: 'a=1' },
-  ])('is a 500 where it is malformed: %j', (returned) => {
+  ])('becomes a 500 if it is malformed: %j', (returned) => {
     expect(read(returned)).toMatchObject({ status: 500, body: '{"message":"Internal Server Error"}' });
   });
 });

@@ -72,32 +72,38 @@ const RESTARTS = [
 ] as const;
 
 describe('a restart after a crash', () => {
-  test.each(RESTARTS)('redelivers the message of a killed function %s its hiding time ends', async (_, downFor) => {
-    const state = openState(':memory:');
-    const before = await startOn(state, NOON, hangs);
-    await before.send();
-    expect(before.queues.counts()[TRIGGER.queue]).toEqual({ visible: 0, delayed: 0, in_flight: 1 });
+  test.each(RESTARTS)(
+    'redelivers the message of a killed function %s the end of its visibility timeout',
+    async (_, downFor) => {
+      const state = openState(':memory:');
+      const before = await startOn(state, NOON, hangs);
+      await before.send();
+      expect(before.queues.counts()[TRIGGER.queue]).toEqual({ visible: 0, delayed: 0, in_flight: 1 });
 
-    const after = await startOn(state, NOON + downFor, succeeds);
-    expect(after.received).toHaveLength(1);
-    expect(after.queues.counts()[TRIGGER.queue]).toEqual({ visible: 0, delayed: 0, in_flight: 0 });
-  });
+      const after = await startOn(state, NOON + downFor, succeeds);
+      expect(after.received).toHaveLength(1);
+      expect(after.queues.counts()[TRIGGER.queue]).toEqual({ visible: 0, delayed: 0, in_flight: 0 });
+    },
+  );
 
   const cases = Object.keys(HIDDEN).flatMap((how) => RESTARTS.map(([when, downFor]) => ({ how, when, downFor })));
 
-  test.each(cases)('delivers a message that $how, $when its hiding time ends', async ({ how, downFor }) => {
-    const state = openState(':memory:');
-    await HIDDEN[how]?.(state);
+  test.each(cases)(
+    'delivers a message that $how, $when the end of its visibility timeout',
+    async ({ how, downFor }) => {
+      const state = openState(':memory:');
+      await HIDDEN[how]?.(state);
 
-    const after = await startOn(state, NOON + downFor, succeeds);
-    const isHidden = downFor < HIDDEN_FOR;
-    expect(after.received).toHaveLength(isHidden ? 0 : 1);
-    expect(after.queues.nextDueAt()).toBe(isHidden ? NOON + HIDDEN_FOR : undefined);
-    await after.moveTo(NOON + HIDDEN_FOR + 2 * HOUR);
-    expect(after.received).toHaveLength(1);
-  });
+      const after = await startOn(state, NOON + downFor, succeeds);
+      const isHidden = downFor < HIDDEN_FOR;
+      expect(after.received).toHaveLength(isHidden ? 0 : 1);
+      expect(after.queues.nextDueAt()).toBe(isHidden ? NOON + HIDDEN_FOR : undefined);
+      await after.moveTo(NOON + HIDDEN_FOR + 2 * HOUR);
+      expect(after.received).toHaveLength(1);
+    },
+  );
 
-  test('gives a message up that killed functions have received as often as allowed', async () => {
+  test('moves a message to the dead-letter queue if killed functions received it as often as allowed', async () => {
     const state = openState(':memory:');
     await (await startOn(state, NOON, hangs)).send();
     for (let restart = 1; restart < TRIGGER.maxReceives; restart += 1) {

@@ -30,10 +30,10 @@ test.each([
   ['GET', '/payments/', undefined],
   ['GET', '/payments/1/', undefined],
   ['GET', '/', undefined],
-])('%s %s finds %s', (method, path, id) => {
+])('the request %s %s reaches %s', (method, path, id) => {
   expect(find(method, path)?.route.id).toBe(id);
 });
 
-test('names the parameters as they were sent', () => {
+test('the parameters of a route are named as they were sent', () => {
   expect(find('GET', '/payments/guest/a%40b')?.parameters).toEqual([['email', 'a%40b']]);
 });

@@ -25,7 +25,7 @@ const runWith = async (items: readonly number[], bad: ReadonlySet<number>, how: 
 };
 
 describe('a batch of the stream', () => {
-  test('does each good item in order, and gives up exactly the bad ones', async () => {
+  test('handles each good item in order, and gives up only the bad items', async () => {
     const batches = fc.integer({ min: 1, max: 30 });
     await fc.assert(
       fc.asyncProperty(
@@ -47,12 +47,12 @@ describe('a batch of the stream', () => {
     );
   });
 
-  test('tries a single bad item ten times', async () => {
+  test('retries a single bad item ten times', async () => {
     const { tries } = await runWith([1], new Set([1]), 'throws');
     expect(tries.get(1)).toBe(MAX_TRIES);
   });
 
-  test('stops between tries when asked to, leaving the rest for later', async () => {
+  test('stops between tries on request, and leaves the rest for later', async () => {
     let runs = 0;
     const advanced: number[] = [];
     await processBatch([1, 2, 3, 4], {

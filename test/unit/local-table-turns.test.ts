@@ -25,7 +25,7 @@ const open = (sync?: Sync) => {
   };
 };
 
-test('the work of one turn is one transaction, whose callers are answered after its commit', async () => {
+test('the work of one turn is one transaction, and its callers get a response after the commit', async () => {
   const { note, notes, isOpen } = open();
   const answers = [note('a'), note('b', 'c')];
   expect(isOpen()).toBe(true);
@@ -34,7 +34,7 @@ test('the work of one turn is one transaction, whose callers are answered after 
   expect(notes()).toEqual(['a', 'b', 'c']);
 });
 
-test('a write that fails stores nothing of its turn and fails all its callers, and the next turn works', async () => {
+test('a failed write stores nothing of its turn and fails all of its callers, and the next turn works', async () => {
   const { turns, note, notes } = open();
   await note('a');
   const answers = [note('b'), note('c', 'a'), turns.run(notes)];
@@ -44,7 +44,7 @@ test('a write that fails stores nothing of its turn and fails all its callers, a
   expect(notes()).toEqual(['a', 'd']);
 });
 
-test('work that refuses its request before it writes leaves the others of its turn alone', async () => {
+test('refused work that has not written does not affect the other work of its turn', async () => {
   const { turns, note, notes } = open();
   const refused = turns.run(() => {
     throw new Error('no');
@@ -67,7 +67,7 @@ const openDisk = () => {
   return { sync, syncs, isAnswered };
 };
 
-test('a write is answered once it is on the disk, and a read once the writes before it are', async () => {
+test('a write returns once it is on disk, and a read once the earlier writes are', async () => {
   const { sync, syncs, isAnswered } = openDisk();
   const { turns, note, notes } = open(sync);
   const written = note('a');
@@ -91,7 +91,7 @@ test('a write is answered once it is on the disk, and a read once the writes bef
   expect(syncs).toHaveLength(2);
 });
 
-test('after a sync that fails, no write is answered any more', async () => {
+test('a write fails after a failed sync', async () => {
   const { sync, syncs, isAnswered } = openDisk();
   const { note } = open(sync);
   const written = note('a');

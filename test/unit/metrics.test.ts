@@ -9,7 +9,7 @@ const values = (message: LogMessage, fields: LogFields) => {
   return rest;
 };
 
-describe('a log line counts as', () => {
+describe('the metrics of a log line', () => {
   test.each<[LogMessage, LogFields, Readonly<Record<string, number>>]>([
     ['payment anomaly', { provider: 'provider_a' }, { Anomalies: 1 }],
     ['subscription anomaly', { provider: 'provider_a' }, { Anomalies: 1 }],
@@ -26,11 +26,11 @@ describe('a log line counts as', () => {
     ['changes published', { count: 3, failed: 2 }, { PublishFailures: 2 }],
     ['consumer failed', { trigger: 'run-due' }, { ConsumerFailures: 1 }],
     ['request served', { status: 500 }, {}],
-  ])('%s %o: %o', (message, fields, expected) => {
+  ])('are correct for %s %o: %o', (message, fields, expected) => {
     expect(values(message, fields)).toEqual(expected);
   });
 
-  test("its total and its provider's, in the stage's own namespace", () => {
+  test("are a total and a provider’s total, in the stage's own namespace", () => {
     expect(
       metricsOf({
         stage: 'prod',
@@ -50,7 +50,7 @@ describe('a log line counts as', () => {
     });
   });
 
-  test('only its total without a provider', () => {
+  test('are only a total without a provider', () => {
     const [directive] =
       metricsOf({ stage: 'dev', message: 'changes published', fields: { failed: 0 }, at: AT })?._aws
         .CloudWatchMetrics ?? [];
@@ -58,7 +58,7 @@ describe('a log line counts as', () => {
   });
 });
 
-describe('what a function writes', () => {
+describe('the log output of a function', () => {
   const written = (stage: string): Readonly<Record<string, unknown>> => {
     const lines: string[] = [];
     vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
@@ -71,7 +71,7 @@ describe('what a function writes', () => {
     vi.restoreAllMocks();
   });
 
-  test('is one line, which carries its fields and what CloudWatch counts', () => {
+  test('is one line that contains its fields and the metrics for CloudWatch', () => {
     const line = written('prod');
     expect(line).toMatchObject({
       message: 'payment stuck',
@@ -82,7 +82,7 @@ describe('what a function writes', () => {
     });
   });
 
-  test('is the plain line on one machine', () => {
+  test('is a plain line on the local host', () => {
     const line = written('local');
     expect(line).toMatchObject({ message: 'payment stuck', provider: 'provider_b' });
     expect(Object.keys(line)).not.toContain('_aws');

@@ -34,7 +34,7 @@ const codeOf = async (call: Promise<unknown>): Promise<string> => {
   return z.object({ cause: z.object({ code: z.string() }) }).parse(error).cause.code;
 };
 
-describe('a call over HTTP', () => {
+describe('fetchOverHttp', () => {
   test('sends method, headers and body, and reads status, headers and body', async () => {
     const url = await serving((request, response, body) => {
       response.writeHead(201, { 'x-one': 'a', 'set-cookie': ['b=1', 'c=2'] });
@@ -46,7 +46,7 @@ describe('a call over HTTP', () => {
     expect(await response.json()).toEqual({ method: 'POST', key: 'k', body: 'é', path: '/a?b=c' });
   });
 
-  test('is the same as a call of fetch, for every status and body', async () => {
+  test('returns the same as fetch for every status and body', async () => {
     const url = await serving((request, response) => {
       response.writeHead(Number(request.url?.slice(1)), { 'x-two': 'b' });
       response.end(request.url === '/204' ? undefined : 'text');
@@ -62,7 +62,7 @@ describe('a call over HTTP', () => {
     }
   });
 
-  test('fails with the code of the connection: refused, reset before the answer, reset within it', async () => {
+  test('fails with the connection’s error code if it is refused, or reset before or during the response', async () => {
     const closed = await serving((_, response) => response.end());
     servers.splice(0).map((server) => server.close());
     expect(await codeOf(fetchOverHttp(closed))).toBe('ECONNREFUSED');
@@ -79,7 +79,7 @@ describe('a call over HTTP', () => {
     expect(await codeOf(response.text())).toBe('ECONNRESET');
   });
 
-  test("fails with the signal's reason, before the answer and within it", async () => {
+  test("fails with the signal's reason, before and during the response", async () => {
     const url = await serving((request, response) => {
       if (request.url === '/half') response.writeHead(200, { 'content-length': 9 }).write('half');
     });
@@ -95,7 +95,7 @@ describe('a call over HTTP', () => {
     await expect(fetchOverHttp(url, { signal: within.signal })).rejects.toBe(reason);
   });
 
-  test('follows a redirected GET and no redirected POST, and fails on any where the caller allows none', async () => {
+  test('follows a redirected GET but no redirected POST, and fails on any redirect if the caller forbids redirects', async () => {
     const url = await serving((request, response) => {
       if (request.url === '/end') response.end('end');
       else response.writeHead(302, { location: request.url === '/loop' ? '/loop' : '/end' }).end();
@@ -106,7 +106,7 @@ describe('a call over HTTP', () => {
     await expect(fetchOverHttp(`${url}/loop`)).rejects.toThrow('redirected');
   });
 
-  test('uses a connection again, but not one that was idle while the function was paused', async () => {
+  test('reuses a connection, unless the connection was idle while the function was paused', async () => {
     const sockets: (number | undefined)[] = [];
     const url = await serving((request, response) => {
       sockets.push(request.socket.remotePort);

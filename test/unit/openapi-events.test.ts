@@ -16,11 +16,11 @@ const faultsOf = (event: CanonicalEvent, data: unknown): string[] =>
     .error?.issues.map(({ path, message }) => `${path}: ${message}`) ?? [];
 
 describe('the events of the API document', () => {
-  test.each(CANONICAL_EVENTS)('%s has the fields of a test event', (event) => {
+  test.each(CANONICAL_EVENTS)('give %s the fields of its test event', (event) => {
     expect(faultsOf(event, SAMPLES[event])).toEqual([]);
   });
 
-  test('have the fields of the events that records derive', () => {
+  test('have the fields of the events that the code derives from records', () => {
     const derived = [
       ...paymentEvents(undefined, payment({ status: 'succeeded' })),
       ...subscriptionEvents(undefined, subscription({ status: 'active' })),

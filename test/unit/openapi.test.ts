@@ -87,11 +87,11 @@ const componentsSchema = z.object({
 });
 
 describe('the API document', () => {
-  test('has one operation a route, each under its own id', () => {
+  test('has one operation per route, each with its own id', () => {
     expect(operations.map(({ operationId }) => operationId).sort()).toEqual(endpoints.map(({ id }) => id).sort());
   });
 
-  test('declares every parameter of a path, as required, and no other', () => {
+  test('declares every parameter of a path as required, and no other parameter', () => {
     for (const { path, parameters } of operations) {
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
       const declared = parameters.filter((parameter) => parameter.in === 'path');
@@ -100,7 +100,7 @@ describe('the API document', () => {
     }
   });
 
-  test('says what a success and each failure looks like', () => {
+  test('describes the success and each failure of an operation', () => {
     for (const { operationId, responses } of operations) {
       const statuses = Object.keys(responses);
       const declared = endpoints.find(({ id }) => id === operationId);
@@ -113,7 +113,7 @@ describe('the API document', () => {
     }
   });
 
-  test('documents the meaning of 202 on every route whose work may continue after the answer', () => {
+  test('documents the meaning of 202 on every route whose work can continue after the response', () => {
     const meanings = operations.flatMap(({ operationId, responses }) =>
       responses['202'] ? [[operationId, responses['202'].description]] : [],
     );
@@ -124,11 +124,11 @@ describe('the API document', () => {
     ]);
   });
 
-  test('refers to nothing that it does not hold', () => {
+  test('refers only to definitions that it contains', () => {
     expect(referencesIn(json).filter((reference) => targetOf(reference) === undefined)).toEqual([]);
   });
 
-  test('requires no property that it does not define', () => {
+  test('requires only properties that it defines', () => {
     expect(undefinedRequirements(json)).toEqual([]);
     const broken = { properties: { a: {} }, allOf: [{ properties: { b: {} } }], required: ['a', 'b', 'c'] };
     expect(undefinedRequirements({ schemas: { broken } })).toEqual(['schemas.broken requires c']);
@@ -161,8 +161,8 @@ describe('the API document', () => {
   });
 });
 
-describe('the examples', () => {
-  test.each(endpoints)('of $id are what it takes and answers', ({ id, body, params, query, response, form }) => {
+describe('the examples of the API document', () => {
+  test.each(endpoints)('match the requests and responses of $id', ({ id, body, params, query, response, form }) => {
     const example = examples[id];
     if (id === 'api.openapi') return expect(example).toBeUndefined();
     expect(params.safeParse(example?.params ?? {}).error).toBeUndefined();
@@ -173,7 +173,7 @@ describe('the examples', () => {
     expect(response.safeParse(answer).error).toBeUndefined();
   });
 
-  test('include every response with a body, also the ones of a request whose outcome is unknown', () => {
+  test('include every response with a body, also for a request with an unknown outcome', () => {
     const successes = operations.flatMap(({ operationId, responses }) =>
       Object.entries(responses).flatMap(([status, response]) => {
         const { content } = contentSchema.parse(response);
@@ -187,7 +187,7 @@ describe('the examples', () => {
   });
 
   test.each(endpoints.filter(({ accepted, status }) => accepted !== undefined && status !== 202))(
-    'of the response 202 of $id are what it answers',
+    'match the 202 response of $id',
     ({ id, response }) => {
       expect(response?.safeParse(examples[id]?.accepted).error).toBeUndefined();
     },

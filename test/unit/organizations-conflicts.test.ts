@@ -42,7 +42,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a transaction that conflicts with another', () => {
+describe('a transaction that meets a conflict', () => {
   it('is retried until it succeeds', async () => {
     documents
       .on(TransactWriteCommand)
@@ -53,13 +53,13 @@ describe('a transaction that conflicts with another', () => {
     expect(sent()).toBe(3);
   });
 
-  it('fails after six attempts with a conflict that its caller may retry', async () => {
+  it('fails after six attempts with a conflict error that its caller can retry', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('TransactionConflict', 'None'));
     await expect(transact()).rejects.toMatchObject({ code: 'VERSION_CONFLICT', status: 409 });
     expect(sent()).toBe(SIX_TRIES);
   });
 
-  it('waits for a growing random time, so that the two do not conflict again', async () => {
+  it('waits for a growing random time, so that the two transactions do not conflict again', async () => {
     const waits: number[] = [];
     const setTimer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((run, ms, ...rest) => {
@@ -72,7 +72,7 @@ describe('a transaction that conflicts with another', () => {
     expect(waits).toEqual([20, 40, 80, 160, 320]);
   });
 
-  it('gets a failed condition at once, even beside a conflict', async () => {
+  it('returns a failed condition immediately, even beside a conflict', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ConditionalCheckFailed', 'TransactionConflict'));
     expect(await transact()).toEqual({ ok: false, failed: [0], found: [undefined, undefined] });
     expect(sent()).toBe(1);
@@ -85,7 +85,7 @@ describe('a transaction that conflicts with another', () => {
   });
 });
 
-describe('a single write that conflicts with a transaction', () => {
+describe('a single write that meets a conflict with a transaction', () => {
   it('is retried until it succeeds', async () => {
     documents
       .on(UpdateCommand)

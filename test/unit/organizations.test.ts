@@ -24,7 +24,7 @@ describe('the rules of memberships', () => {
     expect(() => requireChangeable(target, callerId)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('let the others be changed and removed', () => {
+  it('allow changes and removals of other members', () => {
     expect(() => requireChangeable(member('user_a', 'admin'), 'user_o')).not.toThrow();
   });
 
@@ -34,15 +34,15 @@ describe('the rules of memberships', () => {
   });
 });
 
-describe('an organization as an item', () => {
+describe('an organization’s stored item', () => {
   const [first] = insertSteps(organization);
   const item = first && 'put' in first ? first.put : {};
 
-  it('is read as it was written', () => {
+  it('reads back unchanged', () => {
     expect(organizationOf(item)).toEqual(organization);
   });
 
-  it('is unknown to every caller after its deletion, also while its records remain', () => {
+  it('is not found by any caller after its deletion, even while its records remain', () => {
     expect(organizationOf({ ...item, deletedAt: AT })).toBeUndefined();
     expect(organizationOf({ id: 'org_1', createdAt: AT, deletedAt: AT })).toBeUndefined();
   });
@@ -56,7 +56,7 @@ describe('a page of members', () => {
     getMany: async () => members,
   };
 
-  it('takes one call of the identity service, and shows a user that it does not know', async () => {
+  it('needs one call of the identity service, and shows a user unknown to that service', async () => {
     const calls: (readonly string[])[] = [];
     const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> => {
       calls.push(ids);

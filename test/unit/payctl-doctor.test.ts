@@ -33,7 +33,7 @@ const checksOf = async (more: Readonly<Record<string, unknown>>): Promise<Readon
   return Object.fromEntries(checks.map(({ check, state, detail }: ParsedJson) => [check, `${state}: ${detail}`]));
 };
 
-describe('doctor, of a stage,', () => {
+describe('the doctor command for a stage', () => {
   test('reports the features that settings and secrets close', async () => {
     expect(await checksOf({})).toMatchObject({
       table: 'fail: Error: not today',
@@ -66,7 +66,7 @@ describe('doctor, of a stage,', () => {
       /^fail: the currency of its location: unsupported currency NZD$/,
     ],
     [{ kind: 'unknown', reason: 'timeout' }, /^fail: the currency of its location: timeout$/],
-  ])('says which currency a provider’s only location takes: %j', async (currency, provider_c) => {
+  ])('reports the currency of a provider’s only location: %j', async (currency, provider_c) => {
     const square = {
       can: { payments: true },
       findPayment: async () => ({ kind: 'refused', reason: 'NOT_FOUND' }),

@@ -30,10 +30,10 @@ beforeEach(() => {
   sqs.on(StartMessageMoveTaskCommand).resolves({ TaskHandle: 'task' });
 });
 
-describe('redrive', () => {
+describe('the redrive command', () => {
   const earlier: ListMessageMoveTasksResultEntry = { Status: 'COMPLETED', StartedTimestamp: 10 };
 
-  test('waits for the task that it has started, which may not be listed at once', async () => {
+  test('waits for the task that it started, even if the task is listed late', async () => {
     const running = { Status: 'RUNNING', StartedTimestamp: 20, ApproximateNumberOfMessagesMoved: 1 };
     tasks(earlier, earlier, running, { ...running, Status: 'COMPLETED', ApproximateNumberOfMessagesMoved: 3 });
     expect(await redrive(place, undefined, 0)).toMatchObject({
@@ -54,7 +54,7 @@ describe('redrive', () => {
   test.each([
     ['FAILED', 'AccessDenied', 'FAILED: AccessDenied'],
     ['CANCELLED', undefined, 'CANCELLED'],
-  ])('says that the task ended early (%s)', async (Status, FailureReason, failure) => {
+  ])('reports that the task ended early (%s)', async (Status, FailureReason, failure) => {
     const ended = { Status, FailureReason, StartedTimestamp: 20, ApproximateNumberOfMessagesMoved: 2 };
     tasks(undefined, ended as ListMessageMoveTasksResultEntry);
     expect(await redrive(place, 'run-due', 0)).toMatchObject({

@@ -41,10 +41,10 @@ beforeEach(() => {
   lambda.reset();
 });
 
-describe('failed batches of a stage’s stream readers', () => {
+describe('a failed batch of a stage’s stream readers', () => {
   const objects = { 'aws/1': left('publish', 'PAY#1', 'PAY#2'), 'aws/2': left('project', 'PAY#3') };
 
-  test('is listed by reader and by what it is about', async () => {
+  test('is listed by reader and by the records it concerns', async () => {
     keep(objects);
     expect(await listFailures(place)).toMatchObject({
       exitCode: 1,
@@ -60,7 +60,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect(await listFailures(place)).toMatchObject({ exitCode: 0, json: { total: 0 } });
   });
 
-  test('is counted in a dry run, and nothing is invoked', async () => {
+  test('is counted in a dry run, which invokes no function', async () => {
     keep(objects);
     expect(await redoFailures(place, { dryRun: true })).toMatchObject({
       exitCode: 0,
@@ -69,7 +69,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect([lambda.calls().length, deleted()]).toEqual([0, []]);
   });
 
-  test('goes unchanged to the same function, and leaves the bucket after its success', async () => {
+  test('is sent unchanged to the same function, and leaves the bucket after a success', async () => {
     keep(objects);
     answers('publish', { batchItemFailures: [] });
     answers('project', null);
@@ -80,7 +80,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect(deleted()).toEqual(['aws/1', 'aws/2']);
   });
 
-  test('is kept if the function fails again, with the reason', async () => {
+  test('is kept with the reason if the function fails again', async () => {
     keep(objects);
     answers('publish', { batchItemFailures: [{ itemIdentifier: '1' }] });
     answers('project', { errorMessage: 'no' }, 'Unhandled');
@@ -97,7 +97,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect(deleted()).toEqual([]);
   });
 
-  test('is kept if its function no longer exists, and does not block others', async () => {
+  test('is kept if its function no longer exists, and does not block other batches', async () => {
     keep(objects);
     const gone = new ResourceNotFoundException({ message: 'gone', $metadata: {} });
     lambda.on(InvokeCommand, { FunctionName: 'publish' }).rejects(gone);
@@ -109,7 +109,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect(deleted()).toEqual(['aws/2']);
   });
 
-  test('is refused if it is not a failed batch', async () => {
+  test('is refused if its object is not a failed batch', async () => {
     keep({ 'alien.txt': { hello: 'world' } });
     await expect(listFailures(place)).rejects.toThrow('alien.txt is not a failure object of a stream reader');
   });

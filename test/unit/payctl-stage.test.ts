@@ -55,7 +55,7 @@ const deployed = (stage: string, Variables: Record<string, string> = {}): void =
 };
 
 describe('a deployed stage', () => {
-  test('is found by its stack, and works in the environment of its functions', async () => {
+  test('is found by its stack, and gives the environment of its functions', async () => {
     deployed('prod');
     const site = await readStage('prod', clients());
     expect(site).toMatchObject({ name: 'prod', env: { TABLE_NAME: 'payments-table' }, control: undefined });
@@ -67,14 +67,14 @@ describe('a deployed stage', () => {
     });
   });
 
-  test('that is missing, or of another version, gets a clear message', async () => {
+  test('causes a clear error if it is missing or of another version', async () => {
     cloudFormation.on(DescribeStacksCommand).rejects(new Error('Stack with id payments-dev-events does not exist'));
     await expect(readStage('dev', clients())).rejects.toThrow(NotReachable);
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [] });
     await expect(readStage('dev', clients())).rejects.toThrow('has no output OperatedFunction');
   });
 
-  test('has its targets and what signs guest tokens in secrets, read when they are asked for', async () => {
+  test('keeps webhook targets and guest token secrets as secrets, which are read on demand', async () => {
     deployed('dev');
     const SecretString = JSON.stringify({
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
@@ -134,7 +134,7 @@ describe('a deployed stage', () => {
     expect(await (await readStage('dev', clients())).alarmSubscriptions?.()).toEqual({ confirmed: 1, pending: 2 });
   });
 
-  test('has its keys in secrets, each read once', async () => {
+  test('keeps its provider keys in secrets, each read once', async () => {
     secretsManager
       .on(GetSecretValueCommand, { SecretId: 'arn:a' })
       .resolves({ SecretString: '{"API_KEY":"sk_test_x"}' });

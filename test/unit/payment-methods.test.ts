@@ -32,8 +32,8 @@ const method = (fields: Partial<PaymentMethod> = {}): PaymentMethod => ({
 const problemsIn = (schema: typeof createMethodBody | typeof listMethodsQuery, value: unknown): string[] =>
   (schema.safeParse(value).error?.issues ?? []).map(({ path }) => path.join('.')).sort();
 
-describe('a create', () => {
-  test('takes a token, and is not the default unless requested', () => {
+describe('the request to create a payment method', () => {
+  test('accepts a token, and makes the method the default only on request', () => {
     expect(createMethodBody.parse(methodBody({ id: 'x', user_id: 'x', card_brand: 'x' }))).toEqual({
       provider_id: 'provider_a',
       provider_payment_method_token: 'pm_card_visa',
@@ -61,17 +61,17 @@ describe('a create', () => {
     [{ card_cvc: '12' }, ['card_cvc']],
     [{ card_number: undefined }, ['provider_payment_method_token']],
     [{ card_number: undefined, provider_payment_method_token: 'pm_1' }, []],
-  ])('of a raw card with %j has problems %j', (fields, paths) => {
+  ])('reports for the raw card %j the problems %j', (fields, paths) => {
     expect(problemsIn(createMethodBody, rawCardBody(fields))).toEqual(paths);
   });
 
-  test('names the problem of an invalid card, and does not repeat its values', () => {
+  test('reports the problem of an invalid card without its values', () => {
     const { error } = createMethodBody.safeParse(rawCardBody({ card_number: '4242x', card_cvc: '73x' }));
     expect(JSON.stringify(error?.issues)).not.toMatch(/4242|73x/);
   });
 });
 
-describe('a list', () => {
+describe('the request to list payment methods', () => {
   const plain = { page: 1, limit: 100, orderBy: 'created_at', orderDir: 'desc' };
   test.each([
     [{}, {}],
@@ -90,7 +90,7 @@ describe('a list', () => {
       { page: '10001', limit: '1' },
       { page: 10_001, limit: 1 },
     ],
-  ])('with %j asks for %j', (query, asked) => {
+  ])('reads %j as %j', (query, asked) => {
     expect(listMethodsQuery.parse(query)).toEqual({ ...plain, ...asked });
   });
 
@@ -100,17 +100,17 @@ describe('a list', () => {
     [{ page: '10002', limit: '1' }, ['page']],
     [{ page: 'x', limit: 'y' }, ['limit', 'page']],
     [{ orderBy: 'id', orderDir: 'up', payment_type: 'gold' }, ['orderBy', 'orderDir', 'payment_type']],
-  ])('with %j has problems %j', (query, paths) => {
+  ])('reports for %j the problems %j', (query, paths) => {
     expect(problemsIn(listMethodsQuery, query)).toEqual(paths);
   });
 });
 
-test('an update names alias, address and default, and nothing else', () => {
+test('an update of a payment method accepts only alias, address and default', () => {
   const body = { alias: 'Work', billing_address_id: null, is_default: true };
   expect(updateMethodBody.parse({ ...body, card_brand: 'x', user_id: 'x', organization_id: 'x' })).toEqual(body);
 });
 
-test('a record is stored with what lists look for, and shown without what is internal', () => {
+test('a payment method is stored with its list keys, and shown without internal fields', () => {
   const record = method({ alias: 'Work Card', requestHash: 'h', knownAt: 5 });
   const item = recordItem(paymentMethodShape, record);
   expect(item).toMatchObject({
@@ -133,7 +133,7 @@ test('a record is stored with what lists look for, and shown without what is int
   });
 });
 
-test('beside a payment it has the eight fields of the contract', () => {
+test('a payment method within a payment has the eight fields of the contract', () => {
   expect(Object.keys(Object(methodBeside.view(method()))).sort()).toEqual([
     'alias',
     'card_brand',

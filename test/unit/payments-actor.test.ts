@@ -21,7 +21,7 @@ describe('the actor of a version', () => {
     [{ type: 'system', id: 'run-due' }, `s${'run-due'}`, {}],
   ];
 
-  test.each(actors)('%j is stored as %s and read back', (actor, stored, fields) => {
+  test.each(actors)('%j is stored as %s and reads back unchanged', (actor, stored, fields) => {
     const item = paymentItem(payment({ ...fields, actor, requestId: 'req_1' }), NOON);
     expect(item).toMatchObject({ by: stored, rq: 'req_1' });
     expect(paymentOf(item)).toMatchObject({ actor, requestId: 'req_1' });
@@ -37,17 +37,17 @@ describe('the actor of a version', () => {
     expect(paymentOf(item).requestId).toBe(requestId);
   });
 
-  test('is absent where the item has none, or one that is not known', () => {
+  test('is absent if the item has no actor, or an unknown actor', () => {
     expect(paymentOf(paymentItem(payment(), NOON)).actor).toBeUndefined();
     expect(actorOf('x1', payment())).toBeUndefined();
   });
 });
 
-describe('the store', () => {
+describe('the payment store', () => {
   const clock = { now: () => NOON };
   const admin = { requestId: 'req_2', actor: { type: 'admin', id: 'user_9' } } as const;
 
-  test('stamps the work that commits, not the actor of the last version', async () => {
+  test('records the actor of the commit, not of the last version', async () => {
     const { table } = memoryTable(clock);
     const store = paymentStore(table, clock.now);
     const made = { requestId: 'req_1', actor: { type: 'user', id: 'user_1' } } as const;
@@ -59,7 +59,7 @@ describe('the store', () => {
     expect(await store.load(payment().id)).toMatchObject(admin);
   });
 
-  test('stamps nothing of an earlier version outside of any work', async () => {
+  test('records no actor outside of any work, even if the last version had an actor', async () => {
     const { table } = memoryTable(clock);
     const store = paymentStore(table, clock.now);
     expect(currentWork()).toBeUndefined();
@@ -67,7 +67,7 @@ describe('the store', () => {
     expect(await table.get(paymentKey(payment().id))).not.toHaveProperty('by');
   });
 
-  test('keeps concurrent work apart', async () => {
+  test('separates the actors of concurrent work', async () => {
     const seen = await Promise.all(
       ['req_1', 'req_2'].map((requestId) =>
         runAs({ ...admin, requestId }, async () => {
@@ -80,7 +80,7 @@ describe('the store', () => {
   });
 });
 
-test('an answer to a platform admin has no secret of a payer at any depth', () => {
+test('a response to a platform admin contains no payer secret at any depth', () => {
   const action = { type: 'redirect_to_url', url: 'https://bank.example/?client_secret=x' };
   const data = [
     { id: 'pay_1', client_secret: 'x', next_action: action, list: [{ guest_token: 'x', amount: 1 }] },

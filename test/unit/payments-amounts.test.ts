@@ -21,7 +21,7 @@ import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 import { refusalIn, refusalOf } from '../builders/refusal.ts';
 
-describe('an amount that the provider reports', () => {
+describe('the comparison with an amount that the provider reports', () => {
   const stored = { totalCents: 2_500, currency: 'USD' };
 
   test.each([
@@ -32,22 +32,22 @@ describe('an amount that the provider reports', () => {
     [{ amountCents: 2_500, currency: 'EUR' }, 'currency differs'],
     [{ amountCents: undefined, currency: 'EUR' }, 'currency differs'],
     [{ amountCents: 2_501, currency: 'EUR' }, 'amount differs'],
-  ])('%j: %s', (reported, mismatch) => {
+  ])('finds for %j the mismatch %s', (reported, mismatch) => {
     expect(findMismatch(stored, reported)).toBe(mismatch);
   });
 
-  test('is the amount of the payment as it is stored, also during an update', () => {
+  test('accepts the payment’s stored amount, even during an update', () => {
     const updating = payment({ draft: draft() });
     expect(matchAmount(updating, { amountCents: 2_500, currency: 'USD' })).toBe(updating);
   });
 
-  test('is the amount of an update under way: the update is then in force', () => {
+  test('accepts the amount of an open update, and applies the update', () => {
     const updating = payment({ draft: draft({ concept: 'Tea' }) });
     const matched = matchAmount(updating, { amountCents: 3_000, currency: 'USD' });
     expect(matched).toMatchObject({ totalCents: 3_000, concept: 'Tea', draft: undefined });
   });
 
-  test('belongs to no payment where it is neither, so that nothing is stored', () => {
+  test('rejects any other amount, so that no change is stored', () => {
     const other = { amountCents: 2_999, currency: 'USD' };
     expect(matchAmount(payment(), other)).toBeUndefined();
     expect(matchAmount(payment({ draft: draft() }), other)).toBeUndefined();
@@ -55,7 +55,7 @@ describe('an amount that the provider reports', () => {
   });
 });
 
-describe('a total', () => {
+describe('a requested total', () => {
   const provider = (refusal: AmountRefusal | undefined) => {
     const asked: unknown[] = [];
     const checkAmount = async (amount: unknown) => {
@@ -68,25 +68,25 @@ describe('a total', () => {
   const refusedBy = async (refusal: AmountRefusal) =>
     refusalIn(requireAcceptedAmount(provider(refusal).provider, total));
 
-  test('that the provider takes is accepted', async () => {
+  test('is accepted if the provider accepts it', async () => {
     const { asked, provider: taking } = provider(undefined);
     await requireAcceptedAmount(taking, total);
     expect(asked).toEqual([{ amountCents: 5, currency: 'USD' }]);
   });
 
-  test('of 0 is never charged, so the provider is not asked', async () => {
+  test('is not checked with the provider if it is 0, because 0 is never charged', async () => {
     const { asked, provider: refusing } = provider({ kind: 'currency' });
     await requireAcceptedAmount(refusing, { ...total, totalCents: 0 });
     expect(asked).toEqual([]);
   });
 
-  test('that was accepted before is accepted again', async () => {
+  test('is accepted again if it was accepted before', async () => {
     await requireAcceptedAmount(provider({ kind: 'currency' }).provider, total, async () => true);
     const refused = requireAcceptedAmount(provider({ kind: 'currency' }).provider, total, async () => false);
     expect((await refusalIn(refused)).code).toBe('UNSUPPORTED_CURRENCY');
   });
 
-  test('in a currency that the provider does not take is refused, with the currency that it takes', async () => {
+  test('is refused with the accepted currency if the provider does not accept its currency', async () => {
     const only = await refusedBy({ kind: 'currency', only: 'EUR' });
     const message = 'provider_a takes EUR only';
     expect([only.code, only.message]).toEqual(['UNSUPPORTED_CURRENCY', message]);
@@ -94,7 +94,7 @@ describe('a total', () => {
     expect((await refusedBy({ kind: 'currency' })).message).toBe('provider_a does not take USD');
   });
 
-  test('that the provider cannot express is refused with the multiple that it can', async () => {
+  test('is refused with the required multiple if the provider cannot express it', async () => {
     const refusal = await refusedBy({ kind: 'not expressible', multipleOf: 10 });
     expect(refusal.code).toBe('VALIDATION_ERROR');
     expect(refusal.details).toEqual([
@@ -102,7 +102,7 @@ describe('a total', () => {
     ]);
   });
 
-  test('above the maximum of the provider is refused with the maximum', async () => {
+  test('is refused above the provider’s maximum, with the maximum', async () => {
     const refusal = await refusedBy({ kind: 'too large', maximumCents: 4 });
     expect(refusal.code).toBe('VALIDATION_ERROR');
     expect(refusal.details).toEqual([
@@ -110,7 +110,7 @@ describe('a total', () => {
     ]);
   });
 
-  test('below the minimum of the provider is refused with the minimum', async () => {
+  test('is refused below the provider’s minimum, with the minimum', async () => {
     const refusal = await refusedBy({ kind: 'too small', minimumCents: 50 });
     expect(refusal).toMatchObject({
       code: 'AMOUNT_TOO_SMALL',
@@ -119,7 +119,7 @@ describe('a total', () => {
     });
   });
 
-  test('that only the provider can judge is refused where it gives no answer', async () => {
+  test('is refused if only the provider can check it and the check fails', async () => {
     const unavailable = await refusedBy({ kind: 'not known', outcome: { kind: 'unknown', reason: 'timeout' } });
     expect(unavailable.code).toBe('PROVIDER_UNAVAILABLE');
     const refused = await refusedBy({ kind: 'not known', outcome: { kind: 'refused', reason: 'UNAUTHORIZED' } });
@@ -127,7 +127,7 @@ describe('a total', () => {
   });
 });
 
-describe('the price of a product', () => {
+describe('the price of a purchase', () => {
   const product = (fields: Partial<Product> = {}): Product => ({
     ...productSchema.parse({
       ...{ id: 'prod_1', version: 1, created_at: iso(NOON), updated_at: iso(NOON), name: 'Tea', currency: 'USD' },
@@ -142,7 +142,7 @@ describe('the price of a product', () => {
     { currency: 'usd' },
     { currency: '' },
     { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90, total_cents: 1_100, amount_cents: 1_100 },
-  ])('is taken from the product where the request says the same or nothing: %j', (body) => {
+  ])('comes from the product if the request has the same price or none: %j', (body) => {
     expect(priceOf(body, product())).toEqual(price);
   });
 
@@ -152,7 +152,7 @@ describe('the price of a product', () => {
     ['discount_cents', 90],
     ['total_cents', 1_100],
     ['amount_cents', 1_100],
-  ])('is never changed by the request: %s', (field, expected) => {
+  ])('cannot differ from the product’s price: %s', (field, expected) => {
     expect(refusalOf(() => priceOf({ [field]: 1 }, product()))).toMatchObject({
       code: 'PRICING_MISMATCH',
       message: `The product's price is 1100: its ${field} is ${expected}, not 1`,
@@ -160,21 +160,21 @@ describe('the price of a product', () => {
     });
   });
 
-  test('is in the currency of the product only', () => {
+  test('has only the product’s currency', () => {
     expect(refusalOf(() => priceOf({ currency: 'EUR' }, product()))).toMatchObject({
       code: 'PRICING_MISMATCH',
       message: 'The product is priced in USD',
     });
   });
 
-  test('is no price where the product is no longer sold', () => {
+  test('is refused if the product is no longer sold', () => {
     expect(refusalOf(() => priceOf({}, product({ is_active: false })))).toMatchObject({
       code: 'PRODUCT_INACTIVE',
       details: { product_id: 'prod_1' },
     });
   });
 
-  test('reaches the least total of the purchase: 1 for a payment, 0 for a subscription', () => {
+  test('must reach the minimum total of 1 for a payment, and of 0 for a subscription', () => {
     const free = product({ subtotal_cents: 0, tax_cents: 0, discount_cents: 0, total_cents: 0 });
     expect(refusalOf(() => priceOf({}, free)).code).toBe('AMOUNT_TOO_SMALL');
     expect(priceOf({}, free, 0).totalCents).toBe(0);
@@ -183,7 +183,7 @@ describe('the price of a product', () => {
     ).toBe(1);
   });
 
-  test('without a product is the price of the request, in a known currency', () => {
+  test('comes from the request without a product, in a known currency', () => {
     const own = { subtotalCents: 700, taxCents: 0, discountCents: 0, totalCents: 700, currency: 'EUR' };
     expect(priceOf({ total_cents: 700, currency: 'eur' }, undefined)).toEqual(own);
     expect(refusalOf(() => priceOf({ total_cents: 700 }, undefined)).code).toBe('UNSUPPORTED_CURRENCY');
@@ -207,22 +207,22 @@ const refund = (fields: Partial<Refund> = {}): Refund => ({
 });
 const paid = (fields = {}) => payment({ status: 'succeeded', ...fields });
 
-describe('what is left to refund', () => {
-  test('is the total without what was refunded and what is reserved', () => {
+describe('the refundable amount', () => {
+  test('is the total minus the refunded and the reserved amount', () => {
     expect(refundableCents(paid())).toBe(2_500);
     expect(refundableCents(paid({ refundedCents: 400 }))).toBe(2_100);
     expect(refundableCents(paid({ refundingCents: 300 }))).toBe(2_200);
     expect(refundableCents(paid({ refundedCents: 400, refundingCents: 300 }))).toBe(1_800);
   });
 
-  test('is never less than 0, also where the provider gave back more than the total', () => {
+  test('is never below 0, even if the provider refunded more than the total', () => {
     expect(refundableCents(paid({ refundedCents: 2_600 }))).toBe(0);
     expect(hasGivenBackTooMuch(paid({ refundedCents: 2_501 }))).toBe(true);
     expect(hasGivenBackTooMuch(paid({ refundedCents: 2_500 }))).toBe(false);
     expect(hasGivenBackTooMuch(paid())).toBe(false);
   });
 
-  test.each(PAYMENT_STATUSES.filter((status) => status !== 'succeeded'))('is nothing of a %s payment', (status) => {
+  test.each(PAYMENT_STATUSES.filter((status) => status !== 'succeeded'))('is 0 for a %s payment', (status) => {
     expect(refundableCents(payment({ status }))).toBe(0);
     expect(refusalOf(() => requireRefundable(payment({ status }), 1))).toMatchObject({
       code: 'INVALID_STATE',
@@ -231,7 +231,7 @@ describe('what is left to refund', () => {
     });
   });
 
-  test('is refunded whole or in part, and never exceeded', () => {
+  test('can be refunded in whole or in part, but not exceeded', () => {
     const partly = paid({ refundedCents: 400, refundingCents: 300 });
     expect(requireRefundable(partly, undefined)).toBe(1_800);
     expect(requireRefundable(partly, 1_800)).toBe(1_800);
@@ -247,10 +247,10 @@ describe('what is left to refund', () => {
   });
 });
 
-describe('the sums of a payment', () => {
+describe('the refund sums of a payment', () => {
   const change = (was: Refund | undefined, next: Refund, of = paid()) => withRefund(of, { was, next, now: NOON + 1 });
 
-  test('reserve a pending refund, and count it once it has succeeded', () => {
+  test('reserve a pending refund, and count it when it succeeds', () => {
     const reserved = change(undefined, refund());
     expect(reserved).toMatchObject({ refundingCents: 400, refundedCents: 0, refundedCount: 0 });
     const given = change(refund(), refund({ status: 'succeeded' }), reserved);
@@ -259,7 +259,7 @@ describe('the sums of a payment', () => {
     expect(returned).toMatchObject({ refundingCents: 0, refundedCents: 0, refundedCount: 0 });
   });
 
-  test('name the refund that changed them, and no dispute', () => {
+  test('name the refund that changed them, but no dispute', () => {
     const next = refund({ status: 'succeeded', reason: 'duplicate', completedAt: iso(NOON) });
     const changed = change(refund(), next, paid({ version: 3, dispute: { id: 'dsp_1' } }));
     expect(changed).toMatchObject({
@@ -279,7 +279,7 @@ describe('the sums of a payment', () => {
     expect(change(undefined, next).refund?.was).toBeUndefined();
   });
 
-  test('release the reservation of a refund that did not happen, without an event', () => {
+  test('release the reservation of a failed refund without an event', () => {
     const reserved = change(undefined, refund(), paid({ refundedCents: 100, refundedCount: 1, version: 3 }));
     expect(withoutRefund(reserved, refund(), NOON + 2)).toMatchObject({
       ...{ refundingCents: 0, refundedCents: 100, refundedCount: 1 },
@@ -287,7 +287,7 @@ describe('the sums of a payment', () => {
     });
   });
 
-  test('add up to the refunds, however each of them changes', () => {
+  test('equal the sum of the refunds after any changes of them', () => {
     const states = fc.array(fc.constantFrom(...REFUND_STATUSES), { minLength: 1, maxLength: 5 });
     const refunds = fc.array(fc.record({ amountCents: fc.integer({ min: 1, max: 900 }), states }), { maxLength: 4 });
     fc.assert(
@@ -311,7 +311,7 @@ describe('the sums of a payment', () => {
     );
   });
 
-  test('stay the same where neither status nor amount of the refund changes', () => {
+  test('stay unchanged if neither status nor amount of the refund changes', () => {
     expect(isSameShare(refund(), refund({ description: 'other' }))).toBe(true);
     expect(isSameShare(refund(), refund({ status: 'failed' }))).toBe(false);
     expect(isSameShare(refund(), refund({ amountCents: 401 }))).toBe(false);
@@ -322,18 +322,18 @@ describe('a report about a refund', () => {
   const ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
 
   test.each(ORDER.flatMap((from) => ORDER.map((to) => [from, to] as const)))(
-    'that the provider knows moves it only forward: %s to %s',
+    'moves only forward a refund that the provider knows: %s to %s',
     (from, to) => {
       const known = refund({ status: from, providerRefundId: 're_1' });
       expect(isLaterRefund(known, to)).toBe(ORDER.indexOf(to) > ORDER.indexOf(from));
     },
   );
 
-  test.each(ORDER)('that failed here, and that the provider has not reported yet, moves it: %s', (to) => {
+  test.each(ORDER)('moves any refund that failed here before a report of the provider: %s', (to) => {
     expect(isLaterRefund(refund({ status: 'failed' }), to)).toBe(true);
   });
 
-  test('that is not known yet moves a pending refund only forward', () => {
+  test('moves only forward a pending refund that the provider does not know yet', () => {
     expect(isLaterRefund(refund(), 'pending')).toBe(false);
     expect(isLaterRefund(refund({ status: 'succeeded' }), 'pending')).toBe(false);
   });
@@ -342,7 +342,7 @@ describe('a report about a refund', () => {
     [{ amountCents: 400, currency: 'USD' }, undefined],
     [{ amountCents: 401, currency: 'USD' }, 'amount differs'],
     [{ amountCents: 400, currency: 'EUR' }, 'currency differs'],
-  ])('is compared with its amount: %j: %s', (report, mismatch) => {
+  ])('is compared with the refund’s amount, and %j gives the mismatch %s', (report, mismatch) => {
     expect(refundMismatch(refund(), report)).toBe(mismatch);
   });
 });

@@ -109,13 +109,13 @@ const claimed = (fields: Partial<VisiblePayment> = {}) =>
     ...fields,
   });
 
-describe('an attempt whose answer was lost', () => {
+describe('an attempt whose response was lost', () => {
   test.each<[ReportedStatus, string]>([
     ['succeeded', 'succeeded'],
     ['failed', 'failed'],
     ['canceled', 'canceled'],
     ['pending', 'pending'],
-  ])('is taken as the provider has it: %s', async (status, expected) => {
+  ])('gets the provider’s status: %s', async (status, expected) => {
     const { clock, keep, load, calls } = service(claimed(), { findPayment: async () => report(status) });
     clock.at = NOON + MINUTE;
     await keep();
@@ -123,7 +123,7 @@ describe('an attempt whose answer was lost', () => {
     expect(calls).toEqual(['findPayment']);
   });
 
-  test('is reported as stuck after half an hour of unknown outcome, and at each look-up from then on', async () => {
+  test('is reported as stuck after half an hour of unknown outcome, and at each later lookup', async () => {
     const { clock, keep, lines } = service(claimed(), {});
     const stuck = () => lines.filter(({ message }) => message === 'payment stuck').length;
     for (const [minutes, expected] of [
@@ -138,7 +138,7 @@ describe('an attempt whose answer was lost', () => {
     }
   });
 
-  test('that never arrived is retried under its own key, after a look-up', async () => {
+  test('is retried under its own key after a lookup, if it never arrived', async () => {
     const keys: string[] = [];
     const { clock, keep, load, calls } = service(claimed(), {
       findPayment: async () => report('created', { attemptRef: undefined }),
@@ -154,7 +154,7 @@ describe('an attempt whose answer was lost', () => {
     expect(keys).toEqual([`${payment().id}:confirm:1`]);
   });
 
-  test('that never arrived has failed after half an hour, and is not retried', async () => {
+  test('fails after half an hour if it never arrived, and is not retried', async () => {
     const { clock, keep, load, calls } = service(claimed(), {
       findPayment: async () => report('created', { attemptRef: undefined }),
     });
@@ -177,7 +177,7 @@ describe('an attempt whose answer was lost', () => {
     }
   });
 
-  test('is not settled by another amount: that is an anomaly', async () => {
+  test('is not settled by another amount, which is an anomaly', async () => {
     const { clock, keep, load, lines } = service(claimed(), {
       findPayment: async () => report('succeeded', { amountCents: 1 }),
     });
@@ -206,11 +206,11 @@ describe('a payment that waits for its payer', () => {
   });
 });
 
-describe('an event that is not believed', () => {
+describe('a stale event', () => {
   test.each([
     ['', {}],
     [', and that still holds its client secret', { clientSecret: 'pi_1_secret_x' }],
-  ])('has a payment looked up at once that is not settled%s', async (_, fields) => {
+  ])('causes an immediate lookup of an unsettled payment%s', async (_, fields) => {
     const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
     const { clock, sendEvent, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
     clock.at = NOON + 10 * SECOND;
@@ -222,7 +222,7 @@ describe('an event that is not believed', () => {
     expect((await load())?.['status']).toBe('succeeded');
   });
 
-  test('leaves a settled payment as it is', async () => {
+  test('leaves a settled payment unchanged', async () => {
     const { sendEvent, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
     await sendEvent('payment_intent.failed', NOON / SECOND - 2);
     expect([(await load())?.['status'], calls.length]).toEqual(['succeeded', 0]);
@@ -232,7 +232,7 @@ describe('an event that is not believed', () => {
 describe('an event that contradicts a settled payment', () => {
   const canceled = payment({ status: 'canceled', version: 3 });
 
-  test('reads the provider once, and applies a status that is further on', async () => {
+  test('reads the provider once, and applies a later status', async () => {
     const { sendEvent, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
     expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
       kind: 'applied',
@@ -260,7 +260,7 @@ describe('an event that contradicts a settled payment', () => {
   });
 });
 
-test('a provider is read by the ids of the record', () => {
+test('a read of the provider uses the record’s ids', () => {
   const record = payment({ attemptRef: 'ch_1', methodRef: 'pm_1', providerIntentId: 'pi_7' });
   expect(providerReference(record)).toMatchObject({ intentId: 'pi_7', attemptRef: 'ch_1', method: 'pm_1' });
 });

@@ -9,24 +9,24 @@ const DISPUTE_ORDER = ['needs_response', 'under_review', 'closed', 'won', 'lost'
 
 const pairs = DISPUTE_STATUSES.flatMap((from) => DISPUTE_STATUSES.map((to) => [from, to] as const));
 
-describe('the states of a refund', () => {
+describe('the transition table of a refund', () => {
   test.each(REFUND_STATUSES.filter((status) => status !== 'failed'))(
-    'a report takes %s to all that is later',
+    'lets a report change %s to any later status',
     (from) => {
       const later = REFUND_ORDER.slice(REFUND_ORDER.indexOf(from) + 1);
       expect(REFUND_TRANSITIONS[from].report).toEqual(later);
     },
   );
 
-  test('a refund that failed here is found at the provider by a report, or canceled as a duplicate', () => {
+  test('lets a report move a refund that failed here, or cancels the refund as a duplicate', () => {
     expect(REFUND_TRANSITIONS.failed).toEqual({ report: REFUND_ORDER.slice(0, -1), duplicate: ['canceled'] });
   });
 
-  test.each(['pending', 'succeeded', 'failed'] as const)('a duplicate of another record is canceled: %s', (from) => {
+  test.each(['pending', 'succeeded', 'failed'] as const)('cancels a duplicate of another record: %s', (from) => {
     expect(REFUND_TRANSITIONS[from].duplicate).toEqual(['canceled']);
   });
 
-  test('a refusal and the limit fail a pending refund, and change no other', () => {
+  test('lets a refusal and the limit fail a pending refund only', () => {
     const others = REFUND_STATUSES.filter((status) => status !== 'pending');
     expect(REFUND_TRANSITIONS.pending).toMatchObject({ refusal: ['failed'], limit: ['failed'] });
     expect(REFUND_TRANSITIONS.canceled.duplicate).toBeUndefined();
@@ -35,14 +35,14 @@ describe('the states of a refund', () => {
   });
 });
 
-describe('the states of a dispute', () => {
-  test.each(pairs)('a newer report takes %s to %s, whatever its direction', (from, to) => {
+describe('the transition table of a dispute', () => {
+  test.each(pairs)('lets a newer report change %s to %s in both directions', (from, to) => {
     expect(DISPUTE_TRANSITIONS[from].report?.includes(to) ?? false).toBe(from !== to);
     const store = () => requireDisputeTransition({ id: 'dsp_1', status: from }, { status: to }, 'report');
     expect(store).not.toThrow();
   });
 
-  test.each(pairs)('a report of the same time takes %s to %s only forward in the order', (from, to) => {
+  test.each(pairs)('lets a report of the same time change %s to %s only forward', (from, to) => {
     const isLater = DISPUTE_ORDER.indexOf(to) > DISPUTE_ORDER.indexOf(from);
     expect(isLaterDispute(from, to)).toBe(isLater);
     expect(DISPUTE_TRANSITIONS[from].tie?.includes(to) ?? false).toBe(isLater);

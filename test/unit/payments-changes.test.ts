@@ -37,8 +37,8 @@ const report = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({
   ...fields,
 });
 
-describe('every next version', () => {
-  test('increments the version, has the time of the change and names its cause', () => {
+describe('the next version of a payment', () => {
+  test('increments the version, has the time of the change, and names its cause', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
@@ -52,7 +52,7 @@ describe('every next version', () => {
     );
   });
 
-  test('has its time of completion from the first success, and keeps it', () => {
+  test('has the time of the first success as its completion time, and keeps it', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...PAYMENT_STATUSES), { maxLength: 10 }), (path) => {
         let record = payment();
@@ -68,7 +68,7 @@ describe('every next version', () => {
     );
   });
 
-  test('has a due time for its look-up exactly while its outcome is unknown', () => {
+  test('has a due time for its lookup exactly while its outcome is unknown', () => {
     for (const status of PAYMENT_STATUSES) {
       const { reconcileAt, reconcileStep } = advancePayment(payment(), { to: status, now: LATER, cause: 'event' });
       const unclear = status === 'pending' || status === 'processing';
@@ -83,7 +83,7 @@ describe('every next version', () => {
     ).toMatchObject(kept);
   });
 
-  test('keeps a failure reason only if it has failed', () => {
+  test('keeps a failure reason only if the payment has failed', () => {
     const failed = payment({ status: 'failed', failureCode: 'lost_card' });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'failed' ? 'lost_card' : undefined;
@@ -91,7 +91,7 @@ describe('every next version', () => {
     }
   });
 
-  test('keeps the payer’s next action only while it is pending', () => {
+  test('keeps the payer’s next action only while the payment is pending', () => {
     const pending = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'pending' ? { type: 'use_provider_sdk' } : undefined;
@@ -100,16 +100,19 @@ describe('every next version', () => {
   });
 });
 
-describe('a saved method that the payment holds', () => {
+describe('the saved method of a payment', () => {
   const held = { paymentMethodId: 'pmt_1', methodRef: 'pm_1' };
   const other = { paymentMethodId: undefined, methodRef: 'pm_2' };
 
-  test.each(PAYMENT_STATUSES)('gives way to another that the provider names once that one has paid: %s', (status) => {
-    const next = advancePayment(payment(held), { to: status, now: LATER, cause: 'sync' }, { methodRef: 'pm_2' });
-    expect(next).toMatchObject(status === 'succeeded' ? other : held);
-  });
+  test.each(PAYMENT_STATUSES)(
+    'is replaced by another reported method only after that method has paid: %s',
+    (status) => {
+      const next = advancePayment(payment(held), { to: status, now: LATER, cause: 'sync' }, { methodRef: 'pm_2' });
+      expect(next).toMatchObject(status === 'succeeded' ? other : held);
+    },
+  );
 
-  test('is kept if the provider names the same method, or no method', () => {
+  test('is kept if the provider names the same method or no method', () => {
     for (const changed of [{ methodRef: 'pm_1' }, {}]) {
       expect(advancePayment(payment(held), { to: 'succeeded', now: LATER, cause: 'sync' }, changed)).toMatchObject(
         held,
@@ -118,11 +121,11 @@ describe('a saved method that the payment holds', () => {
   });
 });
 
-describe('a claim', () => {
+describe('the claim of an attempt', () => {
   const held = { methodRef: 'pm_2', paymentMethodId: undefined, providerCustomerId: 'cus_1' };
   const chosen = { method: useHeld(session(), { userId: 'user_1', providerId: 'provider_a' }, held) };
 
-  test('is a new attempt with its method, time and first look', () => {
+  test('starts a new attempt with its method, time and first lookup', () => {
     const failed = payment({
       status: 'failed',
       version: 4,
@@ -146,7 +149,7 @@ describe('a claim', () => {
     });
   });
 
-  test('knows the ids of the twenty attempts before it', () => {
+  test('keeps the ids of the previous twenty attempts', () => {
     const failed = (attemptRef: string | undefined, of: VisiblePayment) =>
       advancePayment(of, { to: 'failed', now: NOON, cause: 'answer' }, attemptRef === undefined ? {} : { attemptRef });
     let claimed = claimAttempt(payment(), chosen, NOON);
@@ -157,14 +160,14 @@ describe('a claim', () => {
     expect([claimed.priorAttemptRefs?.[0], claimed.priorAttemptRefs?.length]).toEqual(['ch_3', 20]);
   });
 
-  test('never uses the key of another attempt', () => {
+  test('never reuses the key of another attempt', () => {
     const first = claimAttempt(payment(), chosen, NOON);
     const second = claimAttempt(advancePayment(first, { to: 'failed', now: NOON, cause: 'answer' }), chosen, NOON);
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
   });
 });
 
-describe('a creation that the provider has answered', () => {
+describe('a created payment', () => {
   const creating: Payment = {
     ...payment({ version: 0, busyUntil: iso(LATER), reconcileAt: iso(LATER), providerIntentId: undefined }),
     status: 'creating',
@@ -187,7 +190,7 @@ describe('a creation that the provider has answered', () => {
     expect(publishIntent(creating, report(), LATER).status).toBe('requires_payment_method');
   });
 
-  test('keeps the saved method that it was made with', () => {
+  test('keeps the saved method of its creation', () => {
     const saved = { ...creating, paymentMethodId: 'pmt_1', methodRef: 'pm_1' };
     expect(publishIntent(saved, report({ methodId: 'pm_9' }), LATER)).toMatchObject({
       methodRef: 'pm_1',
@@ -196,7 +199,7 @@ describe('a creation that the provider has answered', () => {
   });
 });
 
-describe('an update that the provider has taken', () => {
+describe('an update that the provider accepted', () => {
   const old = payment({
     description: 'old',
     category: 'old',
@@ -223,12 +226,12 @@ describe('an update that the provider has taken', () => {
     [{ methodRef: 'pm_2' }, 'created'],
     [{ paymentMethodId: 'pmt_1' }, 'created'],
     [{}, 'requires_payment_method'],
-  ] as const)('decides by its method %j that it is %s', (fields, status) => {
+  ] as const)('decides by its method %j that the payment is %s', (fields, status) => {
     expect(applyDraft(old, draft(fields), { now: LATER }).status).toBe(status);
   });
 
   test.each(['processing', 'pending', 'succeeded', 'failed', 'canceled'] as const)(
-    'leaves the state of a payment that is %s by now',
+    'keeps the status of a payment that is now %s',
     (status) => {
       const at = iso(NOON + DAY);
       const next = applyDraft(payment({ status, reconcileAt: at, draft: draft() }), draft(), { now: LATER });
@@ -236,7 +239,7 @@ describe('an update that the provider has taken', () => {
     },
   );
 
-  test('does not change fields that no update may change', () => {
+  test('changes no field that updates cannot change', () => {
     const fixed: Partial<Payment> = { id: old.id, userId: 'user_1', providerId: 'provider_a', createdAt: iso(NOON) };
     expect(withDraft(old, draft())).toMatchObject(fixed);
   });
@@ -254,14 +257,14 @@ describe('a report of the provider', () => {
       { status: 'pending', nextAction: { type: 'redirect_to_url', url: 'https://bank.example' } },
       { nextAction: { type: 'redirect_to_url', url: 'https://bank.example' } },
     ],
-  ])('%j is kept as %j', (given, kept) => {
+  ])('%j is stored as %j', (given, kept) => {
     expect(reportedFields(report({ paymentId: 'pay_9', ...given }))).toMatchObject({
       providerPaymentId: 'pay_9',
       ...kept,
     });
   });
 
-  test('keeps the method if the report names none', () => {
+  test('keeps the method if it names none', () => {
     expect('methodRef' in reportedFields(report())).toBe(false);
   });
 });

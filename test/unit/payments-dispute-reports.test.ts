@@ -43,7 +43,7 @@ const pairs = DISPUTE_STATUSES.flatMap((from) =>
 );
 
 describe('a report of a dispute', () => {
-  test.each(pairs)('that is newer takes %s to %s', (from, to) => {
+  test.each(pairs)('changes %s to %s if it is newer', (from, to) => {
     const decided = decide(dispute({ status: from }), event(T + 1, { status: to }));
     expect(decided).toMatchObject({ kind: 'apply', cause: 'report', isUnclear: false });
     expect(decided.next).toMatchObject({
@@ -52,7 +52,7 @@ describe('a report of a dispute', () => {
     });
   });
 
-  test.each(pairs)('that is older changes nothing: %s to %s', (from, to) => {
+  test.each(pairs)('changes nothing if it is older: %s to %s', (from, to) => {
     const was = dispute({ status: from });
     expect(decide(was, event(T - 1, { status: to }))).toEqual({
       ...{ kind: 'ignore', reason: 'stale', isUnclear: false },
@@ -60,7 +60,7 @@ describe('a report of a dispute', () => {
     });
   });
 
-  test('of the same time moves the dispute only forward, and needs a read', () => {
+  test('moves the dispute only forward if it has the same time, and requires a read', () => {
     const was = dispute();
     expect(decide(was, event(T, { status: 'won' }))).toMatchObject({ kind: 'apply', cause: 'tie', isUnclear: true });
     const ignored = { kind: 'ignore', reason: 'same time', isUnclear: true, next: was };
@@ -76,11 +76,11 @@ describe('a report of a dispute', () => {
     ['currency', { currency: 'EUR' }, { currency: 'EUR' }],
     ['due date', { evidenceDueBy: (T + 9 * DAY) / SECOND }, { evidenceDueBy: iso(T + 9 * DAY) }],
     ['due date: none', { evidenceDueBy: null }, { evidenceDueBy: undefined }],
-  ])('that is newer brings another %s', (_, fields, stored) => {
+  ])('changes the %s if it is newer', (_, fields, stored) => {
     expect(decide(dispute(), event(T + 1, fields))).toMatchObject({ kind: 'apply', next: stored });
   });
 
-  test('leaves what it does not name', () => {
+  test('keeps the fields that it does not name', () => {
     const silent = { reason: undefined, evidenceDueBy: undefined };
     expect(decide(dispute(), event(T + 1, silent))).toMatchObject({ kind: 'ignore', reason: 'no change' });
     expect(decide(dispute(), event(T + 1, { ...silent, status: 'won' })).next).toMatchObject({
@@ -88,7 +88,7 @@ describe('a report of a dispute', () => {
     });
   });
 
-  test('that says nothing new only moves the time of the last report', () => {
+  test('updates only the time of the last report if it contains no news', () => {
     const was = dispute();
     expect(decide(was, event(T + 9))).toEqual({
       ...{ kind: 'ignore', reason: 'no change', isUnclear: false },
@@ -98,7 +98,7 @@ describe('a report of a dispute', () => {
     expect(decide(was, event(T - 1)).next).toBe(was);
   });
 
-  test('counts at the provider’s own time, where its object has one', () => {
+  test('counts at the provider’s own time, if the provider’s object has a time', () => {
     const own = { status: 'won', reportedAt: T - 1 } as const;
     expect(decide(dispute(), event(T + DAY, own))).toMatchObject({ kind: 'ignore', reason: 'stale' });
     const newer = decide(dispute(), event(T - DAY, { ...own, reportedAt: T + 1 }));
@@ -107,44 +107,47 @@ describe('a report of a dispute', () => {
 });
 
 describe('a read of a dispute', () => {
-  test.each(pairs)('takes %s to %s', (from, to) => {
+  test.each(pairs)('changes %s to %s', (from, to) => {
     const decided = decide(dispute({ status: from }), readOf(T + DAY, { status: to }));
     expect(decided).toMatchObject({ kind: 'apply', cause: 'report', isUnclear: false });
     expect(decided.next).toMatchObject({ status: to, reportedAt: iso(T + DAY), reportedBy: 'read' });
   });
 
-  test('counts when it started, or at a later time of the provider', () => {
+  test('counts at its start time, or at a later time of the provider', () => {
     const won = { status: 'won', reportedAt: T + 1 } as const;
     expect(decide(dispute(), readOf(T + 90, won)).next).toMatchObject({ reportedAt: iso(T + 90) });
     expect(decide(dispute(), readOf(T, won)).next).toMatchObject({ reportedAt: iso(T + 1) });
   });
 
-  test('that began long before the last report is stale', () => {
+  test('is stale if it began long before the last report', () => {
     const was = dispute({ reportedAt: iso(T + 5_001) });
     expect(decide(was, readOf(T, { status: 'won' }))).toMatchObject({ kind: 'ignore', reason: 'stale' });
   });
 
-  test.each([-5_000, -1, 0, 1, 5_000])('is followed by another where clocks could deceive: %i ms apart', (apart) => {
-    const read = decide(dispute(), readOf(T + apart, { status: 'needs_response' }));
-    expect(read).toMatchObject({ kind: 'apply', cause: 'report', isUnclear: true });
-    const after = dispute({ reportedBy: 'read' });
-    expect(decide(after, event(T + apart, { status: 'won' }))).toMatchObject({ isUnclear: true });
-    expect(decide(after, event(T + apart))).toMatchObject({ isUnclear: false });
-  });
+  test.each([-5_000, -1, 0, 1, 5_000])(
+    'is followed by another read if clock skew could change the order: %i ms apart',
+    (apart) => {
+      const read = decide(dispute(), readOf(T + apart, { status: 'needs_response' }));
+      expect(read).toMatchObject({ kind: 'apply', cause: 'report', isUnclear: true });
+      const after = dispute({ reportedBy: 'read' });
+      expect(decide(after, event(T + apart, { status: 'won' }))).toMatchObject({ isUnclear: true });
+      expect(decide(after, event(T + apart))).toMatchObject({ isUnclear: false });
+    },
+  );
 
-  test.each([-5_001, 5_001])('settles the order by itself %i ms apart', (apart) => {
+  test.each([-5_001, 5_001])('settles the order without another read at %i ms apart', (apart) => {
     const after = dispute({ reportedBy: 'read' });
     expect(decide(after, event(T + apart, { status: 'won' }))).toMatchObject({ isUnclear: false });
   });
 
-  test('is not held up by a time that has not come yet', () => {
+  test('ignores a last report with a time in the future', () => {
     const was = dispute({ reportedAt: iso(NOW + 300 * DAY) });
     const read = decide(was, readOf(NOW, { status: 'lost' }));
     expect(read).toMatchObject({ kind: 'apply', next: { status: 'lost', reportedAt: iso(NOW) } });
     expect(decide(was, event(NOW, { status: 'lost' }))).toMatchObject({ kind: 'ignore', reason: 'stale' });
   });
 
-  test('of a dispute that was recorded before reports had a time counts against its last change', () => {
+  test('counts against the dispute’s last change if the dispute has no report time', () => {
     const { reportedAt: _, reportedBy: __, ...was } = dispute();
     expect(decide(was, event(T + 500 + 5_001, { status: 'needs_response' }))).toMatchObject({
       ...{ kind: 'apply', cause: 'report', isUnclear: false },
@@ -154,13 +157,13 @@ describe('a read of a dispute', () => {
 });
 
 describe('the times of a dispute', () => {
-  test('the end is that of the last decision', () => {
+  test('include the end, which is the time of the last decision', () => {
     const lost = dispute({ status: 'lost', closedAt: iso(T) });
     expect(decide(lost, event(T + 1, { status: 'won' })).next).toMatchObject({ closedAt: iso(NOW) });
     expect(decide(lost, event(T + 1, { status: 'lost', amountCents: 1 })).next).toMatchObject({ closedAt: iso(T) });
   });
 
-  test('the reminder follows the due date, and stays where the date stays', () => {
+  test('include the reminder, which moves only with the due date', () => {
     const was = dispute({ status: 'needs_response', remindAt: iso(T + 5 * DAY) });
     const same = { status: 'needs_response', amountCents: 1 } as const;
     expect(decide(was, event(T + 1, same)).next).toMatchObject({ remindAt: iso(T + 5 * DAY) });
@@ -169,7 +172,7 @@ describe('the times of a dispute', () => {
     expect(decide(was, event(T + 1, { status: 'under_review' })).next).toMatchObject({ remindAt: undefined });
   });
 
-  test('a first report has them all', () => {
+  test('are all set by the first report', () => {
     expect(firstReport(event(T, { status: 'needs_response' }), NOW)).toEqual({
       ...{ status: 'needs_response', amountCents: 2_500, currency: 'USD', reason: 'fraudulent' },
       ...{ evidenceDueBy: iso(T + 7 * DAY), closedAt: undefined, reportedAt: iso(T), reportedBy: 'event' },

@@ -8,16 +8,16 @@ const names = (before: Payment | undefined, after: Payment) => paymentEvents(bef
 const next = (before: Payment, status: PaymentStatus): Payment => ({ ...before, status, version: before.version + 1 });
 const creating: Payment = { ...payment(), status: 'creating', version: 0 };
 
-describe('the events of a stored change', () => {
+describe('the events of a payment’s change', () => {
   test('are not published while the payment is being created', () => {
     expect(paymentEvents(undefined, creating)).toEqual([]);
   });
 
-  test('are payment.created once readers can see the payment', () => {
+  test('include payment.created when readers can see the payment', () => {
     expect(names(creating, payment())).toEqual(['payment.created']);
   });
 
-  test('are not published while the payment is withheld; payment.created is, once it is shown', () => {
+  test('are not published while the payment is withheld, and include payment.created when it is shown', () => {
     const withheld: Payment = { ...payment({ status: 'processing' }), withheld: true };
     const { withheld: _, ...shown } = withheld;
     expect(names(creating, withheld)).toEqual([]);
@@ -26,13 +26,13 @@ describe('the events of a stored change', () => {
     expect(names(withheld, next(shown, 'processing'))).toEqual(['payment.created']);
   });
 
-  test('are both if one change creates and settles the payment', () => {
+  test('are payment.created and the outcome if one change creates and settles the payment', () => {
     expect(names(undefined, payment({ status: 'succeeded' }))).toEqual(['payment.created', 'payment.succeeded']);
     expect(names(creating, payment({ status: 'failed' }))).toEqual(['payment.created', 'payment.failed']);
   });
 
   test.each(PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const)))(
-    'from %s to %s are one where it has just succeeded or failed, else none',
+    'report from %s to %s a new success or failure, and no other change',
     (from, to) => {
       const expected = from !== to && (to === 'succeeded' || to === 'failed') ? [`payment.${to}`] : [];
       const before = payment({ status: from });
@@ -40,13 +40,13 @@ describe('the events of a stored change', () => {
     },
   );
 
-  test('are not published without a new version: leases and due times publish nothing', () => {
+  test('are not published for leases and due times, which make no version', () => {
     const before = payment({ status: 'processing' });
     expect(paymentEvents(before, { ...before, status: 'succeeded' })).toEqual([]);
     expect(paymentEvents(before, { ...before, reconcileAt: iso(NOON) })).toEqual([]);
   });
 
-  test('have the same id in a replay, and another id for every other change', () => {
+  test('have the same id in a replay, and a different id for each other change', () => {
     const processing = payment({ status: 'processing', version: 4 });
     const paid = next(processing, 'succeeded');
     const [once] = paymentEvents(processing, paid);
@@ -58,10 +58,10 @@ describe('the events of a stored change', () => {
   });
 });
 
-describe('the payload', () => {
+describe('the payload of a payment’s event', () => {
   const payloadOf = (after: Payment) => paymentEvents(creating, after)[0]?.detail;
 
-  test('of a user’s payment has the documented fields', () => {
+  test('has the documented fields for a user’s payment', () => {
     const after = payment({ userEmail: 'ada@example.com', projectId: 'proj_1', organizationId: 'org_1' });
     expect(payloadOf(after)).toEqual({
       id: `${after.id}:1:payment.created`,
@@ -99,7 +99,7 @@ describe('the payload', () => {
     expect(payloadOf(payment(fields))).toMatchObject({ payload: { data: { user, project: null } } });
   });
 
-  test('holds no secret and no internal field', () => {
+  test('contains no secret and no internal field', () => {
     const after = payment({
       status: 'failed',
       clientSecret: 'CANARY-secret',

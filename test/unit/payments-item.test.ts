@@ -13,7 +13,7 @@ const guest = { userId: undefined, guestId: 'gst_1', guestEmail: 'Ada@Example.co
 const secret = { clientSecret: 'pi_1_secret_x' };
 
 describe('the item of a payment', () => {
-  test('has a key with its id', () => {
+  test('has a key made of its id', () => {
     const { id } = payment();
     expect(paymentItem(payment(), NOON)).toMatchObject({ pk: `PAY#${id}`, sk: 'PAY' });
   });
@@ -26,7 +26,7 @@ describe('the item of a payment', () => {
     expect(paymentItem(record, NOON)).toMatchObject({ owner, sort: `${record.createdAt}#${record.id}` });
   });
 
-  test('is listed under its guest’s e-mail in any case, and the key does not reveal the e-mail', () => {
+  test('is listed under the guest’s e-mail in any case, and its key does not reveal the e-mail', () => {
     const { owner } = paymentItem(payment(guest), NOON);
     expect(owner).toMatch(/^GUEST#[0-9a-f]{32}#PAY$/);
     expect(paymentItem(payment({ ...guest, guestEmail: 'ada@example.com' }), NOON)['owner']).toBe(owner);
@@ -43,7 +43,7 @@ describe('the item of a payment', () => {
     expect(['owner', 'project', 'sort', 'f'].filter((name) => name in item)).toEqual([]);
   });
 
-  test('is in no list while it is withheld; unpaid, it is kept 24 h without a due time', () => {
+  test('is in no list while it is withheld, and is kept for 24 h without a due time if it is unpaid', () => {
     const withheld = { withheld: true, projectId: 'proj_1', clientSecret: 'pi_1_secret' } as const;
     const claimed = paymentItem(payment({ ...withheld, status: 'processing', reconcileAt: iso(NOON) }), NOON);
     expect(['owner', 'project', 'sort', 'f', 'ttl'].filter((name) => name in claimed)).toEqual([]);
@@ -53,7 +53,7 @@ describe('the item of a payment', () => {
     expect(failed['ttl']).toBe(NOON / 1_000 + 86_400);
   });
 
-  test('carries the fields by which lists filter and sort', () => {
+  test('contains the fields by which lists filter and sort', () => {
     const record = payment({
       status: 'failed',
       organizationId: 'org_1',
@@ -78,7 +78,7 @@ describe('the item of a payment', () => {
     expect(paymentItem(payment(guest), NOON)['f']).toMatchObject({ g: 'gst_1', e: 'ada@example.com' });
   });
 
-  test('is read as the same payment', () => {
+  test('reads back as the same payment', () => {
     const record = payment({ ...secret, projectId: 'proj_1', draft: draft(), metadata: { note: ['a', 1, null] } });
     expect(paymentOf(paymentItem(record, NOON))).toEqual(record);
   });
@@ -87,7 +87,7 @@ describe('the item of a payment', () => {
     [DAY - 1, true],
     [DAY, false],
     [DAY + 1, false],
-  ])('%i ms after creation holds the client secret: %s', (after, held) => {
+  ])('contains the client secret %i ms after creation: %s', (after, held) => {
     const item = paymentItem(payment(secret), NOON + after);
     expect(item['clientSecret']).toBe(held ? secret.clientSecret : undefined);
   });
@@ -113,18 +113,18 @@ describe('the due time of a payment', () => {
     expect(nextPaymentDue(record)).toBe(at);
   });
 
-  test('is in the due index, in a shard that the sweep reads', () => {
+  test('is indexed in a shard that the sweep reads', () => {
     const { due, due_at } = paymentItem(payment(), NOON);
     expect(due_at).toBe(tomorrow);
     expect(dueShards).toContain(due);
   });
 
-  test('is in no due index without a due time', () => {
+  test('has no index entry if the payment has no due work', () => {
     const item = paymentItem(payment({ status: 'succeeded' }), NOON);
     expect('due' in item || 'due_at' in item).toBe(false);
   });
 
-  test('spreads over all shards', () => {
+  test('is spread over all shards', () => {
     const shards = Array.from({ length: 200 }, (_, index) => paymentItem(payment({ id: `pay_${index}` }), NOON)['due']);
     expect(new Set(shards)).toEqual(new Set(dueShards));
   });
@@ -144,7 +144,7 @@ describe('the due time of a payment', () => {
   });
 });
 
-describe('the store', () => {
+describe('the payment store', () => {
   const clock = { now: () => NOON };
   const stored = async (record: Payment = payment()) => {
     const memory = memoryTable(clock);
@@ -153,7 +153,7 @@ describe('the store', () => {
     return { store, memory };
   };
 
-  test('keeps the first of two payments under one id, and answers it', async () => {
+  test('keeps the first of two payments under the same id, and returns it', async () => {
     const { store } = await stored();
     expect(await store.insertOrFind(payment({ totalCents: 1, subtotalCents: 1 }))).toEqual(payment());
   });
@@ -168,7 +168,7 @@ describe('the store', () => {
     expect((await store.load(payment().id))?.status).toBe('succeeded');
   });
 
-  test('writes nothing if the transition table has no arrow for the change of status', async () => {
+  test('writes nothing if the transition table does not have the change of status', async () => {
     const { store, memory } = await stored();
     const before = await memory.table.get(paymentKey(payment().id));
     const unpaid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'cancel' });
@@ -190,14 +190,14 @@ describe('the store', () => {
     expect(await store.change(changed.record, () => undefined)).toMatchObject({ isOurs: false });
   });
 
-  test('answers that a removed payment is not there', async () => {
+  test('reports a removed payment as not found', async () => {
     const { store, memory } = await stored();
     await memory.table.remove(paymentKey(payment().id));
     const next = advancePayment(payment(), { to: 'failed', now: NOON + 1, cause: 'event' });
     await expect(store.change(payment(), () => next)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
-  test('allows one update at a time, and no commit that does not know of it', async () => {
+  test('allows one update at a time, and no commit without knowledge of the update', async () => {
     const { store } = await stored();
     expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
     expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();
@@ -208,7 +208,7 @@ describe('the store', () => {
     expect(committed.ok).toBe(false);
   });
 
-  test('drops a refused update, also after an event has advanced the payment', async () => {
+  test('drops a refused update, even after an event has advanced the payment', async () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
@@ -219,7 +219,7 @@ describe('the store', () => {
     expect((await store.load(payment().id))?.draft).toBeUndefined();
   });
 
-  test('gives an update to one function at a time, until the function releases it or its time-out has passed', async () => {
+  test('gives an update to one function at a time, until it is released or the function’s timeout has passed', async () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
@@ -231,7 +231,7 @@ describe('the store', () => {
     expect(await store.holdDraft(released)).toBeUndefined();
   });
 
-  test('removes only a payment whose creation was never finished', async () => {
+  test('removes only a payment whose creation never finished', async () => {
     const creating = { ...payment(), status: 'creating' as const, version: 0 };
     const { store } = await stored(creating);
     expect(await store.loadVisible(creating.id)).toBeUndefined();
@@ -240,7 +240,7 @@ describe('the store', () => {
     expect((await other.store.removeCreating(payment().id)).ok).toBe(false);
   });
 
-  test('gives an abandoned creation to one of many callers', async () => {
+  test('gives an abandoned creation to only one of many callers', async () => {
     const left = { ...payment({ busyUntil: iso(NOON) }), status: 'creating' as const, version: 0 };
     const { store } = await stored(left);
     const until = iso(NOON + MINUTE);
@@ -248,7 +248,7 @@ describe('the store', () => {
     expect(taken.toSorted()).toEqual([false, true]);
   });
 
-  test('removes the secret and keeps the other due work', async () => {
+  test('removes the client secret, and keeps the other due work', async () => {
     const processing = payment({ status: 'processing', reconcileAt: iso(NOON + MINUTE), ...secret });
     const { store, memory } = await stored(processing);
     await store.removeSecret(processing);

@@ -98,7 +98,7 @@ describe('a page beyond the first 5,000 payments', () => {
     expect(page).toMatchObject({ hasMore: false, next: undefined });
   });
 
-  test('holds the payments of its place in the list, for any bounds of whole days, order and status', () =>
+  test('contains the payments at its place in the list, for any bounds of whole days, order and status', () =>
     fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -129,7 +129,7 @@ describe('a page beyond the first 5,000 payments', () => {
       { numRuns: 40 },
     ));
 
-  test('is empty if its list is short, with the exact total of that list', async () => {
+  test('is empty for a short list, with the list’s exact total', async () => {
     const bounds = { from: startOf(5), to: endOf(5) };
     const page = await pageByCreation(
       TABLE,
@@ -143,7 +143,7 @@ describe('a page beyond the first 5,000 payments', () => {
   test.each([
     { from: iso(NOON), to: undefined },
     { from: undefined, to: iso(NOON + 4 * DAY) },
-  ])('is refused if its list has bounds within a day, which the counters do not know', async (bounds) => {
+  ])('is refused if its list has bounds within a day, because the counters count whole days', async (bounds) => {
     const page = pageByCreation(
       TABLE,
       { ...list, ...bounds, descending: true, offset: 5_001 },
@@ -154,7 +154,7 @@ describe('a page beyond the first 5,000 payments', () => {
 });
 
 describe('the reply with a page', () => {
-  test('has next_cursor although the page is empty, if its filter reached the read limit', () => {
+  test('has next_cursor even if the page is empty because its filter reached the read limit', () => {
     const found = { rows: [], hasMore: true, next: { pk: 'P#1', sk: 'P', sort: `${iso(NOON)}#1` } };
     const reply = paymentsReply([], found, {
       ...{ query: { page: 1, limit: 20 }, list: SCOPE, total: { count: 1, isExact: false }, next: undefined },

@@ -68,8 +68,8 @@ const change = fc.record({
   silent: fc.boolean(),
 });
 
-describe('counters of payments', () => {
-  test('equal the sums over the records, after any changes and any repetition of their messages', () => {
+describe('the counters of payments', () => {
+  test('equal the sums over the records after any changes and any repeated messages', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
         const records = Array.from({ length: 5 }, (_, index) =>
@@ -98,16 +98,16 @@ describe('counters of payments', () => {
   });
 });
 
-describe('one change', () => {
+describe('a payment’s change', () => {
   test('is not projected before readers can see the payment', () => {
     expect(paymentProjection(undefined, creating())).toEqual([]);
   });
 
-  test('is not projected where the version stays', () => {
+  test('is not projected if the version stays the same', () => {
     expect(paymentProjection(payment(), { ...payment(), reconcileAt: iso(NOON) })).toEqual([]);
   });
 
-  test('writes its history first, on the condition that it is not there yet', () => {
+  test('writes its history first, if the history entry does not exist', () => {
     const made = { actor: { type: 'user', id: 'user_1' }, requestId: 'req_1' } as const;
     const answered = { status: 'failed', version: 12, cause: 'answer', attempt: 2, failureCode: 'lost_card' } as const;
     const after = payment({ ...answered, ...made });
@@ -128,11 +128,11 @@ describe('one change', () => {
     });
   });
 
-  test('touches no counter where neither status nor scope changes', () => {
+  test('updates no counter if neither status nor scope changes', () => {
     expect(paymentProjection(payment(), payment({ version: 2, description: 'new' }))).toHaveLength(1);
   });
 
-  test('is counted on the day of the payment’s creation, also when it arrives late', () => {
+  test('counts on the day of the payment’s creation, even if it arrives late', () => {
     const before = payment({ status: 'processing' });
     const after = payment({ status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY) });
     const counters = paymentProjection(before, after).filter(

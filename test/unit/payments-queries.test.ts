@@ -10,7 +10,7 @@ const included = (query: unknown) => includesOf(getPaymentQuery.parse(query));
 const includedInList = (query: unknown) => includesOf(listPaymentsQuery.parse(query));
 
 describe('the query of a payment list', () => {
-  test('asks for the first twenty, newest first, by default', () => {
+  test('reads the first twenty payments, newest first, by default', () => {
     expect(listPaymentsQuery.parse({})).toEqual({ page: 1, limit: 20, orderBy: 'created_at', orderDir: 'desc' });
     expect(guestPaymentsQuery.parse({})).toEqual({ page: 1, limit: 20 });
   });
@@ -36,12 +36,12 @@ describe('the query of a payment list', () => {
       ['', 'today', '2026-02-30', '1'],
     ],
     ['include_pm', ['true', 'false', '1', '0', 'yes', 'no'], ['maybe', '2']],
-  ])('takes %s within its limits', (field, right, wrong) => {
+  ])('accepts %s within its limits', (field, right, wrong) => {
     expect(right.flatMap((value) => problems({ [field]: value }))).toEqual([]);
     for (const value of wrong) expect(problems({ [field]: value })).toEqual([field]);
   });
 
-  test('covers whole days without times, always in UTC', () => {
+  test('covers whole UTC days if the bounds have no time', () => {
     expect(listPaymentsQuery.parse({ created_at_from: '2026-03-10', created_at_to: '2026-03-10' })).toMatchObject({
       created_at_from: '2026-03-10T00:00:00.000Z',
       created_at_to: '2026-03-10T23:59:59.999Z',
@@ -56,7 +56,7 @@ describe('the query of a payment list', () => {
     expect(problems({ created_at_from: '2026-03-10T12:00:00Z', created_at_to: '2026-03-10T12:00:00Z' })).toEqual([]);
   });
 
-  test('names every problem at once', () => {
+  test('reports all problems together', () => {
     const wrong = { page: '0', limit: '51', status: 'paid', orderBy: 'id', orderDir: 'up', created_at_from: 'today' };
     expect(problems(wrong).toSorted()).toEqual(Object.keys(wrong).toSorted());
   });
@@ -78,11 +78,11 @@ describe('the includes of one payment', () => {
     [{ include: 'order, product', include_subscription: 'true' }, ['subscription', 'product', 'order']],
     [{ include: 'project', include_project: 'false' }, ['project']],
     [{ include_organization: '0' }, []],
-  ])('%j are %j', (query, expected) => {
+  ])('are read from %j as %j', (query, expected) => {
     expect(included(query)).toEqual(expected);
   });
 
-  test('of a list are the payment method alone', () => {
+  test('include only the payment method in a list', () => {
     for (const query of [{ include: 'pm' }, { include: 'payment_method' }, { include_pm: '1' }]) {
       expect(includedInList(query)).toEqual(['payment_method']);
     }

@@ -12,7 +12,7 @@ const letters = (length: number): string => 'x'.repeat(length);
 const keys = (count: number, value = 'v') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key_${index}`, value]));
 
-describe('the body of an intent', () => {
+describe('the request to create an intent', () => {
   test.each<[string, number]>([
     ['description', 1_000],
     ['concept', 200],
@@ -24,13 +24,13 @@ describe('the body of an intent', () => {
     ['project_id', 64],
     ['product_id', 64],
     ['billing_address_id', 64],
-  ])('takes %s of up to %i characters', (field, max) => {
+  ])('accepts %s of up to %i characters', (field, max) => {
     expect(takes({ [field]: letters(max) })).toEqual([]);
     expect(takes({ [field]: letters(max + 1) })).toEqual([field]);
   });
 
   test.each(['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'amount_cents'])(
-    'takes %s as a whole number from 0 to the greatest that a number holds exactly',
+    'accepts %s as an integer from 0 to the maximum safe integer',
     (field) => {
       expect([0, 1, Number.MAX_SAFE_INTEGER].flatMap((value) => takes({ [field]: value }))).toEqual([]);
       for (const value of [-1, 0.5, 2 ** 53, '100', Number.NaN, Number.POSITIVE_INFINITY, 1e21, [], {}, true]) {
@@ -39,7 +39,7 @@ describe('the body of an intent', () => {
     },
   );
 
-  test('takes a link of up to 2048 characters, by http or https only', () => {
+  test('accepts an http or https link of up to 2048 characters', () => {
     const link = `https://shop.example/${letters(2_048 - 21)}`;
     expect(takes({ return_url: link })).toEqual([]);
     const schemes = [
@@ -52,7 +52,7 @@ describe('the body of an intent', () => {
     for (const wrong of [`${link}x`, ...schemes]) expect(takes({ return_url: wrong })).toEqual(['return_url']);
   });
 
-  test('takes up to 20 tags of up to 50 characters, 500 in all', () => {
+  test('accepts up to 20 tags of up to 50 characters, 500 characters in total', () => {
     const list = (count: number, length: number) => Array.from({ length: count }, () => letters(length)).join(',');
     expect(takes({ tags: list(20, 20) })).toEqual([]);
     expect(takes({ tags: list(9, 50) })).toEqual([]);
@@ -61,7 +61,7 @@ describe('the body of an intent', () => {
     expect(takes({ tags: list(20, 25) })).toEqual(['tags']);
   });
 
-  test('takes metadata of up to 50 keys, 40 characters a key, 500 a value, 16 KB in all', () => {
+  test('accepts metadata of up to 50 keys, 40 characters per key, 500 per value, 16 KB in total', () => {
     expect(takes({ metadata: keys(50) })).toEqual([]);
     expect(takes({ metadata: { [letters(40)]: letters(500) } })).toEqual([]);
     expect(takes({ metadata: keys(51) })).toEqual(['metadata']);
@@ -76,18 +76,18 @@ describe('the body of an intent', () => {
     expect(takes({ metadata: [] })).toEqual(['metadata']);
   });
 
-  test('does not let a metadata key change a prototype', () => {
+  test('lets no metadata key change a prototype', () => {
     const metadata: unknown = JSON.parse('{"__proto__": {"admin": true}, "note": "v"}');
     const parsed = createIntentBody.safeParse(intentBody({ metadata }));
     expect(Reflect.get({}, 'admin')).toBeUndefined();
     expect(Object.getPrototypeOf(parsed.data?.metadata ?? {})).toBe(Object.prototype);
   });
 
-  test.each(['provider_a', 'provider_b', 'provider_c', 'provider_d'])('may name %s', (slot) => {
+  test.each(['provider_a', 'provider_b', 'provider_c', 'provider_d'])('can name %s', (slot) => {
     expect(takes({ provider_id: slot })).toEqual([]);
   });
 
-  test('names every problem at once, those of missing fields too', () => {
+  test('reports all problems together, including missing fields', () => {
     const body = {
       tax_cents: -1,
       provider_id: 'paypal',
@@ -112,7 +112,7 @@ describe('the body of an intent', () => {
     ]);
   });
 
-  test('needs a price or a product, and a currency unless the product has it', () => {
+  test('requires a price or a product, and a currency unless the product has it', () => {
     expect(problems(createIntentBody, {})).toEqual(['total_cents', 'currency']);
     for (const field of ['total_cents', 'subtotal_cents', 'amount_cents']) {
       expect(problems(createIntentBody, { [field]: 100, currency: 'USD' })).toEqual([]);
@@ -120,11 +120,11 @@ describe('the body of an intent', () => {
     expect(problems(createIntentBody, { product_id: 'prod_1' })).toEqual([]);
   });
 
-  test.each([[[]], ['text'], [1], [null], [true]])('is an object, not %j', (body) => {
+  test.each([[[]], ['text'], [1], [null], [true]])('must be an object, not %j', (body) => {
     expect(problems(createIntentBody, body)).toContain('');
   });
 
-  test('lower-cases and trims the e-mail of a guest, whose name is needed', () => {
+  test('trims and lower-cases a guest’s e-mail, and requires the guest’s name', () => {
     const guest = (fields: object) =>
       intentBody({ guest_data: { email: ' Ada@Example.COM ', name: ' Ada ', ...fields } });
     expect(createIntentBody.parse(guest({})).guest_data).toEqual({ email: 'ada@example.com', name: 'Ada' });
@@ -133,7 +133,7 @@ describe('the body of an intent', () => {
   });
 });
 
-describe('a field that a caller may never set', () => {
+describe('a field that a caller can never set', () => {
   const FORBIDDEN = {
     id: 'pay_000000000000000000000001',
     status: 'succeeded',
@@ -170,7 +170,7 @@ describe('a field that a caller may never set', () => {
     expect(Object.keys(FORBIDDEN).filter((field) => field in kept)).toEqual([]);
   });
 
-  test('is ignored beside the guest too', () => {
+  test('is ignored beside the guest as well', () => {
     const guest_data = { email: 'ada@example.com', name: 'Ada', guest_id: 'gst_1', is_admin: true };
     expect(createIntentBody.parse(intentBody({ guest_data })).guest_data).toEqual({
       email: 'ada@example.com',
@@ -179,8 +179,8 @@ describe('a field that a caller may never set', () => {
   });
 });
 
-describe('the body of an update', () => {
-  test('may hold nothing, any one field, or null to clear one', () => {
+describe('the request to update an intent', () => {
+  test('accepts no field, any single field, or null to clear a field', () => {
     expect(problems(updateIntentBody, {})).toEqual([]);
     const clearable = ['description', 'payment_method_id', 'customer_id', 'project_id', 'metadata', 'return_url'];
     for (const field of clearable) expect(problems(updateIntentBody, { [field]: null })).toEqual([]);
@@ -192,8 +192,8 @@ describe('the body of an update', () => {
   });
 });
 
-describe('the body of a confirmation', () => {
-  test('holds a method and a link back, within their limits', () => {
+describe('the request to confirm an intent', () => {
+  test('accepts a method and a return URL, within their limits', () => {
     expect(
       confirmBody.parse({ payment_method_id: 'pm_1', return_url: 'https://shop.example', amount_cents: 1 }),
     ).toEqual({

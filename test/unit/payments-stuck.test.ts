@@ -11,7 +11,7 @@ import {
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
-describe('a payment', () => {
+describe('the check for stuck payments', () => {
   test.each<[PaymentStatus, LookupResult, number, boolean]>([
     ['processing', 'outcome_unknown', 29 * MINUTE, false],
     ['processing', 'outcome_unknown', 30 * MINUTE, true],
@@ -19,18 +19,18 @@ describe('a payment', () => {
     ['processing', 'still_under_way', 7 * DAY, true],
     ['pending', 'outcome_unknown', DAY, false],
     ['created', 'outcome_unknown', DAY, false],
-  ])('that is %s, where %s, %i ms after its claim: stuck is %s', (...[status, looked, after, stuck]) => {
+  ])('decides for status %s, lookup %s, %i ms after the claim: %s', (...[status, looked, after, stuck]) => {
     const claimed = payment({ status, createdAt: iso(NOON - DAY), claimedAt: iso(NOON) });
     expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
   });
 
-  test('that is being created counts from its creation', () => {
+  test('counts from the creation for a payment that is being created', () => {
     const creating = { ...payment(), status: 'creating' as const, createdAt: iso(NOON), claimedAt: undefined };
     expect(isStuck(creating, 'outcome_unknown', NOON + 29 * MINUTE)).toBe(false);
     expect(isStuck(creating, 'outcome_unknown', NOON + 30 * MINUTE)).toBe(true);
   });
 
-  test('that is stuck is named in a warning, with what was seen', () => {
+  test('logs a warning about a stuck payment, with the lookup’s result', () => {
     const { log, lines } = logLines();
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON) });
     warnIfStuck({ log, now: () => NOON + 29 * MINUTE }, claimed, 'outcome_unknown');
@@ -42,24 +42,24 @@ describe('a payment', () => {
   });
 });
 
-describe('the next look at a payment', () => {
+describe('the next lookup of a payment', () => {
   test.each([
     [0, NOON, 1, 5 * MINUTE],
     [1, NOON + 5 * MINUTE, 2, 30 * MINUTE],
     [0, NOON + 5 * MINUTE, 2, 30 * MINUTE],
     [0, NOON + DAY, 6, 2 * DAY],
-  ])('after look %i is the first that is not in the past', (...[step, now, next, after]) => {
+  ])('is, after lookup %i, the first that is not in the past', (...[step, now, next, after]) => {
     expect(nextLook(NOON, step, now)).toEqual({ step: next, at: NOON + after });
   });
 
-  test('is due where a method is still to be saved: a minute after the payment, or as planned', () => {
+  test('is a minute after the payment, or as planned, if a method must still be saved', () => {
     const wanted = { status: 'succeeded', setupFutureUsage: 'off_session', providerCustomerId: 'cus_1' } as const;
     expect(nextPaymentDue(payment(wanted))).toBe(iso(NOON + MINUTE));
     expect(nextPaymentDue(payment({ ...wanted, reconcileAt: iso(NOON + 5) }))).toBe(iso(NOON + 5));
     expect(nextPaymentDue(payment({ ...wanted, methodNotKept: true }))).toBeUndefined();
   });
 
-  test('is the earliest of what is due', () => {
+  test('is the earliest of the payment’s due times', () => {
     const unclear = payment({ status: 'processing', reconcileAt: iso(NOON + 2 * DAY), clientSecret: 'pi_1_secret' });
     expect(nextPaymentDue(unclear)).toBe(iso(NOON + DAY));
     expect(nextPaymentDue({ ...unclear, reconcileAt: iso(NOON + 5) })).toBe(iso(NOON + 5));

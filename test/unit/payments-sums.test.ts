@@ -228,7 +228,7 @@ const summary = async (all: World, owner: Owner | undefined, fields: Record<stri
   ]);
 };
 
-describe('the summaries', () => {
+describe('the summaries of payments', () => {
   test('equal the sum over the payments after every random history and every replay of it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
@@ -260,7 +260,7 @@ describe('the sums of a payment', () => {
       'update' in one && one.update.pk === 'SUM#USER#user_1#PAY' ? [{ sk: one.update.sk, ...one.changes.add }] : [],
     );
 
-  test('move with an amended amount and currency', () => {
+  test('follow a changed amount and currency', () => {
     const amended = payment({ version: 2, totalCents: 900, subtotalCents: 900, currency: 'EUR' });
     expect(sums(payment(), amended)).toEqual([
       { sk: '2026-03-10#USD', 'status#created#count': -1, 'status#created#cents': -2_500 },
@@ -282,7 +282,7 @@ describe('the sums of a payment', () => {
     ]);
   });
 
-  test('take a refund that failed after its success back from the day of the success', () => {
+  test('subtract a refund that failed after its success, on the day of the success', () => {
     const paid = payment({ status: 'succeeded', completedAt: iso(NOON), refundedCents: 700, refundedCount: 1 });
     const refund: Refund = {
       id: 'ref_1',
@@ -298,7 +298,7 @@ describe('the sums of a payment', () => {
     ]);
   });
 
-  test('do not count the refund again in a later version that still holds it', () => {
+  test('do not count a refund again in a later version that still names it', () => {
     const refund: Refund = { id: 'ref_1', amountCents: 700, status: 'succeeded', completedAt: iso(NOON) };
     const refunded = payment({ status: 'succeeded', completedAt: iso(NOON), cause: 'refund', refund });
     expect(sums(refunded, { ...refunded, version: 2, cause: 'sync' })).toEqual([]);

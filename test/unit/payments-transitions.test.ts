@@ -47,16 +47,16 @@ const reportedEvent = (status: PaymentStatus, createdAt = epochSeconds(NOON), at
   attemptRef,
 });
 
-describe('the table of states', () => {
-  test('is settled by success and cancelation only', () => {
+describe('the transition table of a payment', () => {
+  test('has success and cancellation as its only settled states', () => {
     expect(PAYMENT_STATUSES.filter(isSettled).toSorted()).toEqual(['canceled', 'succeeded']);
   });
 
-  test.each(pairs)('%s → %s is further on where the order says so', (from, to) => {
+  test.each(pairs)('orders %s → %s as the rank of the states does', (from, to) => {
     expect(isAhead(from, to)).toBe(ORDER[to] > ORDER[from]);
   });
 
-  test.each(PAYMENT_STATUSES)('an event takes %s to all that is further on, unless it is settled', (from) => {
+  test.each(PAYMENT_STATUSES)('lets an event change %s to any later state, unless it is settled', (from) => {
     const further = isSettled(from) ? [] : PAYMENT_STATUSES.filter((to) => ORDER[to] > ORDER[from]);
     expect((PAYMENT_TRANSITIONS[from].event ?? []).toSorted()).toEqual(further.toSorted());
   });
@@ -66,13 +66,13 @@ describe('the table of states', () => {
     ['approval', ['requires_payment_method', 'created', 'pending', 'failed'], ['processing']],
     ['release', ['processing'], ['requires_payment_method', 'created', 'pending', 'failed']],
     ['cancel', ['requires_payment_method', 'created', 'pending', 'processing', 'failed'], ['canceled']],
-  ])('a %s leads from %j to %j and from nowhere else', (cause, from, to) => {
+  ])('lets a %s lead from %j to %j only', (cause, from, to) => {
     const legal = pairs.filter(([one, other]) => mayPaymentChange(one, other, cause));
     const expected = pairs.filter(([one, other]) => from.includes(one) && to.includes(other));
     expect(legal).toEqual(expected);
   });
 
-  test('a method set or cleared leads between the two states before confirmation only', () => {
+  test('lets a set or cleared method change only between the two states before confirmation', () => {
     const legal = pairs.filter(([from, to]) => mayPaymentChange(from, to, 'update'));
     expect(legal).toEqual([
       ['requires_payment_method', 'created'],
@@ -80,26 +80,32 @@ describe('the table of states', () => {
     ]);
   });
 
-  test('an authoritative read may lead anywhere', () => {
+  test('lets an authoritative read make any transition', () => {
     expect(pairs.every(([from, to]) => mayPaymentChange(from, to, 'read'))).toBe(true);
   });
 
-  test.each(PAYMENT_STATUSES)('the answer to an attempt takes %s only further on, unless it is processing', (from) => {
-    const further = ['pending', 'failed', 'canceled', 'succeeded'].filter(
-      (to) => from === 'processing' || ORDER[to as PaymentStatus] > ORDER[from],
-    );
-    const own = from === 'processing' ? ['processing'] : [];
-    expect((PAYMENT_TRANSITIONS[from].answer ?? []).toSorted()).toEqual([...further, ...own].toSorted());
-  });
+  test.each(PAYMENT_STATUSES)(
+    'lets the response to an attempt change %s only to a later state, except from processing',
+    (from) => {
+      const further = ['pending', 'failed', 'canceled', 'succeeded'].filter(
+        (to) => from === 'processing' || ORDER[to as PaymentStatus] > ORDER[from],
+      );
+      const own = from === 'processing' ? ['processing'] : [];
+      expect((PAYMENT_TRANSITIONS[from].answer ?? []).toSorted()).toEqual([...further, ...own].toSorted());
+    },
+  );
 
-  test.each(PAYMENT_STATUSES)('the provider’s own invoice takes %s only further on, and never cancels', (from) => {
-    const further = ['pending', 'processing', 'failed', 'succeeded'].filter(
-      (to) => ORDER[to as PaymentStatus] > ORDER[from],
-    );
-    expect((PAYMENT_TRANSITIONS[from].invoice ?? []).toSorted()).toEqual(further.toSorted());
-  });
+  test.each(PAYMENT_STATUSES)(
+    'lets the provider’s own invoice change %s only to a later state, and never cancel',
+    (from) => {
+      const further = ['pending', 'processing', 'failed', 'succeeded'].filter(
+        (to) => ORDER[to as PaymentStatus] > ORDER[from],
+      );
+      expect((PAYMENT_TRANSITIONS[from].invoice ?? []).toSorted()).toEqual(further.toSorted());
+    },
+  );
 
-  test('a creation leads to the two states before confirmation, or to its first claim; nothing leads back to it', () => {
+  test('lets a creation lead to a state before confirmation or to its first claim, and no state lead back', () => {
     expect(PAYMENT_TRANSITIONS.creating).toEqual({
       create: ['requires_payment_method', 'created'],
       claim: ['processing'],
@@ -108,12 +114,12 @@ describe('the table of states', () => {
     expect(reached).not.toContain('creating');
   });
 
-  test('only a read leads from a succeeded payment', () => {
+  test('lets only a read leave a succeeded payment', () => {
     expect(Object.keys(PAYMENT_TRANSITIONS.succeeded)).toEqual(['read']);
   });
 });
 
-describe('a change that is to be stored', () => {
+describe('the check of a stored change', () => {
   const CAUSES_OF_TABLE: Readonly<Record<HistoryCause, PaymentCause>> = {
     create: 'create',
     update: 'update',
@@ -130,7 +136,7 @@ describe('a change that is to be stored', () => {
     erasure: 'erasure',
   };
 
-  test.each(CAUSES)('by %s is refused unless the table has its arrow', (cause) => {
+  test.each(CAUSES)('refuses a change by %s unless the table has the transition', (cause) => {
     for (const [from, to] of pairs) {
       const store = () => requireTransition(payment({ status: from }), { status: to, cause });
       if (from === to || mayPaymentChange(from, to, CAUSES_OF_TABLE[cause])) expect(store).not.toThrow();
@@ -138,18 +144,18 @@ describe('a change that is to be stored', () => {
     }
   });
 
-  test('is judged by the cause that the caller names, where it is not the one of the history', () => {
+  test('uses the cause that the caller names instead of the history’s cause', () => {
     const claim = { status: 'processing', cause: 'claim' } as const;
     expect(() => requireTransition(payment({ status: 'pending' }), claim)).toThrow('pending to processing by claim');
     expect(() => requireTransition(payment({ status: 'pending' }), claim, 'approval')).not.toThrow();
   });
 
-  test('is refused where it has no cause', () => {
+  test('refuses a change without a cause', () => {
     expect(() => requireTransition(payment(), { status: 'failed' })).toThrow('by no cause');
   });
 });
 
-describe('an event of the provider', () => {
+describe('a provider’s event', () => {
   const expected = (from: PaymentStatus, to: PaymentStatus) => {
     if (from === to) return { kind: 'ignore', reason: 'no change', reconcile: false };
     if (!isSettled(from)) {
@@ -164,7 +170,7 @@ describe('an event of the provider', () => {
   };
 
   test.each(PAYMENT_STATUSES.flatMap((from) => REPORTED.map((to) => [from, to] as const)))(
-    'moves a payment on, is ignored or causes a read of the provider: %s, with %s reported',
+    'advances a payment, is ignored, or causes a read of the provider: %s, with %s reported',
     (from, to) => {
       expect(decideEvent(payment({ status: from }), reportedEvent(to))).toEqual(expected(from, to));
     },
@@ -216,7 +222,7 @@ describe('an event that races with a claim', () => {
     });
   });
 
-  test('is not stale if it was created in the second of the claim, even before the claim', () => {
+  test('is not stale if it was created in the second of the claim, even if it precedes the claim', () => {
     expect(decideEvent(claimed(), reportedEvent('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
@@ -244,11 +250,11 @@ describe('an event that races with a claim', () => {
     });
   });
 
-  test('is not stale if it reports a failure without the attempt, and no attempt was made before the claimed one', () => {
+  test('is not stale if it reports a failure without an attempt, and the claimed attempt is the first', () => {
     expect(decideEvent(claimed(), reportedEvent('failed', second + 1))).toEqual({ kind: 'apply', status: 'failed' });
   });
 
-  test('is not stale if it reports a success of the previous attempt: money moved', () => {
+  test('is not stale if it reports a success of the previous attempt, because money moved', () => {
     const payment = claimed({ priorAttemptRefs: ['ch_1'] });
     expect(decideEvent(payment, reportedEvent('succeeded', second + 1, 'ch_1'))).toEqual({
       kind: 'apply',
@@ -267,8 +273,8 @@ const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentS
   }, start);
 };
 
-describe('any order and any repetition of a provider’s events', () => {
-  test('ends the same, with and without a final event', () => {
+describe('any order and repetition of a provider’s events', () => {
+  test('ends in the same state, with and without a final event', () => {
     const events = fc.uniqueArray(fc.constantFrom(...REPORTED), { minLength: 1 });
     const reported = events
       .chain((once) => fc.array(fc.constantFrom(...once), { maxLength: 6 }).map((again) => [...once, ...again]))
@@ -284,7 +290,7 @@ describe('any order and any repetition of a provider’s events', () => {
 
 describe('the provider’s status from a read', () => {
   test.each(pairs.filter(([from]) => from !== 'processing'))(
-    'is stored as it is, also backward: %s here, %s there',
+    'is stored even if it moves the payment backward: %s here, %s at the provider',
     (from, to) => {
       const final = (status: PaymentStatus) => ['failed', 'canceled', 'succeeded'].includes(status);
       const undone = final(from) && !final(to);
@@ -306,12 +312,12 @@ describe('the provider’s status from a read', () => {
     ['failed', 'store'],
     ['canceled', 'store'],
     ['succeeded', 'store'],
-  ])('of a claim of ours: %s means %s', (status, kind) => {
+  ])('is interpreted during our claim: %s means %s', (status, kind) => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs: ['ch_1'] });
     expect(decideRead(claimed, { status, attemptRef: 'ch_2' }).kind).toBe(kind);
   });
 
-  test('during a claim: the failure of the previous attempt means that the claimed attempt has not arrived', () => {
+  test('shows that the claimed attempt has not arrived if it reports the previous attempt’s failure', () => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs: ['ch_1'] });
     expect(decideRead(claimed, { status: 'failed', attemptRef: 'ch_1' })).toEqual({ kind: 'not reached' });
   });
@@ -319,12 +325,12 @@ describe('the provider’s status from a read', () => {
   test.each([
     [undefined, 'not reached'],
     [['ch_1'], 'store'],
-  ])('during a claim: a failure that names no attempt, after the attempts %s, means %s', (priorAttemptRefs, kind) => {
+  ])('is interpreted for a failure without an attempt: after the attempts %s it means %s', (priorAttemptRefs, kind) => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs });
     expect(decideRead(claimed, { status: 'failed', attemptRef: undefined }).kind).toBe(kind);
   });
 
-  test('is stored for a payment that is under way at the provider without a claim of ours', () => {
+  test('is stored for a payment that the provider processes without a claim of ours', () => {
     expect(decideRead(payment({ status: 'processing' }), { status: 'created', attemptRef: undefined })).toEqual({
       kind: 'store',
       status: 'created',
@@ -332,7 +338,7 @@ describe('the provider’s status from a read', () => {
     });
   });
 
-  test('is no anomaly where a failed attempt turns out to be paid or canceled', () => {
+  test('is not an anomaly if a failed attempt was actually paid or canceled', () => {
     for (const status of ['succeeded', 'canceled'] as const) {
       expect(decideRead(payment({ status: 'failed' }), { status, attemptRef: 'ch_1' })).toEqual({
         kind: 'store',
@@ -343,7 +349,7 @@ describe('the provider’s status from a read', () => {
   });
 });
 
-describe('a confirmation', () => {
+describe('the claim for a confirmation', () => {
   test.each<[PaymentStatus, ReturnType<typeof claimRefusal>]>([
     ['requires_payment_method', undefined],
     ['created', undefined],
@@ -352,7 +358,7 @@ describe('a confirmation', () => {
     ['processing', 'in progress'],
     ['canceled', 'canceled'],
     ['succeeded', 'already succeeded'],
-  ])('of a %s payment: %s', (status, refusal) => {
+  ])('gets for a %s payment the refusal %s', (status, refusal) => {
     expect(claimRefusal(payment({ status }))).toBe(refusal);
   });
 
@@ -362,7 +368,7 @@ describe('a confirmation', () => {
     ['failed', 'in progress'],
     ['canceled', 'canceled'],
     ['succeeded', 'already succeeded'],
-  ])('of a %s payment with an update under way: %s', (status, refusal) => {
+  ])('gets for a %s payment with an open update the refusal %s', (status, refusal) => {
     expect(claimRefusal(payment({ status, draft: draft() }))).toBe(refusal);
   });
 });
@@ -380,12 +386,12 @@ describe('a payer’s approval at the provider', () => {
     ['processing', { kind: 'ignore', reason: 'is processing', reconcile: true }],
     ['canceled', { kind: 'ignore', reason: 'is canceled', reconcile: false }],
     ['succeeded', { kind: 'ignore', reason: 'is succeeded', reconcile: false }],
-  ])('of a %s payment: %j', (status, decision) => {
+  ])('decides for a %s payment: %j', (status, decision) => {
     expect(decideApproval(at(status), second)).toEqual(decision);
     expect(decision.kind === 'claim').toBe(mayPaymentChange(status, 'processing', 'approval'));
   });
 
-  test('waits for an update that is under way', () => {
+  test('waits for an open update', () => {
     expect(decideApproval(at('created', { draft: draft() }), second)).toEqual({ kind: 'busy' });
   });
 
@@ -394,7 +400,7 @@ describe('a payer’s approval at the provider', () => {
     ['pending', second, { kind: 'claim' }],
     ['failed', second, { kind: 'ignore', reason: 'stale', reconcile: false }],
     ['failed', second + 1, { kind: 'claim' }],
-  ])('counts for the attempt that it was made for: %s, at second %i: %j', (status, approvedAt, decision) => {
+  ])('counts for its own attempt: %s, at second %i: %j', (status, approvedAt, decision) => {
     expect(decideApproval(at(status, { claimedAt }), approvedAt)).toEqual(decision);
   });
 });
@@ -415,7 +421,7 @@ describe('an update of a payment', () => {
     { returnUrl: 'https://b.example/' },
     { setupFutureUsage: undefined },
     { providerCustomerId: 'cus_2' },
-  ])('is sent to the provider if it changes only what the provider holds: %j', (changed) => {
+  ])('is sent to the provider if it changes only fields that the provider stores: %j', (changed) => {
     expect(concernsProvider(payment(held), { ...held, ...changed })).toBe(true);
   });
 
@@ -425,12 +431,12 @@ describe('an update of a payment', () => {
     { customerId: 'cust_2' },
     { concept: 'B', referenceCode: 'R', category: 'C', tags: 'x', metadata: { a: 1 } },
     { projectId: 'prj_1', productId: 'prd_1', billingAddressId: 'addr_1' },
-  ])('is stored without a call if the provider holds nothing of it: %j', (changed) => {
+  ])('is stored without a call if it changes no field that the provider stores: %j', (changed) => {
     expect(concernsProvider(payment(held), { ...held, ...changed })).toBe(false);
   });
 });
 
-describe('an unclear payment', () => {
+describe('a payment with an unknown outcome', () => {
   test.each([
     [0, MINUTE],
     [1, 5 * MINUTE],
@@ -441,15 +447,15 @@ describe('an unclear payment', () => {
     [6, 2 * DAY],
     [7, 3 * DAY],
     [30, 26 * DAY],
-  ])('is looked up for the time numbered %i, %i ms after its claim', (step, after) => {
+  ])('has lookup %i at %i ms after its claim', (step, after) => {
     expect(reconcileTime(NOON, step)).toBe(NOON + after);
   });
 
-  test('is always looked up later than the time before', () => {
+  test('has lookups with strictly growing times', () => {
     fc.assert(fc.property(fc.nat(1_000), (step) => reconcileTime(NOON, step) < reconcileTime(NOON, step + 1)));
   });
 
-  test('is sent again under its key for half an hour, so at three looks', () => {
+  test('is retried under its key for half an hour, at the first three lookups', () => {
     expect(RESEND_WITHIN_MS).toBe(30 * MINUTE);
     expect(RECONCILE_AFTER_MS.filter((after) => after <= RESEND_WITHIN_MS)).toHaveLength(3);
   });

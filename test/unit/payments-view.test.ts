@@ -32,14 +32,14 @@ const full = payment({ ...INTERNAL, clientSecret: SECRET, guestEmail: 'ada@examp
 const VIEWS = { paymentView, guestListView: guestPaymentView, confirmationView };
 
 describe('the view of a payment', () => {
-  test.each(Object.entries(VIEWS))('holds nothing of the inside, nor the secret: %s', (_, view) => {
+  test.each(Object.entries(VIEWS))('contains no internal field and no secret: %s', (_, view) => {
     const text = JSON.stringify(view(full));
     expect(text).not.toContain('CANARY');
     const names = ['methodRef', 'requestHash', 'version', 'attempt', 'reconcile', 'busyUntil', 'cause', 'draft', 'due'];
     for (const name of names) expect(text).not.toContain(`"${name}`);
   });
 
-  test('holds the interface’s fields, null without a value', () => {
+  test('has the API’s fields, null without a value', () => {
     const view = paymentView(payment());
     expect(view).toEqual({
       id: 'pay_00000000000000000000000a',
@@ -76,7 +76,7 @@ describe('the view of a payment', () => {
     expect(paymentViewSchema.safeParse(view).success).toBe(true);
   });
 
-  test('holds organization, project and similar fields only if they are set', () => {
+  test('has organization, project and similar fields only if they are set', () => {
     const set = { organization_id: 'org_1', project_id: 'proj_1', product_id: 'prod_1', failure_code: 'lost_card' };
     const { organization_id, project_id, product_id } = set;
     const record = payment({
@@ -146,7 +146,7 @@ describe('the client secret', () => {
     [DAY - 1, true],
     [DAY, false],
     [30 * DAY, false],
-  ])('%i ms after creation is shown to those who may confirm: %s', (after, shown) => {
+  ])('is shown %i ms after creation to callers who can confirm: %s', (after, shown) => {
     expect(paymentWithSecret(full, NOON + after).client_secret).toBe(shown ? SECRET : undefined);
     expect('client_secret' in paymentWithSecret(full, NOON + after)).toBe(shown);
   });

@@ -10,10 +10,10 @@ import type { Order } from '../../shared/providers/paypal/schemas.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 
-describe('an amount', () => {
+describe('an amount at PayPal', () => {
   const CURRENCIES = ['USD', 'EUR', 'JPY', 'HUF', 'TWD', 'BRL'] as const;
 
-  test('is the same when it comes back, or cannot be said', () => {
+  test('is the same after conversion to PayPal’s form and back, unless PayPal cannot express it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...CURRENCIES), fc.integer({ min: 1, max: 99_999_999 }), (currency, cents) => {
         const money = paypalMoney({ amountCents: cents, currency });
@@ -24,7 +24,7 @@ describe('an amount', () => {
     );
   });
 
-  test('with fractions of a minor unit equals no amount of ours', () => {
+  test('equals none of our amounts if it has fractions of a minor unit', () => {
     expect(centsOf({ currency_code: 'USD', value: '1.005' })).toBe(100.5);
     expect(centsOf({ currency_code: 'USD', value: '1.0000' })).toBe(100);
     expect(centsOf({ currency_code: 'dollars', value: '1' })).toBeUndefined();
@@ -41,7 +41,7 @@ const order = (status: string, captures: Captured = [], more: Partial<Order> = {
 const capture = (id: string, status: string) => ({ id, status, amount: { currency_code: 'USD', value: '25.00' } });
 const known = (status: KnownPayment['status'], method?: string) => ({ status, method });
 
-describe('an order in our words', () => {
+describe('the status of a PayPal order', () => {
   test.each([
     ['COMPLETED', 'succeeded'],
     ['PARTIALLY_REFUNDED', 'succeeded'],
@@ -51,7 +51,7 @@ describe('an order in our words', () => {
     ['FAILED', 'failed'],
     ['SOMETHING_NEW', 'processing'],
     ['constructor', 'processing'],
-  ])('completed, its capture %s, is %s: the order alone proves nothing', (status, expected) => {
+  ])('is derived from the capture %s as %s, because the order alone proves nothing', (status, expected) => {
     expect(readPaypalOrder(order('COMPLETED', [capture('C1', status)]), known('processing'))).toMatchObject({
       status: expected,
       intentId: 'O1',
@@ -60,7 +60,7 @@ describe('an order in our words', () => {
     });
   });
 
-  test('completed without a capture settles nothing', () => {
+  test('is not settled by a completed order without a capture', () => {
     expect(readPaypalOrder(order('COMPLETED'), known('processing'))).toMatchObject({
       status: 'processing',
       paymentId: 'O1',
@@ -71,7 +71,7 @@ describe('an order in our words', () => {
     [['DECLINED', 'COMPLETED', 'DECLINED'], 'C2', 'succeeded'],
     [['DECLINED', 'PENDING', 'DECLINED'], 'C2', 'processing'],
     [['DECLINED', 'DECLINED'], 'C2', 'failed'],
-  ])('with captures %j is what %s says: %s', (statuses, paymentId, status) => {
+  ])('is decided among the captures %j by %s: %s', (statuses, paymentId, status) => {
     const captures = statuses.map((one, index) => capture(`C${index + 1}`, one));
     expect(readPaypalOrder(order('COMPLETED', captures), known('processing'))).toMatchObject({ paymentId, status });
   });
@@ -92,11 +92,14 @@ describe('an order in our words', () => {
     ['APPROVED', 'processing', undefined, 'requires_payment_method'],
     ['APPROVED', 'failed', undefined, 'failed'],
     ['APPROVED', 'canceled', undefined, 'canceled'],
-  ])('%s, known as %s with the method %s, is %s', (...[status, recorded, method, expected]) => {
-    const report = readPaypalOrder(order(status), known(recorded, method));
-    expect(report.status).toBe(expected);
-    expect(report.awaitsCapture).toBe(status === 'APPROVED' && expected === 'pending' ? true : undefined);
-  });
+  ])(
+    'is derived from the order %s, the record %s and the method %s as %s',
+    (...[status, recorded, method, expected]) => {
+      const report = readPaypalOrder(order(status), known(recorded, method));
+      expect(report.status).toBe(expected);
+      expect(report.awaitsCapture).toBe(status === 'APPROVED' && expected === 'pending' ? true : undefined);
+    },
+  );
 });
 
 const settings = (more: object = {}) => ({
@@ -131,7 +134,7 @@ const find = (provider: PaymentProvider) => provider.findPayment(FOUND);
 const bearer = (calls: readonly { path: string; headers: Headers }[]) =>
   calls.filter(({ path }) => !path.includes('oauth2')).map(({ headers }) => headers.get('authorization'));
 
-describe('the access token', () => {
+describe('the PayPal access token', () => {
   afterEach(() => vi.useRealTimers());
 
   test('is kept until a minute before its end', async () => {
@@ -150,7 +153,7 @@ describe('the access token', () => {
     expect(bearer(calls)).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
   });
 
-  test('that is refused is renewed once, and then the refusal stands', async () => {
+  test('is renewed once after a refusal, and a second refusal fails the call', async () => {
     let count = 0;
     const { provider, calls } = paypalThat((path) => {
       if (!path.includes('oauth2')) return Response.json({ name: 'AUTHENTICATION_FAILURE' }, { status: 401 });
@@ -161,7 +164,7 @@ describe('the access token', () => {
     expect(bearer(calls)).toEqual(['Bearer t1', 'Bearer t2']);
   });
 
-  test('is bought once where several find it refused', async () => {
+  test('is requested once if several calls find it refused', async () => {
     let bought = 0;
     const { provider } = paypalThat((path, { headers }) => {
       if (path.includes('oauth2')) {
@@ -176,7 +179,7 @@ describe('the access token', () => {
     expect(bought).toBe(2);
   });
 
-  test('that cannot be bought is asked for again at the next call', async () => {
+  test('is requested again by the next call after a failed request', async () => {
     let isDown = true;
     const { provider } = paypalThat((path) => {
       if (!path.includes('oauth2')) return Response.json(order('CREATED'));
@@ -189,7 +192,7 @@ describe('the access token', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('an error response of PayPal', () => {
   const confirm = (provider: PaymentProvider) =>
     provider.confirmIntent({
       idempotencyKey: 'pay_1:confirm:1',
@@ -211,7 +214,7 @@ describe('a refusal', () => {
     ['TRANSACTION_REFUSED', 'do_not_honor'],
     ['PAYER_CANNOT_PAY', 'do_not_honor'],
     ['CARD_EXPIRED', 'expired_card'],
-  ])('%s is a decline: %s', async (name, code) => {
+  ])('is a decline for %s: %s', async (name, code) => {
     expect(await confirm(answering(422, issue(name)))).toEqual({ kind: 'declined', code, attemptRef: undefined });
   });
 
@@ -228,19 +231,19 @@ describe('a refusal', () => {
     [422, issue('constructor'), 'constructor', undefined],
     [403, { name: 'NOT_AUTHORIZED' }, 'NOT_AUTHORIZED', undefined],
     [400, 'no JSON object', 'HTTP_400', undefined],
-  ])('%d %j is %s of %s', async (...[status, body, reason, parameter]) => {
+  ])('is a refusal for %d %j: %s of %s', async (...[status, body, reason, parameter]) => {
     expect(await confirm(answering(status, body))).toEqual({ kind: 'refused', reason, parameter });
   });
 
-  test('429 is none: PayPal did nothing', async () => {
+  test('is not_done for 429, because PayPal did nothing', async () => {
     expect(await confirm(answering(429, {}))).toEqual({ kind: 'not_done', reason: 'rate_limited' });
   });
 
-  test.each([409, 500, 503])('%d is an unknown outcome', async (status) => {
+  test.each([409, 500, 503])('is an unknown outcome for %d', async (status) => {
     expect(await confirm(answering(status, {}))).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  test('never opens a slot without its keys', () => {
+  test('cannot occur without keys, because the slot stays closed', () => {
     const options = { slot: 'provider_b' as const, timeoutMs: 1, log, fetch };
     for (const missing of [{ CLIENT_ID: '' }, { CLIENT_SECRET: '' }]) {
       expect(openPayPal({ ...options, settings: settings(missing) })).toBeUndefined();

@@ -22,13 +22,13 @@ const TOKEN = {
   payment_source: { card: { brand: 'VISA', last_digits: '1111', expiry: '2034-12' } },
 };
 
-describe('an event of PayPal', () => {
+describe('a PayPal event', () => {
   test.each([
     ['PAYMENT.CAPTURE.COMPLETED', 'payment_intent.succeeded'],
     ['PAYMENT.CAPTURE.PENDING', 'payment_intent.processing'],
     ['PAYMENT.CAPTURE.DENIED', 'payment_intent.failed'],
     ['PAYMENT.CAPTURE.DECLINED', 'payment_intent.failed'],
-  ])('%s is %s, of the capture, its order and our payment', (rawType, type) => {
+  ])('%s is read as %s, with the capture, its order and our payment', (rawType, type) => {
     expect(readPayPalEvent(event(rawType, CAPTURE))).toEqual({
       id: 'WH-1',
       rawType,
@@ -51,7 +51,7 @@ describe('an event of PayPal', () => {
   test.each([
     ['CHECKOUT.ORDER.APPROVED', 'payment_intent.processing', true],
     ['CHECKOUT.ORDER.VOIDED', 'payment_intent.canceled', undefined],
-  ])('%s is %s, and an approval awaits our capture: %s', (rawType, type, awaitsCapture) => {
+  ])('%s is read as %s, and an approval awaits our capture: %s', (rawType, type, awaitsCapture) => {
     const { type: read, object } = readPayPalEvent(event(rawType, ORDER)) ?? {};
     expect(read).toBe(type);
     expect(object).toMatchObject({ id: 'O1', amountCents: 900, currency: 'JPY', ourPaymentId: 'pay_1' });
@@ -61,7 +61,7 @@ describe('an event of PayPal', () => {
   test.each([
     ['VAULT.PAYMENT-TOKEN.CREATED', 'payment_method.attached'],
     ['VAULT.PAYMENT-TOKEN.DELETED', 'payment_method.detached'],
-  ])('%s is %s', (rawType, type) => {
+  ])('%s is read as %s', (rawType, type) => {
     expect(readPayPalEvent(event(rawType, TOKEN))).toMatchObject({
       type,
       object: {
@@ -71,7 +71,7 @@ describe('an event of PayPal', () => {
     });
   });
 
-  test('of a completed order says nothing: its capture may be pending or declined', () => {
+  test('has no type for a completed order, whose capture can be pending or declined', () => {
     expect(readPayPalEvent(event('CHECKOUT.ORDER.COMPLETED', ORDER))).toMatchObject({ type: undefined });
   });
 
@@ -81,7 +81,7 @@ describe('an event of PayPal', () => {
     ['PAYMENT.CAPTURE.COMPLETED', { status: 'COMPLETED' }],
     ['CHECKOUT.ORDER.APPROVED', { id: 'O1' }],
     ['SOMETHING.NEW', undefined],
-  ])('%s of %j is ignored', (rawType, resource) => {
+  ])('%s with %j is ignored', (rawType, resource) => {
     expect(readPayPalEvent(event(rawType, resource))).toMatchObject({ id: 'WH-1', rawType, type: undefined });
   });
 
@@ -95,13 +95,13 @@ describe('an event of PayPal', () => {
     ['0500', 'do_not_honor'],
     ['toString', 'do_not_honor'],
     [undefined, 'do_not_honor'],
-  ])('of a card that is declined with %s says %s', (code, failureCode) => {
+  ])('reads the decline %s of a card as %s', (code, failureCode) => {
     const declined = { ...CAPTURE, status: 'DECLINED', ...(code && { processor_response: { response_code: code } }) };
     expect(readPayPalEvent(event('PAYMENT.CAPTURE.DECLINED', declined))?.object.failureCode).toBe(failureCode);
   });
 
   test.each(['25', '25.5', '25.501', '-25.00', '1e3', ' 25.00', '٢٥.٠٠', ''])(
-    'with the amount %j says what PayPal means, or nothing',
+    'reads the amount %j as PayPal means it, or not at all',
     (value) => {
       const meant: Readonly<Record<string, number>> = { 25: 2_500, '25.5': 2_550, '25.501': 2_550.1, '-25.00': -2_500 };
       const amount = { currency_code: 'USD', value };
@@ -119,7 +119,7 @@ describe('an event of PayPal', () => {
     event('X', CAPTURE).resource,
     { ...event('X', {}), create_time: 'soon' },
     { id: 'WH-1' },
-  ])('%j is none', (body) => {
+  ])('is refused as %j', (body) => {
     expect(readPayPalEvent(body)).toBeUndefined();
   });
 });

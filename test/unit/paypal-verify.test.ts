@@ -33,7 +33,7 @@ const service = (answer: unknown = VALID, baseUrl = '', webhookId = 'W1') => {
 };
 
 describe("PayPal's verification", () => {
-  test('is asked with the headers of the event, and with its bytes', async () => {
+  test('is called with the headers of the event and its original bytes', async () => {
     const { calls, verify } = service();
     expect(await verify()).toBe('valid');
     expect(calls).toMatchObject([
@@ -55,11 +55,11 @@ describe("PayPal's verification", () => {
     ['a request that PayPal cannot process', { kind: 'answered no', status: 422 }, 'invalid'],
     ['any other refusal', { kind: 'answered no', status: 401 }, 'unavailable'],
     ['no answer', { kind: 'unknown', reason: 'timeout', status: 400 }, 'unavailable'],
-  ])('decides by %s', async (_, answer, verdict) => {
+  ])('decides by the response: %s', async (_, answer, verdict) => {
     expect(await service(answer).verify()).toBe(verdict);
   });
 
-  test('is remembered for the last thousand events', async () => {
+  test('is cached for the last thousand events', async () => {
     const { calls, verify } = service();
     for (let count = 0; count < 1_000; count += 1) await verify({ 'paypal-transmission-id': `id-${count}` });
     await verify({ 'paypal-transmission-id': 'id-0' });
@@ -71,7 +71,7 @@ describe("PayPal's verification", () => {
     expect(calls).toHaveLength(1_002);
   });
 
-  test('is asked again after it was unavailable', async () => {
+  test('is called again after it was unavailable', async () => {
     const { calls, verify } = service({ kind: 'answered no', status: 500 });
     await verify();
     await verify();
@@ -89,14 +89,14 @@ describe("PayPal's verification", () => {
     ['an id with a space at its start', { 'paypal-transmission-id': ' id-1' }],
     ['a certificate of another host', { 'paypal-cert-url': 'https://api.example.com/cert' }],
     ['a time without a day', { 'paypal-transmission-time': '12:00:00Z' }],
-  ])('is not asked for %s', async (_, headers) => {
+  ])('is not called for %s', async (_, headers) => {
     const { calls, verify } = service();
     expect(await verify(headers)).toBe('invalid');
     expect(calls).toEqual([]);
   });
 
   test.each(['[1]', '{', '"{}"', ' {}', '{} '])(
-    'is not asked for a body that is not exactly one object: %j',
+    'is not called for a body that is not exactly one object: %j',
     async (text) => {
       const { calls, verify } = service();
       expect(await verify({}, text)).toBe('invalid');
@@ -105,7 +105,7 @@ describe("PayPal's verification", () => {
   );
 
   test.each([Buffer.from('null'), Buffer.from('x'), Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])])(
-    'is not asked for bytes that are no object of text: %j',
+    'is not called for bytes that are not an object in text: %j',
     async (raw) => {
       const { calls, verify } = service();
       expect(await verify({}, raw)).toBe('invalid');
@@ -113,7 +113,7 @@ describe("PayPal's verification", () => {
     },
   );
 
-  test('needs the id of the webhook, and the keys of the call: the route is closed without them', () => {
+  test('requires the webhook id and the API keys, and the route is closed without them', () => {
     const named = { ADAPTER: 'paypal', CLIENT_ID: 'id', CLIENT_SECRET: 'secret', WEBHOOK_ID: 'W1' } as const;
     const opened = (missing: Partial<SlotSettings>) =>
       openPayPalReceiver({
@@ -127,14 +127,14 @@ describe("PayPal's verification", () => {
     for (const name of ['CLIENT_ID', 'CLIENT_SECRET', 'WEBHOOK_ID']) expect(opened({ [name]: '' })).toBeUndefined();
   });
 
-  test('takes a time with an offset, and is asked for thirty days', async () => {
+  test('accepts a time with an offset, and an event of up to thirty days', async () => {
     const { verify } = service();
     expect(await verify({ 'paypal-transmission-time': '2026-03-10T14:00:00+02:00' })).toBe('valid');
     expect(await verify({}, '{}', NOON + 30 * DAY)).toBe('valid');
     expect(await verify({}, '{}', NOON + 30 * DAY + 1)).toBe('invalid');
   });
 
-  test('trusts the certificates of a base URL that the operator has set, and no other host', async () => {
+  test('trusts certificates of the operator’s configured base URL, and of no other host', async () => {
     const { verify } = service(VALID, 'https://proxy.example:8443/paypal');
     expect(await verify({ 'paypal-cert-url': 'https://proxy.example:8443/cert' })).toBe('valid');
     expect(await verify({ 'paypal-cert-url': 'https://proxy.example/cert', 'paypal-transmission-id': 'x' })).toBe(

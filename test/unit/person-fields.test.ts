@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codeOnly, ERASED, isCode, withoutEmails, withoutPerson } from '../../shared/core/person-fields.ts';
 
-describe('a payload without its person', () => {
+describe('a payload without personal data', () => {
   test('keeps ids, amounts, dates, currencies and statuses', () => {
     const facts = {
       id: 'evt_1mwsbsfey0000002g',
@@ -17,13 +17,13 @@ describe('a payload without its person', () => {
     expect(withoutPerson(facts)).toEqual(facts);
   });
 
-  test('keeps the state of an order or a dispute, and loses that of a place', () => {
+  test('keeps the state of an order or a dispute, but not of an address', () => {
     const dispute = { dispute: { id: 'dts_1', state: 'WON' }, order_updated: { state: 'CANCELED' } };
     expect(withoutPerson(dispute)).toEqual(dispute);
     expect(withoutPerson({ state: 'TX', buyer: { state: 'WON' } })).toEqual({ state: null, buyer: {} });
   });
 
-  test('loses names, addresses, phone numbers, e-mail addresses and free texts', () => {
+  test('has no names, addresses, phone numbers, e-mail addresses or free texts', () => {
     expect(
       withoutPerson({
         receipt_email: 'ada@example.com',
@@ -47,7 +47,7 @@ describe('a payload without its person', () => {
     });
   });
 
-  test('keeps our own ids in metadata, and nothing else there', () => {
+  test('keeps only our own ids in metadata', () => {
     const id = 'pay_0123456789abcdef01234567';
     expect(withoutPerson({ metadata: { payment_id: id, member: 'Ada', 'ada@example.com': 1, n: 5 } })).toEqual({
       metadata: { payment_id: id },
@@ -64,7 +64,7 @@ describe('a payload without its person', () => {
   });
 });
 
-test('an e-mail address is replaced at any place, in any case', () => {
+test('an e-mail address is replaced at any place and in any case', () => {
   const emails = ['ada@example.com'];
   expect(withoutEmails({ a: 'To ADA@example.com, ada@Example.com!', 'ada@example.com': [1, 'other'] }, emails)).toEqual(
     {
@@ -76,7 +76,7 @@ test('an e-mail address is replaced at any place, in any case', () => {
 });
 
 test.each(['J\u030coe@example.com', 'j\u030coe@example.com', '\u01f0oe@example.com', 'J\u030cOE@EXAMPLE.COM'])(
-  'an e-mail address is replaced as %j, in any composition and case',
+  'an e-mail address is replaced as %j, in any Unicode composition and case',
   (written) => {
     const replaced = withoutEmails({ [written]: [`Re\u0301: to ${written}, today`] }, ['\u01f0oe@example.com']);
     expect(replaced).toEqual({ [ERASED]: [expect.stringContaining(`: to ${ERASED}, today`)] });
@@ -94,7 +94,7 @@ test.each([
   ['+34600111222', false],
   ['600.111.222', false],
   ['34600111222', false],
-])('%j stays as a code: %s', (text, isKept) => {
+])('the text %j is kept as a code: %s', (text, isKept) => {
   expect(isCode(text)).toBe(isKept);
   expect(codeOnly(text)).toBe(isKept ? text : undefined);
 });

@@ -99,8 +99,8 @@ const batchOf = fc.record({
   isExecuted: fc.boolean(),
 });
 
-describe('a stream of changes', () => {
-  test('adds up to the payments, with any batches, repetitions, failures in a batch, and a replay of all', async () => {
+describe('the projection of a stream', () => {
+  test('equals the payments after any batches, repetitions, failures in a batch, and a full replay', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ of: fc.nat(PAYMENTS - 1), status: fc.constantFrom(...PAYMENT_STATUSES) }), {
@@ -131,7 +131,7 @@ describe('a stream of changes', () => {
 });
 const FAILED = { size: 1, repeats: 0, lostAt: 1, isExecuted: false };
 
-describe('a batch', () => {
+describe('the projection of a batch', () => {
   const paid = (count: number, ownerOf: (index: number) => string): readonly DynamoDBRecord[] =>
     Array.from({ length: count }, (_, index) => {
       const before = payment({ id: `pay_${index}`, userId: ownerOf(index) });
@@ -159,7 +159,7 @@ describe('a batch', () => {
         ? `${step.update.pk} ${step.update.sk}`
         : '';
 
-  test('takes as many transactions as its items need, each within the limit, and no item twice', async () => {
+  test('uses as many transactions as its items need, each within the limit, and no item twice', async () => {
     for (const [owners, expectedCount] of [
       [1, 2],
       [10, 2],
@@ -174,7 +174,7 @@ describe('a batch', () => {
     }
   });
 
-  test('with versions that were written before counts the others, in one more transaction', async () => {
+  test('counts only new versions, in one more transaction, if some versions were already written', async () => {
     const records = paid(30, () => 'user_1');
     const { transactions, items, project } = await projecting(records.slice(0, 10));
     await project(records);

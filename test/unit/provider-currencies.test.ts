@@ -44,11 +44,11 @@ describe.each(PROVIDERS)("$name's table", ({ table, amounts, codes, special }) =
   const anyCurrency = fc.constantFrom(...currencies);
   const anyCents = fc.integer({ min: 1, max: 99_999_999 });
 
-  test('lists the currencies that the provider documents, and no other', () => {
+  test('lists the provider’s documented currencies, and no other', () => {
     expect([...table.keys()].toSorted()).toEqual(currencies.toSorted());
   });
 
-  test.each(currencies)('charges 5,000 %s as 5,000 of it', (currency) => {
+  test.each(currencies)('charges 5,000 %s as exactly 5,000', (currency) => {
     const amountCents = 5_000 * perUnit(ISO_SPECIAL, currency);
     const sent = amounts.toProvider({ amountCents, currency });
     expect(sent).toBe(5_000 * perUnit(special, currency));
@@ -56,7 +56,7 @@ describe.each(PROVIDERS)("$name's table", ({ table, amounts, codes, special }) =
     expect(amounts.refusalOf({ amountCents, currency })).toBeUndefined();
   });
 
-  test('converts there and back exactly, or refuses: an amount is never rounded', () => {
+  test('converts in both directions exactly or refuses, and never rounds an amount', () => {
     fc.assert(
       fc.property(anyCurrency, anyCents, (currency, amountCents) => {
         const sent = amounts.toProvider({ amountCents, currency });
@@ -72,7 +72,7 @@ describe.each(PROVIDERS)("$name's table", ({ table, amounts, codes, special }) =
     );
   });
 
-  test('reads every amount of the provider exactly: an amount that we cannot express equals none of ours', () => {
+  test('reads every provider amount exactly, as a fraction if we cannot express it', () => {
     fc.assert(
       fc.property(anyCurrency, anyCents, (currency, units) => {
         const cents = amounts.toCents(units, currency);
@@ -95,7 +95,7 @@ describe.each(PROVIDERS)("$name's table", ({ table, amounts, codes, special }) =
   });
 });
 
-describe('Stripe', () => {
+describe('the currency rules of Stripe', () => {
   test.each([
     ['ISK', 5_000, 500_000],
     ['UGX', 5_000, 500_000],
@@ -104,7 +104,7 @@ describe('Stripe', () => {
     ['JPY', 500, 500],
     ['HUF', 250_050, 250_050],
     ['TWD', 80_045, 80_045],
-  ])('is sent %s %d as %d', (currency, amountCents, sent) => {
+  ])('send %s %d as %d', (currency, amountCents, sent) => {
     expect(stripeAmounts.toProvider({ amountCents, currency })).toBe(sent);
   });
 
@@ -115,11 +115,11 @@ describe('Stripe', () => {
     ['OMR', 1_001, 10],
     ['TND', 1_001, 10],
     ['MGA', 5_050, 100],
-  ])('cannot express %s %d: only multiples of %d', (currency, amountCents, multipleOf) => {
+  ])('cannot express %s %d, only multiples of %d', (currency, amountCents, multipleOf) => {
     expect(stripeAmounts.refusalOf({ amountCents, currency })).toEqual({ kind: 'not expressible', multipleOf });
   });
 
-  test.each(['ISK', 'UGX'])('takes at most eight digits, which are 999,999 %s', (currency) => {
+  test.each(['ISK', 'UGX'])('accept at most eight digits, which are 999,999 %s', (currency) => {
     expect(stripeAmounts.refusalOf({ amountCents: 999_999, currency })).toBeUndefined();
     expect(stripeAmounts.refusalOf({ amountCents: 1_000_000, currency })).toEqual({
       kind: 'too large',
@@ -133,31 +133,31 @@ describe('Stripe', () => {
       ...{ HKD: 400, HUF: 17_500, INR: 50, JPY: 50, MXN: 1_000, MYR: 200, NOK: 300, NZD: 50, PLN: 200, RON: 200 },
       ...{ SEK: 300, SGD: 50, THB: 1_000 },
     }),
-  )('charges %s from %d on', (currency, minimumCents) => {
+  )('have for %s the minimum %d', (currency, minimumCents) => {
     expect(stripeAmounts.refusalOf({ amountCents: minimumCents, currency })).toBeUndefined();
     const refusal = stripeAmounts.refusalOf({ amountCents: minimumCents - 1, currency });
     expect(refusal).toEqual({ kind: 'too small', minimumCents });
   });
 
-  test('documents no minimum of any other currency', () => {
+  test('document no minimum for any other currency', () => {
     const known = [...STRIPE_CURRENCIES].filter(([, { minimumCents }]) => minimumCents !== undefined);
     expect(known).toHaveLength(24);
   });
 });
 
-describe('PayPal', () => {
+describe('the currency rules of PayPal', () => {
   test.each([
     ['USD', 2_505, '25.05'],
     ['USD', 5, '0.05'],
     ['HUF', 250_000, '2500'],
     ['TWD', 100, '1'],
     ['JPY', 900, '900'],
-  ])('is sent %s %d as %s', (currency, amountCents, value) => {
+  ])('send %s %d as %s', (currency, amountCents, value) => {
     expect(paypalMoney({ amountCents, currency })).toEqual({ currency_code: currency, value });
     expect(centsOf({ currency_code: currency, value })).toBe(amountCents);
   });
 
-  test('is read with any number of decimals', () => {
+  test('read any number of decimals', () => {
     expect(centsOf({ currency_code: 'HUF', value: '2500.00' })).toBe(250_000);
     expect(centsOf({ currency_code: 'JPY', value: '900.00' })).toBe(900);
     expect(centsOf({ currency_code: 'JPY', value: '900.50' })).toBe(900.5);

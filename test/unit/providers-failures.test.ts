@@ -113,15 +113,15 @@ const NETWORK: readonly (readonly [code: string, kind: Kind])[] = [
 ];
 
 describe.each(NAMES)('%s', (name) => {
-  test.each(STATUSES)('answering %i: %s', async (status, kind) => {
+  test.each(STATUSES)('maps status %i to the outcome %s', async (status, kind) => {
     expect(await confirm(opened(name, answering(name, status)).provider)).toMatchObject({ kind });
   });
 
-  test.each(NETWORK)('failing with %s: %s', async (code, kind) => {
+  test.each(NETWORK)('maps %s to the outcome %s', async (code, kind) => {
     expect(await confirm(opened(name, networkError(code)).provider)).toEqual({ kind, reason: 'unreachable' });
   });
 
-  test('names the delay that the provider asks for', async () => {
+  test('reports the retry delay that the provider requests', async () => {
     const { provider } = opened(name, answering(name, 429, { 'retry-after': '7' }));
     expect(await confirm(provider)).toEqual({ kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: 7 });
   });
@@ -129,7 +129,7 @@ describe.each(NAMES)('%s', (name) => {
   test.each([
     ['too many requests', answering(name, 429)],
     ['a refused connection', networkError('ECONNREFUSED')],
-  ])('is asked once more after %s, under the same key, and no third time', async (_, send) => {
+  ])('is retried once after %s, under the same key, and not a second time', async (_, send) => {
     const { provider, keys } = opened(name, send, 2_000);
     expect(await confirm(provider)).toMatchObject({ kind: 'not_done' });
     expect(keys).toHaveLength(2);
@@ -144,7 +144,7 @@ describe.each(NAMES)('%s', (name) => {
     ['a reset', networkError('ECONNRESET')],
     ['a wait longer than 2 s', answering(name, 429, { 'retry-after': '3' })],
     ['a wait of more than half the deadline', answering(name, 429, { 'retry-after': '2' })],
-  ])('is not asked again after %s', async (_, send) => {
+  ])('is not retried after %s', async (_, send) => {
     const { provider, keys } = opened(name, send, 2_000);
     await confirm(provider);
     expect(keys).toHaveLength(1);
@@ -157,7 +157,7 @@ test('a Stripe call is not retried if Stripe advises against a retry', async () 
   expect(keys).toHaveLength(1);
 });
 
-describe('when Stripe advises a retry', () => {
+describe('a Stripe call with the advice to retry', () => {
   const WANTED = { 'stripe-should-retry': 'true' };
   const PAID = {
     id: 'pi_1',
@@ -184,7 +184,7 @@ describe('when Stripe advises a retry', () => {
   const paid = async () => Response.json(PAID);
 
   test.each([409, 500, 503])(
-    'it is asked once more after %i, under the same key, and the answer counts',
+    'is retried once after %i, under the same key, and the second response counts',
     async (status) => {
       const { provider, keys } = inTurn(answering('Stripe', status, WANTED), paid);
       expect(await confirm(provider)).toMatchObject({ kind: 'done', value: { status: 'succeeded' } });
@@ -192,7 +192,7 @@ describe('when Stripe advises a retry', () => {
     },
   );
 
-  test('it is not retried twice', async () => {
+  test('is not retried twice', async () => {
     const { provider, keys } = inTurn(answering('Stripe', 500, WANTED));
     expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
     expect(keys).toHaveLength(2);
@@ -201,20 +201,20 @@ describe('when Stripe advises a retry', () => {
   test.each([
     ['too many requests', answering('Stripe', 429)],
     ['a refused connection', networkError('ECONNREFUSED')],
-  ])('the first call may have acted, also after %s', async (_, second) => {
+  ])('has an unknown outcome even after %s, because the first call can have acted', async (_, second) => {
     const { provider, keys } = inTurn(answering('Stripe', 500, WANTED), second);
     expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
     expect(keys).toHaveLength(2);
   });
 
-  test('it is not retried after a refusal without that advice', async () => {
+  test('is not retried after a refusal without that advice', async () => {
     const { provider, keys } = inTurn(answering('Stripe', 400, { 'stripe-should-retry': 'false' }));
     expect(await confirm(provider)).toMatchObject({ kind: 'refused' });
     expect(keys).toHaveLength(1);
   });
 });
 
-test('the answer of the second attempt counts', async () => {
+test('the response of the second attempt counts', async () => {
   let calls = 0;
   const { provider } = opened(
     'Square',
@@ -286,19 +286,19 @@ describe('Braintree', () => {
     [503, 'unknown'],
     [504, 'unknown'],
     [418, 'unknown'],
-  ])('answering %i: %s', async (status, kind) => {
+  ])('maps status %i to the outcome %s', async (status, kind) => {
     const url = await serving((_, response) => response.writeHead(status).end());
     expect(await create(braintreeAt(url))).toMatchObject({ kind });
   });
 
-  test('refusing the connection: not_done; resetting it: unknown', async () => {
+  test('maps a refused connection to not_done, and a reset to an unknown outcome', async () => {
     const refused = await create(braintreeAt(`http://127.0.0.1:${await freePort()}`));
     expect(refused).toEqual({ kind: 'not_done', reason: 'unreachable' });
     const url = await serving((request) => request.socket.destroy());
     expect(await create(braintreeAt(url))).toEqual({ kind: 'unknown', reason: 'unreachable' });
   });
 
-  test('is called once more after a 429, and not a third time', async () => {
+  test('is retried once after a 429, and not a second time', async () => {
     let calls = 0;
     const url = await serving((_, response) => {
       calls += 1;
@@ -318,6 +318,6 @@ test.each([
   ['soon', undefined],
   ['', undefined],
   [undefined, undefined],
-])('Retry-After: %s is %s s', (header, seconds) => {
+])('the Retry-After header %s is read as %s s', (header, seconds) => {
   expect(retryAfterSeconds(header, Date.parse('2026-01-01T00:00:00Z'))).toBe(seconds);
 });

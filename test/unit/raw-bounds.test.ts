@@ -58,7 +58,7 @@ const isBound = ({ _zod }: z.ZodPipe): boolean => {
   });
 };
 
-describe('every schema of a request', () => {
+describe('the schema of a request', () => {
   const schemas = [
     ...endpoints.flatMap(({ id, params, query, body }) =>
       Object.entries({ params, query, body }).map(([part, schema]) => ({ name: `${id} ${part}`, schema })),
@@ -66,7 +66,7 @@ describe('every schema of a request', () => {
     ...Object.entries(REFERENCES).map(([kind, { body }]) => ({ name: `admin ${kind}`, schema: body })),
   ];
 
-  test('bounds each string, list and record before it does anything else', () => {
+  test('bounds each string, list and record before any other check', () => {
     expect(schemas.flatMap(({ name, schema }) => (schema === null ? [] : unboundedIn(schema, name)))).toEqual([]);
   });
 
@@ -78,7 +78,7 @@ describe('every schema of a request', () => {
     ['a list', z.array(z.enum(['a']))],
     ['a record', z.record(z.string().max(5), z.number())],
     ['a value that is read first', z.preprocess(String, z.string().max(5))],
-  ])('is refused by this test with %s', (_, field) => {
+  ])('is rejected by this test for %s', (_, field) => {
     expect(unboundedIn(z.object({ field }), 'body')).toHaveLength(1);
   });
 });
@@ -120,8 +120,8 @@ const longReadsOf = async (task: () => Promise<unknown>): Promise<readonly strin
   return [...found];
 };
 
-describe('the watch over long texts', () => {
-  test('notices each method', async () => {
+describe('the detector of reads of long texts', () => {
+  test('reports each method', async () => {
     const long = 'x'.repeat(LONGEST_READ + 1);
     expect(await longReadsOf(async () => long.trim().normalize())).toEqual(['trim', 'normalize']);
     expect(await longReadsOf(async () => /y/.test(long))).toContain('test');
@@ -129,12 +129,12 @@ describe('the watch over long texts', () => {
   });
 });
 
-describe('a long text', () => {
+describe('an oversized text in a request', () => {
   // Longer than any reader takes; the bench sends the longest that a body can be.
   const texts = hostileTexts(2 * LONGEST_READ);
   const byRoute = Object.entries(Object.groupBy(HOSTILE_PLACES, ({ endpoint }) => endpoint.id));
 
-  test.each(byRoute)('is refused by %s before it is read, in every place and of every kind', async (_, places = []) => {
+  test.each(byRoute)('is refused by %s before it is read, in every field and of every kind', async (_, places = []) => {
     const wrong: string[] = [];
     for (const { endpoint, name, filled } of places) {
       const call = chainOf(endpoint);
@@ -150,8 +150,8 @@ describe('a long text', () => {
   });
 });
 
-describe('a body', () => {
-  test('has at most 5,000 values, counted before they are read', () => {
+describe('the size of a request body', () => {
+  test('is limited to 5,000 values, counted before they are read', () => {
     const many = (count: number) => ({ a: Array.from({ length: count }, () => 1) });
     expect(() => requireReadable(many(4_999))).not.toThrow();
     expect(refusalOf(() => requireReadable(many(5_000)))).toMatchObject({
@@ -160,14 +160,14 @@ describe('a body', () => {
     });
   });
 
-  test('gets one problem for metadata with too many keys, however many keys are wrong', () => {
+  test('causes one problem for too many metadata keys, for any number of wrong keys', () => {
     const bad = Object.fromEntries(Array.from({ length: 60 }, (_, at) => ['k'.repeat(50 + at), 'x'.repeat(501)]));
     expect(metadataSchema.safeParse(bad).error?.issues).toMatchObject([{ message: 'must have at most 50 keys' }]);
   });
 });
 
-describe('an Idempotency-Key and a header', () => {
-  test('are refused beyond their length', async () => {
+describe('the length of headers', () => {
+  test('is limited for an Idempotency-Key and other headers', async () => {
     expect(refusalOf(() => checkKey('k'.repeat(256))).code).toBe('IDEMPOTENCY_KEY_INVALID');
     const [place] = HOSTILE_PLACES;
     if (!place) throw new Error('no route takes input');

@@ -54,7 +54,7 @@ const anyCardNumber = fc.integer({ min: 13, max: 19 }).chain(digits);
 const textOf = (value: unknown): string => JSON.stringify(redact(value)) ?? '';
 
 describe('the stored copy of a payload', () => {
-  test('never includes a value of any type at any depth under a name of a secret', () => {
+  test('never includes any value, at any depth, under the name of a secret', () => {
     const secret = fc.tuple(
       secretName,
       fc.constantFrom<unknown>(CANARY, [CANARY], { value: CANARY }, { deep: [{ value: CANARY }] }, 81_549_300_417_291),
@@ -112,7 +112,7 @@ describe('the stored copy of a payload', () => {
     'renée@exämple.fr',
     'ada+tag@mail.example.co.uk',
     'a!b#c@example.com',
-  ])('does not tell whose %s is', (email) => {
+  ])('does not reveal the owner of %s', (email) => {
     const local = email.split('@')[0] ?? '';
     expect(textOf({ note: `from ${email}.` })).not.toContain(local.slice(1));
   });
@@ -122,7 +122,7 @@ describe('the stored copy of a payload', () => {
     ['4242 4242 4242 4242', /4242 4242/],
     ['ada.lovelace@example.com', /lovelace@/],
     ['pi_3Nabc_secret_CANARYCANARY', /CANARY/],
-  ])('does not leak %s where a text is cut short', (secret, leak) => {
+  ])('does not leak %s at a cut text end', (secret, leak) => {
     const leaks: string[] = [];
     for (let before = 960; before <= 1_001; before += 1) {
       const text = textOf(`${'x'.repeat(before - 1)} ${secret}`);
@@ -144,7 +144,7 @@ describe('the stored copy of a payload', () => {
     ['https://x.example/?token=CANARY&page=2', 'https://x.example/?token=[redacted]&page=2'],
     ['https://x.example/?a=1&client_secret=CANARY', 'https://x.example/?a=1&client_secret=[redacted]'],
     ['https://x.example/?api_key=CANARY#top', 'https://x.example/?api_key=[redacted]'],
-  ])('is never a secret within a text: %s', (given, kept) => {
+  ])('hides a secret within a text: %s', (given, kept) => {
     expect(redact(given)).toBe(kept);
   });
 
@@ -166,7 +166,7 @@ describe('the stored copy of a payload', () => {
     expect(redact(payload)).toEqual(payload);
   });
 
-  test('fits into a table item, and a second redaction does not change it', () => {
+  test('fits into a table item, and does not change in a second redaction', () => {
     const payload: unknown = JSON.parse('{"constructor":{"a":1},"tiny":1e-200,"huge":1e300,"note":"ok"}');
     expect(redact(payload)).toEqual({ tiny: '1e-200', huge: '1e+300', note: 'ok' });
     fc.assert(
@@ -178,7 +178,7 @@ describe('the stored copy of a payload', () => {
     );
   });
 
-  test('of a deep payload is cut at a maximum depth', () => {
+  test('is cut at a maximum depth', () => {
     let payload: unknown = { client_secret: CANARY };
     for (let depth = 0; depth < 200; depth += 1) payload = [payload];
     expect(textOf(payload)).not.toContain('CANARY');

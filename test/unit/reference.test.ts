@@ -8,8 +8,8 @@ const all = describedIn(document);
 
 const count = (kind: Described['kind']) => all.filter((one) => one.kind === kind).length;
 
-describe('the reference', () => {
-  test('looks at every operation, parameter, header and field', () => {
+describe('the check of the API reference', () => {
+  test('covers every operation, parameter, header and field', () => {
     expect(count('operation')).toBeGreaterThanOrEqual(endpoints.length);
     expect(count('parameter')).toBeGreaterThan(100);
     expect(count('header')).toBeGreaterThan(500);
@@ -17,7 +17,7 @@ describe('the reference', () => {
   });
 
   test.each(['operation', 'parameter', 'header', 'field', 'schema', 'response'] as const)(
-    'describes every %s by a sentence that says more than its name',
+    'requires of every %s a sentence that says more than its name',
     (kind) => {
       const faults = all
         .filter((one) => one.kind === kind)
@@ -29,7 +29,7 @@ describe('the reference', () => {
     },
   );
 
-  test('gives the unit of every amount', () => {
+  test('requires the unit of every amount', () => {
     const amounts = all.filter(({ kind, name }) => kind === 'field' && name.endsWith('_cents'));
     const without = amounts.filter(({ text = '' }) => !/minor unit|same value as|name of|_cents/.test(text));
     expect({ without: without.map(({ at }) => at), isChecked: amounts.length > 10 }).toEqual({
@@ -38,7 +38,7 @@ describe('the reference', () => {
     });
   });
 
-  test('names every schema after what it is', () => {
+  test('requires a schema name that describes the schema', () => {
     const made = JSON.stringify(document).match(/#\/components\/schemas\/__\w+/g) ?? [];
     expect(made).toEqual([]);
   });
@@ -49,7 +49,7 @@ describe('the reference', () => {
     ['what the payer pays, in minor units.', 'does not begin like a sentence'],
     ['What the payer pays, in minor units', 'does not end like a sentence'],
     ['What the payer pays, in minor units.', undefined],
-  ])('finds fault with %j: %s', (text, fault) => {
+  ])('reports for %j: %s', (text, fault) => {
     expect(faultOf({ group: '', at: '', kind: 'field', name: 'amount_cents', text })).toBe(fault);
   });
 });

@@ -42,7 +42,7 @@ beforeEach(() => {
 afterAll(() => manager.restore());
 
 describe('the keys of a provider', () => {
-  test('are read from its secret once, and again after five minutes', async () => {
+  test('are read from the provider’s secret once, and again after five minutes', async () => {
     holding('{"API_KEY":"sk_test_one"}');
     const first = await open();
     expect(first).toMatchObject({ slot: 'provider_a' });
@@ -54,7 +54,7 @@ describe('the keys of a provider', () => {
     expect(reads()).toBe(2);
   });
 
-  test('are used again after a change', async () => {
+  test('are replaced after a change of the secret', async () => {
     holding('{"API_KEY":"sk_test_one"}');
     await open();
     holding('{"API_KEY":"sk_test_two"}');
@@ -63,7 +63,7 @@ describe('the keys of a provider', () => {
     expect(opened.map(({ settings }) => settings.API_KEY)).toEqual(['sk_test_one', 'sk_test_two']);
   });
 
-  test('close the slot where the secret is empty', async () => {
+  test('close the slot if the secret is empty', async () => {
     holding('{}');
     expect(await open()).toBeUndefined();
   });
@@ -83,7 +83,7 @@ describe('the secrets of a purpose', () => {
       CLIENT_SECRET,
     }));
 
-  test('of a receiver are what verifies its events, of one secret, and never the key', async () => {
+  test('contain only the signature secret for a receiver, read from a single secret', async () => {
     manager.on(GetSecretValueCommand).resolves({ SecretString: both });
     host({ PROVIDER_A: 'stripe', ...BOTH });
     expect(await receiverDeps().receivers.find('provider_a')).toMatchObject({ slot: 'provider_a' });
@@ -91,7 +91,7 @@ describe('the secrets of a purpose', () => {
     expect(secretsSeen()).toEqual([{ API_KEY: '', WEBHOOK_SECRET: 'whsec_one', CLIENT_SECRET: '' }]);
   });
 
-  test('of a function that calls the provider are the key, of one secret, and never what verifies events', async () => {
+  test('contain only the API key for a function that calls the provider, read from a single secret', async () => {
     manager.on(GetSecretValueCommand).resolves({ SecretString: both });
     host({ PROVIDER_A: 'stripe', ...BOTH });
     expect(await open()).toMatchObject({ slot: 'provider_a' });
@@ -99,7 +99,7 @@ describe('the secrets of a purpose', () => {
     expect(secretsSeen()).toEqual([{ API_KEY: 'sk_test_one', WEBHOOK_SECRET: '', CLIENT_SECRET: '' }]);
   });
 
-  test('in the environment of a host are separated, too', async () => {
+  test('are also separated in the environment of a host', async () => {
     host({ PROVIDER_A: 'stripe', PROVIDER_A_API_KEY: 'sk_test_one', PROVIDER_A_WEBHOOK_SECRET: 'whsec_one' });
     await receiverDeps().receivers.find('provider_a');
     await open();
@@ -109,7 +109,7 @@ describe('the secrets of a purpose', () => {
     ]);
   });
 
-  test('of a receiver of PayPal are its keys, because only a call verifies the events', async () => {
+  test('contain the API keys for a receiver of PayPal, because only a call verifies its events', async () => {
     manager.on(GetSecretValueCommand, { SecretId: 'arn:keys' }).resolves({ SecretString: '{"CLIENT_SECRET":"hush"}' });
     const env = { PROVIDER_A_CLIENT_ID: 'id', PROVIDER_A_WEBHOOK_ID: 'W' };
     host({ PROVIDER_A: 'paypal', ...env, PROVIDER_A_SIGNATURE_SECRET_ARN: 'arn:keys' });
@@ -118,7 +118,7 @@ describe('the secrets of a purpose', () => {
   });
 });
 
-describe('in production', () => {
+describe('the secrets in production', () => {
   const GUEST = { email: 'ada@example.com', guestId: 'gst_1' };
   const LONG = 'x'.repeat(32);
   const stage = (STAGE: string, more: Record<string, string> = {}) => {
@@ -130,7 +130,7 @@ describe('in production', () => {
     manager.on(GetSecretValueCommand, { SecretId: 'arn:g' }).resolves({ SecretString: secret });
   };
 
-  test('a guest secret of under 32 characters signs and verifies nothing, and one line says so', async () => {
+  test('include no guest secret of under 32 characters, and one log line reports it', async () => {
     const written: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(String(line)) > 0);
     guestSecret('short');
@@ -144,7 +144,7 @@ describe('in production', () => {
     expect(written[0]).not.toContain('"short"');
   });
 
-  test('guest secrets of 32 characters or more stay valid beside a refused one', async () => {
+  test('include guest secrets of 32 characters or more beside a refused secret', async () => {
     vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
     guestSecret(`short,${LONG}`);
     const guests = stage('prod');
@@ -152,7 +152,7 @@ describe('in production', () => {
     expect(await guests.read(issued?.token ?? '')).toMatchObject(GUEST);
   });
 
-  test('no event leaves under a webhook secret of under 24 bytes', async () => {
+  test('allow no event under a webhook secret of under 24 bytes', async () => {
     const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://hooks.example' };
     const targets = { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...node };
     const secret = JSON.stringify({ ...targets, WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' });
@@ -163,7 +163,7 @@ describe('in production', () => {
     expect(await dispatchDeps().targets()).toHaveLength(1);
   });
 
-  test('raw cards are refused with every setting', () => {
+  test('allow raw cards under no setting', () => {
     stage('prod', { ALLOW_RAW_CARDS: 'true' });
     expect(webDeps().allowRawCards).toBe(false);
     stage('staging', { ALLOW_RAW_CARDS: 'true' });

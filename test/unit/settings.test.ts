@@ -13,7 +13,7 @@ const mistakes = (env: Environment): readonly string[] => {
 };
 
 describe('the settings', () => {
-  test('without an environment open nothing that needs a secret', () => {
+  test('open nothing that needs a secret without an environment', () => {
     const settings = parseSettings({});
     expect(settings).toMatchObject({
       STAGE: 'local',
@@ -38,11 +38,11 @@ describe('the settings', () => {
     expect(settings).toMatchObject({ PROVIDER_TIMEOUT_MS: 10_000, ALLOW_RAW_CARDS: false, RATE_LIMITS: true });
   });
 
-  test('refuse an empty stage, which would be the least guarded one', () => {
+  test('refuse an empty stage, which would have the weakest protection', () => {
     expect(mistakes({ STAGE: '' })).toEqual(['STAGE: local, dev, staging or prod is wanted']);
   });
 
-  test('read no number from blanks', () => {
+  test('refuse blanks as a number', () => {
     expect(mistakes({ PROVIDER_A_BACKGROUND_RATE: ' ' })).toEqual([
       expect.stringMatching(/^PROVIDER_A_BACKGROUND_RATE: must be a whole number/),
     ]);
@@ -84,26 +84,26 @@ describe('the settings', () => {
     ['DUNNING_DAYS', '366'],
     ['DUNNING_DAYS', 'daily'],
     ['PROVIDER_A_PUBLISHABLE_KEY', 'sk_test_1'],
-  ])('name %s=%s as the one mistake, in one line', (name, value) => {
+  ])('report %s=%s as the only mistake, in one line', (name, value) => {
     const found = mistakes({ [name]: value });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(new RegExp(`^${name}: [^\\n]+$`));
   });
 
-  test('name every mistake at once, one line each', () => {
+  test('report all mistakes together, one line each', () => {
     const env = { STAGE: 'x', RATE_LIMITS: 'x', PROVIDER_A: 'x', PROVIDER_C_BASE_URL: 'x', PROVIDER_TIMEOUT_MS: 'x' };
     const found = mistakes(env);
     expect(found.map((line) => line.split(':')[0]).toSorted()).toEqual(Object.keys(env).toSorted());
     expect(new SettingsError(found).message.split('\n')).toEqual([...found]);
   });
 
-  test('never repeat a value: it may be a secret in the wrong place', () => {
+  test('never repeat a value, because it could be a secret in the wrong place', () => {
     const secret = 'sk_live_canary';
     const env = { STAGE: secret, PUBLIC_BASE_URL: secret, PROVIDER_A: secret, PROVIDER_TIMEOUT_MS: secret };
     expect(mistakes(env).join('\n')).not.toContain(secret);
   });
 
-  test('allow no production without rate limits', () => {
+  test('refuse production without rate limits', () => {
     expect(mistakes({ STAGE: 'prod', RATE_LIMITS: 'off' })).toEqual(['RATE_LIMITS: must be on in prod']);
     expect(mistakes({ STAGE: 'prod' })).toEqual([]);
     expect(parseSettings({ STAGE: 'staging', RATE_LIMITS: 'off' }).RATE_LIMITS).toBe(false);
@@ -119,7 +119,7 @@ describe('the settings', () => {
     expect(parseSettings({ STAGE, RATE_LIMITS: '', ALLOW_RAW_CARDS: '' })).toMatchObject(expected);
   });
 
-  test('limit requests and refuse raw cards in the stage local if they say so', () => {
+  test('limit requests and refuse raw cards in the stage local if they are set to', () => {
     const settings = parseSettings({ STAGE: 'local', RATE_LIMITS: 'on', ALLOW_RAW_CARDS: 'false' });
     expect(settings).toMatchObject({ RATE_LIMITS: true, ALLOW_RAW_CARDS: false });
   });
@@ -140,14 +140,14 @@ describe('the settings', () => {
     EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
   };
 
-  test.each(Object.entries(FOR_TESTS_ONLY))('allow no production with %s=%s', (name, value) => {
+  test.each(Object.entries(FOR_TESTS_ONLY))('refuse production with %s=%s', (name, value) => {
     const found = mistakes({ ...TOKENS, STAGE: 'prod', [name]: value });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(new RegExp(`^${name}: must [^\\n]+ in prod$`));
     expect(mistakes({ STAGE: 'staging', [name]: value })).toEqual([]);
   });
 
-  test('name everything that production refuses at once, with any other mistake', () => {
+  test('report everything that production refuses, together with any other mistake', () => {
     const found = mistakes({ ...FOR_TESTS_ONLY, ...TOKENS, STAGE: 'prod', GUEST_EMAIL_LIST: 'all' });
     expect(found.map((line) => line.split(':')[0]).toSorted()).toEqual(
       [...Object.keys(FOR_TESTS_ONLY), 'GUEST_EMAIL_LIST'].toSorted(),
@@ -155,7 +155,7 @@ describe('the settings', () => {
     expect(found.join()).not.toContain('xxx');
   });
 
-  test('allow no production that takes bearer tokens of any issuer or for any audience', () => {
+  test('refuse production with bearer tokens of any issuer or for any audience', () => {
     const tokens = { STAGE: 'prod', IDENTITY_JWKS_URI: 'https://id.example/jwks' };
     expect(mistakes(tokens)).toEqual([
       'IDENTITY_ISSUER: must be set in prod with IDENTITY_JWKS_URI',
@@ -170,14 +170,14 @@ describe('the settings', () => {
     expect(mistakes(good)).toEqual([]);
   });
 
-  test('read lists by their commas', () => {
+  test('split lists at commas', () => {
     expect(parseSettings({ GUEST_TOKEN_SECRET: ' new , old,, ', ADMIN_USER_IDS: 'user_1' })).toMatchObject({
       GUEST_TOKEN_SECRET: ['new', 'old'],
       ADMIN_USER_IDS: ['user_1'],
     });
   });
 
-  test('keep each slot its own adapter and secrets', () => {
+  test('give each slot its own adapter and secrets', () => {
     const { slots } = parseSettings({
       PROVIDER_A: 'stripe',
       PROVIDER_A_API_KEY: ' sk_a ',
@@ -193,7 +193,7 @@ describe('the settings', () => {
     expect([slots.provider_a.BASE_URL, slots.provider_c.BASE_URL]).toEqual(['', 'http://127.0.0.1:1/stripe']);
   });
 
-  test('know each queue by its name', () => {
+  test('list each queue by its name', () => {
     const env = {
       QUEUE_URL_RUN_DUE: 'https://sqs/run',
       QUEUE_URL_APPLY_PROVIDER_EVENT: 'https://sqs/apply',
@@ -206,10 +206,10 @@ describe('the settings', () => {
   });
 });
 
-describe('the text on statements', () => {
+describe('the statement descriptor', () => {
   const slots = { PROVIDER_A: 'stripe', PROVIDER_B: 'paypal', PROVIDER_C: 'square', PROVIDER_D: 'braintree' };
 
-  test('is the slot’s text, else the shared one', () => {
+  test('is the slot’s text, else the shared text', () => {
     const { slots: parsed } = parseSettings({
       ...slots,
       STATEMENT_DESCRIPTOR: 'Gold Club',
@@ -235,7 +235,7 @@ describe('the text on statements', () => {
     ['PROVIDER_B', 'Gold & Club', /letters, digits/],
     ['PROVIDER_C', 'x'.repeat(21), /1 to 20/],
     ['PROVIDER_C', 'Gold™', /ASCII/],
-  ])('is refused at the start for %s: %s', (slot, text, problem) => {
+  ])('is refused at startup for %s: %s', (slot, text, problem) => {
     const name = `${slot}_STATEMENT_DESCRIPTOR`;
     const own = mistakes({ ...slots, [name]: text });
     expect(own).toHaveLength(1);
@@ -243,7 +243,7 @@ describe('the text on statements', () => {
     expect(own[0]).toMatch(problem);
   });
 
-  test('that a provider refuses names the setting of its slot', () => {
+  test('names its slot’s setting if the provider refuses it', () => {
     expect(mistakes({ ...slots, STATEMENT_DESCRIPTOR: 'Gold Club of Our City' })).toEqual([
       'STATEMENT_DESCRIPTOR: Square takes 1 to 20 characters; or set PROVIDER_C_STATEMENT_DESCRIPTOR',
     ]);
@@ -251,7 +251,7 @@ describe('the text on statements', () => {
     expect(mistakes({ ...slots, STATEMENT_DESCRIPTOR: 'Gold Club of Our City', ...own })).toEqual([]);
   });
 
-  test.each(['Gold*Club', "Gold's", '12'])('may be %s at a slot whose provider takes it', (text) => {
+  test.each(['Gold*Club', "Gold's", '12'])('can be %s at a slot whose provider accepts it', (text) => {
     expect(mistakes({ PROVIDER_C: 'square', STATEMENT_DESCRIPTOR: text })).toEqual([]);
   });
 });

@@ -4,22 +4,22 @@ import { BUGS } from '../simulation/bugs/bugs.ts';
 import { tableOf } from '../simulation/bugs/hunt.ts';
 
 describe('the planted bugs of the simulation', () => {
-  test('are at least forty, each with a name of its own', () => {
+  test('number at least forty, each with a unique name', () => {
     expect(BUGS.length).toBeGreaterThanOrEqual(40);
     expect(new Set(BUGS.map(({ name }) => name)).size).toBe(BUGS.length);
   });
 
-  test.each(BUGS)('find their place: $name', ({ file, text, replacement }) => {
+  test.each(BUGS)('match exactly one place in the code: $name', ({ file, text, replacement }) => {
     expect(readFileSync(file, 'utf8').split(text)).toHaveLength(2);
     expect(replacement).not.toBe(text);
   });
 
-  test('are all in the table of docs/simulation.md', () => {
+  test('are all listed in the table of docs/simulation.md', () => {
     const page = readFileSync('docs/simulation.md', 'utf8');
     expect(BUGS.filter(({ name }) => !page.includes(`| \`${name}\` |`))).toEqual([]);
   });
 
-  test('are shown with the sentence and the seed that found them', () => {
+  test('are listed with the sentence and the seed that found them', () => {
     const [first, second] = BUGS;
     if (!first || !second) throw new Error('there are no bugs');
     const table = tableOf([

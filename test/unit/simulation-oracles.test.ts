@@ -348,7 +348,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 describe('the sentences of the simulation', () => {
-  test('have a broken and a sound history each', () => {
+  test('each have a broken and a sound history', () => {
     expect(Object.keys(CASES).sort()).toEqual(ORACLES.map(({ sentence }) => sentence).sort());
   });
 
@@ -371,7 +371,7 @@ describe('the sentences of the simulation', () => {
     expect(oracle?.violations(history)).not.toEqual([]);
   });
 
-  test('the days of a retry count from the failure, which may be found hours after its attempt', () => {
+  test('count the days of a retry from the failure, which can be found hours after its attempt', () => {
     const failed = { ...versionItem(2, { status: 'failed', cause: 'reconcile' }), at: historyTime(DAY_S / 8) };
     const [payment = {}, claim = {}, retry = {}] = claims(0, 1);
     const retried = (days: number) =>
@@ -381,7 +381,7 @@ describe('the sentences of the simulation', () => {
     expect(dunning?.violations(retried(1.25))).not.toEqual([]);
   });
 
-  test('a renewal is not retried once its method has been removed, and is retried with another one', () => {
+  test('forbid a retry of a renewal after its method was removed, and require it with another method', () => {
     const changed = (change: { readonly day: number; readonly to?: string }) =>
       renewal({ days: [1, 3, 7], until: 14, end: GIVEN_UP, change });
     const [dunning] = ORACLES.filter(({ sentence }) => sentence.includes('on each planned day that has passed'));
@@ -389,7 +389,7 @@ describe('the sentences of the simulation', () => {
     expect(dunning?.violations(changed({ day: 13, to: METHOD }))).not.toEqual([]);
   });
 
-  test('a refund at the provider may cross one that is reserved here, until the run is at rest', () => {
+  test('accept a refund at the provider that crosses a refund reserved here, until the run is at rest', () => {
     const refundOf = (id: string, fields: HistoryJson): HistoryItem => ({
       ...{ pk: `RFD#${id}`, sk: 'RFD', paymentId: PAYMENT, ...fields },
     });
@@ -409,7 +409,7 @@ describe('the sentences of the simulation', () => {
     expect(within?.violations(crossing('provider', true))).not.toEqual([]);
   });
 
-  test('a list of an organization answers no former member, once a cached membership has expired', () => {
+  test('forbid an organization’s list to a former member after a cached membership expires', () => {
     const asked = (at: number) =>
       historyWith({
         exchanges: [founding, joining, leaving, exchangeOf({ at, person: BEN.name, query: OF_ORGANIZATION })],
@@ -419,7 +419,7 @@ describe('the sentences of the simulation', () => {
     expect(readers?.violations(asked(1_000))).toHaveLength(1);
   });
 
-  test('names the record of a broken sentence', () => {
+  test('name the record of a broken sentence', () => {
     const [deleted] = ORACLES.filter(({ sentence }) => sentence.includes('organization is left'));
     const broken = deleted?.violations(CASES[deleted.sentence]?.broken ?? historyWith({}));
     expect(broken?.[0]).toContain(METHOD);

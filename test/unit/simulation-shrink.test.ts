@@ -30,7 +30,7 @@ const historyThatNeeds = (needed: readonly string[]) => {
 };
 
 describe('shrinking a failed history', () => {
-  test('leaves only the operations, people and faults that the failure needs', async () => {
+  test('keeps only the operations, people and faults that the failure needs', async () => {
     const run = historyThatNeeds(['ada', 'operation 1.2', 'operation 4.0', 'answer lost 3']);
     const { result } = await shrink(await run({ seed: 7 }), { seed: 7 }, run);
     expect(result.happened).toEqual({
@@ -40,7 +40,7 @@ describe('shrinking a failed history', () => {
     });
   });
 
-  test('gives the names that repeat the smaller history', async () => {
+  test('returns the names that repeat the smaller history', async () => {
     const run = historyThatNeeds(['operation 0.0']);
     const { options, tries } = await shrink(await run({ seed: 7 }), { seed: 7, off: new Set(['ben']) }, run);
     expect((await run(options)).happened.operations).toEqual(['operation 0.0']);
@@ -48,7 +48,7 @@ describe('shrinking a failed history', () => {
     expect(tries).toBeLessThan(80);
   });
 
-  test('does not take another broken sentence for the same failure', async () => {
+  test('does not accept another broken sentence as the same failure', async () => {
     const run = historyThatNeeds(['operation 0.0']);
     const other = async (options: RunOptions): Promise<RunResult> => {
       const result = await run(options);

@@ -4,7 +4,7 @@ import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
 
 const parse = (text: string) => parseForm(new URLSearchParams(text));
 
-describe("Stripe's form", () => {
+describe("the parser of Stripe's form encoding", () => {
   it.each([
     ['a=1&b=two', { a: '1', b: 'two' }],
     ['a[b]=1&a[c][d]=2', { a: { b: '1', c: { d: '2' } } }],
@@ -20,12 +20,12 @@ describe("Stripe's form", () => {
     expect(parse(text)).toEqual(expected);
   });
 
-  it('never touches what is not a field', () => {
+  it('never changes prototypes', () => {
     parse('__proto__[polluted]=1&a[__proto__][polluted]=1&constructor[prototype][polluted]=1');
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('reads back any nested fields', () => {
+  it('reads any nested fields back unchanged', () => {
     const key = fc.stringMatching(/^[a-z_]{1,8}$/);
     const value = fc.string();
     const nested = fc.dictionary(key, fc.oneof(value, fc.dictionary(key, value, { minKeys: 1 })));

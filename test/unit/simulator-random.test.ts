@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { draw, shuffled } from '../../infra/local/simulator/state/random.ts';
 
-describe("the simulator's chance", () => {
-  it('depends on seed and number only, and lies in [0, 1)', () => {
+describe("the simulator's random numbers", () => {
+  it('depend only on seed and number, and lie in [0, 1)', () => {
     fc.assert(
       fc.property(fc.integer(), fc.nat(), (seed, n) => {
         const drawn = draw(seed, n);
@@ -14,7 +14,7 @@ describe("the simulator's chance", () => {
     );
   });
 
-  it('loses and doubles nothing when it shuffles', () => {
+  it('neither lose nor duplicate items in a shuffle', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat()), fc.integer(), (items, seed) => {
         const result = shuffled(items, seed, (item) => item);
@@ -24,7 +24,7 @@ describe("the simulator's chance", () => {
     );
   });
 
-  it('is spread evenly enough for shuffles and faults', () => {
+  it('are spread evenly enough for shuffles and faults', () => {
     const drawn = Array.from({ length: 2_000 }, (_, n) => draw(42, n));
     const share = drawn.filter((value) => value < 0.25).length / drawn.length;
     expect(share).toBeGreaterThan(0.2);

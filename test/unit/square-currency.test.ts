@@ -21,14 +21,14 @@ const square = (...answers: readonly Outcome<unknown>[]) => {
 const usd = (amountCents: number) => ({ amountCents, currency: 'USD' });
 
 describe('the currency of a Square location', () => {
-  test('is read once, and is the only one that the location takes', async () => {
+  test('is read once, and is the location’s only accepted currency', async () => {
     const { asked, checkAmount } = square(located('EUR'));
     expect(await checkAmount({ amountCents: 1, currency: 'EUR' })).toBeUndefined();
     expect(await checkAmount(usd(1))).toEqual({ kind: 'currency', only: 'EUR' });
     expect(asked).toEqual([['GET', '/v2/locations/L%2F1']]);
   });
 
-  test('is not asked for an amount that Square never takes', async () => {
+  test('is not read for an amount that Square never accepts', async () => {
     const { asked, checkAmount } = square(located('EUR'));
     expect(await checkAmount({ amountCents: 1, currency: 'CHF' })).toEqual({ kind: 'currency' });
     expect(asked).toEqual([]);
@@ -42,31 +42,31 @@ describe('the currency of a Square location', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is read once for payments at the same time', async () => {
+  test('is read once for concurrent payments', async () => {
     const { asked, checkAmount } = square(located('USD'));
     await Promise.all([checkAmount(usd(1)), checkAmount(usd(2))]);
     expect(asked).toHaveLength(1);
   });
 
-  test('that the service does not know is refused', async () => {
+  test('is refused if the service does not know it', async () => {
     const refusal = { kind: 'refused', reason: 'unsupported currency CHF' };
     expect(await square(located('CHF')).onlyCurrency()).toEqual(refusal);
     expect(await square(LOST).onlyCurrency()).toEqual(LOST);
   });
 });
 
-describe("an amount in a provider's format", () => {
-  test('is the same in both directions at Square, and none in another currency', () => {
+describe('an amount in a provider’s format', () => {
+  test('is the same in both directions at Square, and absent in another currency', () => {
     expect(squareMoney(usd(2_500))).toEqual({ amount: 2_500, currency: 'USD' });
     expect(squareMoney({ amountCents: 2_500, currency: 'CHF' })).toBeUndefined();
     expect(reportedMoney({ amount: 500, currency: 'JPY' })).toEqual({ amountCents: 500, currency: 'JPY' });
   });
 
-  test('is upper case and in minor units of ISO from Stripe', () => {
+  test('is read from Stripe in upper case and in ISO minor units', () => {
     expect(reportedAmount({ amount: 500_000, currency: 'isk' })).toEqual({ amountCents: 5_000, currency: 'ISK' });
   });
 
-  test('is decimal at PayPal, and none for what PayPal cannot express', () => {
+  test('is decimal at PayPal, and absent if PayPal cannot express it', () => {
     expect(paypalMoney(usd(7))).toEqual({ currency_code: 'USD', value: '0.07' });
     expect(paypalMoney({ amountCents: 7, currency: 'HUF' })).toBeUndefined();
     expect(paypalMoney({ amountCents: 7, currency: 'ISK' })).toBeUndefined();
@@ -81,30 +81,30 @@ describe("an amount in a provider's format", () => {
     ['usd', '1.00', undefined, undefined],
     ['USDX', '1.00', undefined, undefined],
     ['EURO', '1.00', undefined, undefined],
-  ])('of PayPal in %s, %s, is %s, and as money that went back %s', (...[currency_code, value, cents, whole]) => {
+  ])('is read from PayPal for %s, %s as %s, and as refunded money as %s', (...[currency_code, value, cents, whole]) => {
     expect(centsOf({ currency_code, value })).toEqual(cents);
     expect(wholeCentsOf({ currency_code, value })).toBe(whole);
   });
 });
 
-describe('the units of a provider', () => {
+describe('the conversion to a provider’s units', () => {
   const amounts = amountsBy(currencyTable({ 2: 'USD ISK', 0: 'HUF' }, { USD: { step: 5, minimumCents: 50 } }), 1_000);
 
-  test('reach its maximum, and not beyond', () => {
+  test('accepts amounts up to the provider’s maximum, but not above', () => {
     expect(amounts.toProvider(usd(1_000))).toBe(1_000);
     expect(amounts.toProvider(usd(1_005))).toBeUndefined();
     expect(amounts.refusalOf(usd(1_000))).toBeUndefined();
     expect(amounts.refusalOf(usd(1_005))).toEqual({ kind: 'too large', maximumCents: 1_000 });
   });
 
-  test('are exact in both directions: 0.29 of a unit is 29 cents', () => {
+  test('is exact in both directions, so 0.29 of a unit is 29 cents', () => {
     expect(amounts.toProvider({ amountCents: 7, currency: 'ISK' })).toBe(700);
     expect(amounts.toCents(700, 'ISK')).toBe(7);
     expect(amounts.toProvider({ amountCents: 2_900, currency: 'HUF' })).toBe(29);
     expect(amounts.toCents(29, 'HUF')).toBe(2_900);
   });
 
-  test('that it does not take are refused by the field', () => {
+  test('refuses an unsupported amount with its field', () => {
     const kind = 'refused';
     expect(amounts.refused(usd(1))).toEqual({ kind, reason: 'amount_not_expressible', parameter: 'amount' });
     const other = { amountCents: 1, currency: 'EUR' };

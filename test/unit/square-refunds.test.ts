@@ -76,7 +76,7 @@ const refusal = (category: string, code: string, field?: string) => ({
   errors: [{ category, code, detail: '', field }],
 });
 
-describe('the answer of Square to a refund', () => {
+describe('the response of Square to a refund', () => {
   test.each<[string, number, unknown, object]>([
     ['pending', 200, { refund: REFUND }, { kind: 'done', value: READ }],
     [
@@ -152,13 +152,13 @@ describe('the answer of Square to a refund', () => {
       refusal('INVALID_REQUEST_ERROR', 'NOT_FOUND', 'payment_id'),
       { kind: 'refused', reason: 'NOT_FOUND', parameter: 'payment_id' },
     ],
-  ])('%s', async (...[_, status, body, outcome]) => {
+  ])('is read correctly: %s', async (...[_, status, body, outcome]) => {
     expect(await refundsAt(() => [status, body]).createRefund(INPUT)).toEqual(outcome);
   });
 });
 
 describe('the request for a refund to Square', () => {
-  test('is the same each time: key, payment, amount and a text with our id', async () => {
+  test('has the same key, payment, amount and text with our id each time', async () => {
     const sent: Sent[] = [];
     const refunds = refundsAt(() => [200, { refund: REFUND }], sent);
     await refunds.createRefund(INPUT);
@@ -176,7 +176,7 @@ describe('the request for a refund to Square', () => {
     expect(sent[1]).toEqual(sent[0]);
   });
 
-  test('has a reason of at most 192 characters, from which the adapter reads our id and reason', async () => {
+  test('has a reason of at most 192 characters that contains our id and reason', async () => {
     for (const reason of [...REFUND_REASONS, undefined]) {
       const sent: Sent[] = [];
       await refundsAt(() => [200, { refund: REFUND }], sent).createRefund({ ...INPUT, reason });
@@ -189,7 +189,7 @@ describe('the request for a refund to Square', () => {
   });
 });
 
-describe('the text of a refund', () => {
+describe('the reason text of a refund', () => {
   const read = async (reason: string | null | undefined) => {
     const outcome = await refundsAt(() => [200, { refund: { ...REFUND, reason } }]).createRefund(INPUT);
     if (outcome.kind !== 'done') throw new Error(`not done: ${outcome.kind}`);
@@ -210,11 +210,11 @@ describe('the text of a refund', () => {
     [`duplicate (${OURS.slice(0, -1)})`],
     [`duplicate (${OURS}) (${OURS})`],
     ['duplicate (pay_0123456789abcdef01234567)'],
-  ])('%j names no refund of ours', async (reason) => {
+  ])('%j contains no refund id of ours', async (reason) => {
     expect(await read(reason)).toEqual([undefined, undefined]);
   });
 
-  test('names our refund only in the exact form, for any text', async () => {
+  test('gives our refund id only in its exact form, for any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 300 }), async (text) => {
         expect(await read(`${text}(${OURS.slice(1)})`)).toEqual([undefined, undefined]);
@@ -223,7 +223,7 @@ describe('the text of a refund', () => {
   });
 });
 
-describe('the refunds of a payment', () => {
+describe('the refunds of a Square payment', () => {
   const refund = (id: string, second: number) => ({
     ...REFUND,
     id,
@@ -257,7 +257,7 @@ describe('the refunds of a payment', () => {
     expect(sent).toHaveLength(8);
   });
 
-  test.each([undefined, null, []])('are none where the payment names %j', async (refund_ids) => {
+  test.each([undefined, null, []])('are absent if the payment names %j', async (refund_ids) => {
     const refunds = from({ '/v2/payments/P%2F1': [200, { payment: { id: 'P/1', refund_ids } }] });
     expect(await refunds.listRefunds(PAYMENT)).toEqual({ kind: 'done', value: [] });
   });
@@ -266,7 +266,7 @@ describe('the refunds of a payment', () => {
     ['is broken', [500, ''], { kind: 'unknown', reason: 'error' }],
     ['cannot be read', [200, { refund: { id: 'R2' } }], { kind: 'unknown', reason: 'error' }],
     ['is not there', [404, refusal('INVALID_REQUEST_ERROR', 'NOT_FOUND')], { kind: 'refused', reason: 'NOT_FOUND' }],
-  ])('are not known where one of them %s', async (_, answer, outcome) => {
+  ])('are unknown or refused if one of them %s', async (_, answer, outcome) => {
     const refunds = from({
       '/v2/payments/P%2F1': [200, { payment: { id: 'P/1', refund_ids: ['R1', 'R2'] } }],
       '/v2/refunds/R1': [200, { refund: refund('R1', 1) }],
@@ -287,7 +287,7 @@ const DISPUTE = {
 };
 const DISPUTED = { intentId: 'O1', paymentId: 'P1' };
 
-describe('the disputes of a payment', () => {
+describe('the disputes of a Square payment', () => {
   const list = (pages: readonly unknown[], sent: Sent[] = []) =>
     refundsAt((url) => {
       const cursor = new URL(url).searchParams.get('cursor');
@@ -304,7 +304,7 @@ describe('the disputes of a payment', () => {
     ['INQUIRY_PROCESSING', 'under_review'],
     ['INQUIRY_CLOSED', 'closed'],
     ['A_STATE_OF_TOMORROW', 'needs_response'],
-  ])('in state %s are %s', async (state, status) => {
+  ])('in the state %s are %s', async (state, status) => {
     expect(await list([{ disputes: [{ ...DISPUTE, state }] }])).toEqual({
       kind: 'done',
       value: [
@@ -321,7 +321,7 @@ describe('the disputes of a payment', () => {
     });
   });
 
-  test('may lack a reason and a date, and have their id under its earlier name', async () => {
+  test('can lack a reason and a date, and can have the earlier name of their id', async () => {
     const { id, reason: _, due_at: __, ...rest } = DISPUTE;
     const outcome = await list([{ disputes: [{ ...rest, dispute_id: id }] }]);
     expect(outcome).toMatchObject({
@@ -329,7 +329,7 @@ describe('the disputes of a payment', () => {
     });
   });
 
-  test('are found on every page, oldest first, among others that cannot be read', async () => {
+  test('are found on every page, oldest first, among unreadable disputes', async () => {
     const at = (id: string, second: number) => ({ ...DISPUTE, id, created_at: `2030-01-01T00:00:0${second}Z` });
     const others = [{ id: 'X' }, { ...DISPUTE, id: 'Y', disputed_payment: { payment_id: 'P2' } }];
     const sent: Sent[] = [];
@@ -339,7 +339,7 @@ describe('the disputes of a payment', () => {
     expect(await list([{}])).toEqual({ kind: 'done', value: [] });
   });
 
-  test('are unknown if one of them cannot be read, or the pages never end', async () => {
+  test('are unknown if one of them cannot be read, or if the pages never end', async () => {
     const unknown = { kind: 'unknown', reason: 'error' };
     expect(await list([{ disputes: [{ ...DISPUTE, amount_money: null }] }])).toEqual(unknown);
     expect(await list([{ disputes: [{ ...DISPUTE, id: null }] }])).toEqual(unknown);
@@ -349,7 +349,7 @@ describe('the disputes of a payment', () => {
   });
 });
 
-describe("Square's events about money that goes back", () => {
+describe("Square's refund and dispute events", () => {
   const { readEvent } = open(() => [200, {}]);
   const event = (type: string, object: unknown) => ({
     merchant_id: 'M',
@@ -359,43 +359,49 @@ describe("Square's events about money that goes back", () => {
     data: { type: 'x', id: 'from-data', object },
   });
 
-  test.each(['refund.created', 'refund.updated'])('%s holds the refund and names its payment only', (type) => {
-    const read = readEvent(event(type, { refund: REFUND }));
-    expect(read).toMatchObject({ id: 'e1', rawType: type, type: 'refund.updated', createdAt: CREATED_AT + 1 });
-    expect(read?.object).toMatchObject({ id: 'R1', intentId: undefined, chargedAs: ['P1'], refund: READ });
-    expect([read?.object.amountCents, read?.object.ourPaymentId, read?.object.dispute]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
+  test.each(['refund.created', 'refund.updated'])(
+    'contain with %s the refund and only the name of its payment',
+    (type) => {
+      const read = readEvent(event(type, { refund: REFUND }));
+      expect(read).toMatchObject({ id: 'e1', rawType: type, type: 'refund.updated', createdAt: CREATED_AT + 1 });
+      expect(read?.object).toMatchObject({ id: 'R1', intentId: undefined, chargedAs: ['P1'], refund: READ });
+      expect([read?.object.amountCents, read?.object.ourPaymentId, read?.object.dispute]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+    },
+  );
 
   test.each([
     ['PENDING', 'pending'],
     ['COMPLETED', 'succeeded'],
     ['REJECTED', 'failed'],
     ['FAILED', 'failed'],
-  ])('a refund that is %s is %s', (status, read) => {
+  ])('give a refund that is %s as %s', (status, read) => {
     const { object } = readEvent(event('refund.updated', { refund: { ...REFUND, status } })) ?? {};
     expect(object?.refund?.status).toBe(read);
   });
 
-  test.each(['dispute.created', 'dispute.state.updated', 'dispute.state.changed'])('%s holds the dispute', (type) => {
-    const { id, ...rest } = DISPUTE;
-    for (const object of [{ dispute: DISPUTE }, { object: DISPUTE }, { dispute: { ...rest, dispute_id: id } }]) {
-      expect(readEvent(event(type, object))).toMatchObject({
-        rawType: type,
-        type: 'dispute.updated',
-        object: {
-          id: 'D1',
-          chargedAs: ['P1'],
-          dispute: { disputeId: 'D1', status: 'needs_response', amountCents: 700 },
-        },
-      });
-    }
-  });
+  test.each(['dispute.created', 'dispute.state.updated', 'dispute.state.changed'])(
+    'contain with %s the dispute',
+    (type) => {
+      const { id, ...rest } = DISPUTE;
+      for (const object of [{ dispute: DISPUTE }, { object: DISPUTE }, { dispute: { ...rest, dispute_id: id } }]) {
+        expect(readEvent(event(type, object))).toMatchObject({
+          rawType: type,
+          type: 'dispute.updated',
+          object: {
+            id: 'D1',
+            chargedAs: ['P1'],
+            dispute: { disputeId: 'D1', status: 'needs_response', amountCents: 700 },
+          },
+        });
+      }
+    },
+  );
 
-  test('of a refund or a dispute that belongs to no payment is taken and not acted on', () => {
+  test('are accepted without an action for a refund or dispute without a payment', () => {
     const unlinked = readEvent(event('refund.created', { refund: { ...REFUND, payment_id: null, unlinked: true } }));
     expect(unlinked).toMatchObject({ id: 'e1', type: undefined, object: { id: 'R1' } });
     const dispute = readEvent(event('dispute.created', { dispute: { ...DISPUTE, disputed_payment: null } }));
@@ -405,7 +411,7 @@ describe("Square's events about money that goes back", () => {
     }
   });
 
-  test('of evidence are taken and not acted on', () => {
+  test('are accepted without an action for evidence', () => {
     for (const type of ['dispute.evidence.created', 'dispute.evidence.added']) {
       expect(readEvent(event(type, { dispute: DISPUTE }))).toMatchObject({ type: undefined });
       expect(readEvent(event(type, { evidence: {} }))).toMatchObject({ type: undefined });
@@ -424,11 +430,11 @@ describe("Square's events about money that goes back", () => {
     ['dispute.state.updated', 'no state', { dispute: { ...DISPUTE, state: null } }],
     ['dispute.state.changed', 'a text', { dispute: 'gone' }],
     ['dispute.state.updated', 'a refund', { refund: REFUND }],
-  ])('%s with %s cannot be read', (type, _, object) => {
+  ])('cannot be read for %s with %s', (type, _, object) => {
     expect(readEvent(event(type, object))).toBeUndefined();
   });
 
-  test('leave a payment that was refunded as it is', () => {
+  test('leave a refunded payment unchanged', () => {
     const payment = {
       id: 'P1',
       status: 'COMPLETED',

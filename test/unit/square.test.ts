@@ -28,12 +28,12 @@ const verify = (
     urls,
   );
 
-test("the version of Square's API is the one that Square's SDK 46 pins", () => {
+test("our version of Square's API is the version that Square's SDK 46 pins", () => {
   expect(SQUARE_VERSION).toBe('2026-09-16');
 });
 
 describe("Square's signature", () => {
-  test.each(URLS)('is valid for a URL of the settings: %s', (url) => {
+  test.each(URLS)('is valid for a configured URL: %s', (url) => {
     expect(verify(sign(url, BODY))).toBe('valid');
   });
 
@@ -44,7 +44,7 @@ describe("Square's signature", () => {
     expect(verify(sign(URLS[0] ?? '', BODY, ''), { keys: [] })).toBe('invalid');
   });
 
-  test('equals the signature that another tool computes from key, URL and body', () => {
+  test('equals the signature that openssl computes from key, URL and body', () => {
     // printf 'https://x.example/{}' | openssl dgst -sha256 -hmac k -binary | base64
     expect(
       verify('r77jKNII3HtW3GEn48mUWhRzQbaifSH4cW6EPPxr1rA=', { body: '{}', keys: ['k'], urls: ['https://x.example/'] }),
@@ -67,7 +67,7 @@ describe("Square's signature", () => {
     expect(verify(sign(URLS[0] ?? '', BODY), { keys: [KEY], urls: [] })).toBe('invalid');
   });
 
-  test('is valid for no other body, and no other signature is valid for the body', () => {
+  test('is valid for its own body only, and the body has no other valid signature', () => {
     const signature = sign(URLS[0] ?? '', BODY);
     const position = (text: string) => fc.integer({ min: 0, max: text.length - 1 });
     const changed = (text: string) =>
@@ -83,7 +83,7 @@ describe("Square's signature", () => {
     );
   });
 
-  test('is compared as text: another encoding of the same bytes is another signature', () => {
+  test('is compared as text, so another encoding of the same bytes is invalid', () => {
     const signature = sign(URLS[0] ?? '', BODY);
     expect(verify(signature.replace(/=$/, ''))).toBe('invalid');
     expect(verify(`${signature}\n`)).toBe('invalid');
@@ -138,7 +138,7 @@ const refusal = (category: string, code: string, field?: string) => ({
 
 const UNKNOWN: Outcome<never> = { kind: 'unknown', reason: 'error' };
 
-describe('what Square answers to a charge', () => {
+describe('the response of Square to a charge', () => {
   test.each<[string, number, unknown, object]>([
     ['completed', 200, { payment: PAYMENT }, { kind: 'done', value: { status: 'succeeded', paymentId: 'P1' } }],
     [
@@ -204,11 +204,11 @@ describe('what Square answers to a charge', () => {
       },
       { kind: 'declined', code: 'incorrect_cvc', attemptRef: 'P1' },
     ],
-  ])('%s', async (...[_, status, body, outcome]) => {
+  ])('is read correctly: %s', async (...[_, status, body, outcome]) => {
     expect(await charge(answeredBy(status, body))).toMatchObject(outcome);
   });
 
-  test('no answer: a time-out or no connection', async () => {
+  test('is an unknown outcome after a timeout or without a connection', async () => {
     const silent = open(
       (_, { signal }) =>
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
@@ -219,8 +219,8 @@ describe('what Square answers to a charge', () => {
   });
 });
 
-describe('what Square is sent', () => {
-  test('charges the whole order, under a valid key, at the configured location only', async () => {
+describe('the request of a charge to Square', () => {
+  test('charges the whole order, under a valid key, only at the configured location', async () => {
     const sent: { url: string; init: RequestInit }[] = [];
     const provider = open(async (url, init) => {
       sent.push({ url, init });
@@ -248,7 +248,7 @@ describe('what Square is sent', () => {
     expect(sent[1]?.init.body).toBe(sent[0]?.init.body);
   });
 
-  test('has keys of at most 45 characters, the same for the same parts', () => {
+  test('has keys of 45 characters, the same for the same parts', () => {
     fc.assert(
       fc.property(fc.array(fc.string(), { minLength: 1 }), (parts) => {
         expect(squareKey(...parts)).toBe(squareKey(...parts));
@@ -258,7 +258,7 @@ describe('what Square is sent', () => {
     expect(squareKey('a', 'b')).not.toBe(squareKey('ab'));
   });
 
-  test('is called once, with ids encoded in its path', async () => {
+  test('is sent once, with ids encoded in its path', async () => {
     const urls: string[] = [];
     const provider = open(async (url) => {
       urls.push(url);
@@ -281,12 +281,12 @@ describe('a card on file', () => {
     expect(await find({})).toMatchObject(found);
   });
 
-  test('is not found once it is disabled, although Square still shows it with its customer', async () => {
+  test('is not found after it is disabled, although Square still shows it with its customer', async () => {
     expect(await find({ enabled: false })).toEqual({ kind: 'refused', reason: 'NOT_FOUND' });
   });
 });
 
-describe('the status of an order', () => {
+describe('the status of a Square order', () => {
   const find = async (order: object, attempts: readonly object[], known: object = {}) => {
     const provider = open(async (url) => {
       if (url.includes('/orders/')) return answer(200, { order: { ...ORDER, ...order } });
@@ -308,16 +308,16 @@ describe('the status of an order', () => {
   const tenders = [{ id: 'P2' }];
 
   test.each<[string, object, readonly object[], object, unknown[]]>([
-    ['nothing was tried', {}, [], {}, ['created', undefined]],
+    ['no attempt was made', {}, [], {}, ['created', undefined]],
     [
-      'nothing was tried, and no method is known',
+      'no attempt was made, and no method is known',
       {},
       [],
       { method: undefined },
       ['requires_payment_method', undefined],
     ],
-    ['a try was refused that left no trace', {}, [], { status: 'failed' }, ['failed', undefined]],
-    ['the only try failed', {}, [failed], { attemptRef: 'P1' }, ['failed', 'P1']],
+    ['an attempt was refused without a trace', {}, [], { status: 'failed' }, ['failed', undefined]],
+    ['the only attempt failed', {}, [failed], { attemptRef: 'P1' }, ['failed', 'P1']],
     [
       'a later charge succeeded, and its event has not arrived',
       { tenders },
@@ -326,24 +326,30 @@ describe('the status of an order', () => {
       ['succeeded', 'P2'],
     ],
     [
-      'a later one is under way',
+      'a later charge is in progress',
       { tenders },
       [failed, { id: 'P2', status: 'PENDING' }],
       { attemptRef: 'P1' },
       ['processing', 'P2'],
     ],
     ['it was canceled', { state: 'CANCELED' }, [], {}, ['canceled', undefined]],
-    ['it was canceled after a try', { state: 'CANCELED' }, [failed], { attemptRef: 'P1' }, ['canceled', undefined]],
+    [
+      'it was canceled after an attempt',
+      { state: 'CANCELED' },
+      [failed],
+      { attemptRef: 'P1' },
+      ['canceled', undefined],
+    ],
     ['it is paid by a payment that cannot be found', { state: 'COMPLETED' }, [], {}, ['processing', undefined]],
     [
-      'it is paid, and only a failed try can be found',
+      'it is paid, and only a failed attempt can be found',
       { state: 'COMPLETED', tenders },
       [failed],
       { attemptRef: 'P1' },
       ['processing', undefined],
     ],
-    ['the try that we know is not there', {}, [], { attemptRef: 'P9' }, ['created', undefined]],
-  ])('where %s', async (...[_, order, attempts, known, expected]) => {
+    ['the known attempt does not exist', {}, [], { attemptRef: 'P9' }, ['created', undefined]],
+  ])('is correct if %s', async (...[_, order, attempts, known, expected]) => {
     expect(await find(order, attempts, known)).toEqual(expected);
   });
 
@@ -372,7 +378,7 @@ describe("Square's events", () => {
     ['CANCELED', 'payment_intent.canceled'],
     ['APPROVED', 'payment_intent.processing'],
     ['PENDING', 'payment_intent.processing'],
-  ])('a payment that is %s is %s, whether it was created or updated', (status, type) => {
+  ])('report a payment that is %s as %s, when it is created and updated', (status, type) => {
     for (const raw of ['payment.created', 'payment.updated']) {
       expect(readEvent(event(raw, { payment: { ...PAYMENT, status } }))).toMatchObject({
         id: 'e1',
@@ -391,7 +397,7 @@ describe("Square's events", () => {
     }
   });
 
-  test('a failure has its reason', () => {
+  test('contain the reason of a failure', () => {
     const details = { errors: [{ category: 'PAYMENT_METHOD_ERROR', code: 'INSUFFICIENT_FUNDS' }] };
     const payment = { ...PAYMENT, status: 'FAILED', card_details: details };
     expect(readEvent(event('payment.updated', { payment }))?.object.failureCode).toBe('insufficient_funds');
@@ -405,7 +411,7 @@ describe("Square's events", () => {
     ['card.automatically_updated', 'payment_method.updated'],
     ['card.disabled', 'payment_method.detached'],
     ['card.forgotten', 'payment_method.detached'],
-  ])('%s is %s', (raw, type) => {
+  ])('read %s as %s', (raw, type) => {
     const card = { id: 'ccof:1', card_brand: 'AMERICAN_EXPRESS', last_4: '0005', exp_month: 3, exp_year: 2031 };
     expect(readEvent(event(raw, { card }))).toMatchObject({
       type,
@@ -413,7 +419,7 @@ describe("Square's events", () => {
     });
   });
 
-  test('a customer is known by name, e-mail and phone, or by its id alone where it is deleted', () => {
+  test('contain a customer’s name, e-mail and phone, or only the id of a deleted customer', () => {
     const customer = { id: 'C1', given_name: 'Ana Maria', family_name: 'Silva', email_address: 'a@example.com' };
     expect(readEvent(event('customer.updated', { customer }))?.object.customer).toEqual({
       name: 'Ana Maria Silva',
@@ -428,13 +434,13 @@ describe("Square's events", () => {
     });
   });
 
-  test('an order’s event is applied only for a cancellation', () => {
+  test('are applied for an order only if it is canceled', () => {
     const updated = (state: string) => event('order.updated', { order_updated: { order_id: 'O1', state } });
     expect(readEvent(updated('CANCELED'))).toMatchObject({ type: 'payment_intent.canceled', object: { id: 'O1' } });
     expect(readEvent(updated('COMPLETED'))).toMatchObject({ type: undefined });
   });
 
-  test('other events are accepted and not applied', () => {
+  test('are accepted without an action if they are of other types', () => {
     expect(readEvent(event('inventory.count.updated', { inventory_counts: [] }))).toMatchObject({
       id: 'e1',
       rawType: 'inventory.count.updated',
@@ -447,13 +453,13 @@ describe("Square's events", () => {
     }
   });
 
-  test('that cannot be parsed are absent', () => {
+  test('are rejected if they cannot be parsed', () => {
     expect(readEvent(event('payment.updated', { payment: { ...PAYMENT, id: 7 } }))).toBeUndefined();
     expect(readEvent(event('card.updated', { card: 'gone' }))).toBeUndefined();
   });
 });
 
-test('a name is split in two and joined again', () => {
+test('a name is the same after it is split in two and joined', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 1 }), (name) => {
       expect(joinName(...splitName(name))).toBe(name);

@@ -28,8 +28,8 @@ const contract = (type: string, object: object = {}) => ({
   data: { object: { id: 'pi_1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null, ...object } },
 });
 
-describe('an event', () => {
-  test.each(INBOUND_EVENTS)('of the interface is read by its own name: %s', (type) => {
+describe('a Stripe event', () => {
+  test.each(INBOUND_EVENTS)('is read in the interface’s own form under its own name: %s', (type) => {
     expect(readStripeEvent(contract(type))).toMatchObject({
       id: 'evt_1',
       type,
@@ -62,7 +62,7 @@ describe('an event', () => {
     ['charge.refund.created', undefined],
     ['charge.dispute.other', undefined],
     ['constructor', undefined],
-  ])('of Stripe %s is %s', (rawType, type) => {
+  ])('is read from Stripe’s %s as %s', (rawType, type) => {
     const event = readStripeEvent(own(rawType));
     expect([event?.rawType, event?.type]).toEqual([rawType, type]);
   });
@@ -93,7 +93,7 @@ describe('an event', () => {
     evidence_details: { due_by: 1_774_000_000 },
   };
 
-  test('of a refunded charge names its payment only', () => {
+  test('names only the payment of a refunded charge', () => {
     const event = readStripeEvent(own('charge.refunded', charge));
     expect(event?.type).toBe('charge.refunded');
     expect(event?.object).toMatchObject({ id: 'ch_1', chargedAs: ['pi_1'], amountCents: 2_500 });
@@ -101,7 +101,7 @@ describe('an event', () => {
   });
 
   test.each(['refund.created', 'refund.updated', 'refund.failed', 'charge.refund.updated'])(
-    'of a refund carries it in ISO minor units, by the name %s',
+    'contains a refund in ISO minor units, for the name %s',
     (rawType) => {
       expect(readStripeEvent(own(rawType, refund))).toMatchObject({
         type: 'refund.updated',
@@ -131,7 +131,7 @@ describe('an event', () => {
     ['canceled', 'canceled'],
     ['of_a_later_version', 'pending'],
     [null, 'pending'],
-  ])('of a refund that is %s says %s', (status, said) => {
+  ])('reads the refund status %s as %s', (status, said) => {
     const event = readStripeEvent(own('refund.updated', { ...refund, status, failure_reason: 'declined' }));
     expect(event?.object.refund).toMatchObject({ status: said, failureCode: 'declined' });
   });
@@ -142,12 +142,12 @@ describe('an event', () => {
     ['requested_by_customer', 'requested_by_customer'],
     ['expired_uncaptured_charge', 'other'],
     [null, undefined],
-  ])('of a refund for the reason %s says %s', (reason, said) => {
+  ])('reads the refund reason %s as %s', (reason, said) => {
     expect(readStripeEvent(own('refund.updated', { ...refund, reason }))?.object.refund?.reason).toBe(said);
   });
 
   test.each(['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'])(
-    'of a dispute carries it, by the name charge.dispute.%s',
+    'contains a dispute, for the name charge.dispute.%s',
     (name) => {
       expect(readStripeEvent(own(`charge.dispute.${name}`, dispute))).toMatchObject({
         type: 'dispute.updated',
@@ -180,7 +180,7 @@ describe('an event', () => {
     ['lost', 'lost'],
     ['prevented', 'closed'],
     ['of_a_later_version', 'under_review'],
-  ])('of a dispute that is %s says %s', (status, said) => {
+  ])('reads the dispute status %s as %s', (status, said) => {
     const event = readStripeEvent(own('charge.dispute.updated', { ...dispute, status }));
     expect(event?.object.dispute?.status).toBe(said);
   });
@@ -189,12 +189,12 @@ describe('an event', () => {
     [0, null],
     [null, null],
     [undefined, undefined],
-  ])('of a dispute whose evidence is due by %s has no such time', (due_by, expected) => {
+  ])('ignores the invalid evidence deadline %s', (due_by, expected) => {
     const event = readStripeEvent(own('charge.dispute.created', { ...dispute, evidence_details: { due_by } }));
     expect(event?.object.dispute?.evidenceDueBy).toBe(expected);
   });
 
-  test('of a refund or a dispute of no intent names no payment', () => {
+  test('names no payment if its refund or dispute has no intent', () => {
     for (const [type, object] of [
       ['refund.created', refund],
       ['charge.dispute.created', dispute],
@@ -204,7 +204,7 @@ describe('an event', () => {
     }
   });
 
-  test('of a refund or a dispute that lacks its amount, currency or time is not read', () => {
+  test('is not read if its refund or dispute lacks an amount, currency or time', () => {
     for (const field of ['amount', 'currency', 'created']) {
       expect(readStripeEvent(own('refund.created', { ...refund, [field]: undefined }))).toBeUndefined();
       expect(readStripeEvent(own('charge.dispute.created', { ...dispute, [field]: undefined }))).toBeUndefined();
@@ -212,13 +212,13 @@ describe('an event', () => {
   });
 
   test.each(['charge.refunded', 'refund.updated', 'charge.dispute.created'])(
-    'of the interface has no type %s: it is not acted on',
+    'has no known type for %s in the interface’s own form, and causes no action',
     (type) => {
       expect(readStripeEvent(contract(type))).toMatchObject({ rawType: type, type: undefined });
     },
   );
 
-  test('holds the attempt, its failure and our own id', () => {
+  test('contains the attempt, its failure and our own id', () => {
     const failed = paymentIntent({
       latest_charge: { id: 'ch_1', object: 'charge' },
       last_payment_error: { code: 'card_declined', decline_code: 'lost_card' },
@@ -232,7 +232,7 @@ describe('an event', () => {
     expect([plain?.attemptRef, plain?.failureCode, plain?.ourPaymentId]).toEqual([undefined, undefined, undefined]);
   });
 
-  test('holds the current fields of a method', () => {
+  test('contains the current fields of a method', () => {
     const card = { brand: 'visa', last4: '4242', exp_month: 3, exp_year: 2031, wallet: { type: 'apple_pay' } };
     expect(readStripeEvent(own('payment_method.updated', { id: 'pm_1', type: 'card', card }))?.object.method).toEqual({
       type: 'card',
@@ -258,7 +258,7 @@ describe('an event', () => {
     ['with an amount in parts', contract('payment_intent.succeeded', { amount: 25.5 })],
     ['with an amount as text', contract('payment_intent.succeeded', { amount: '2500' })],
     ['with a charge that is a number', own('payment_intent.succeeded', paymentIntent({ latest_charge: 1 }))],
-  ])('is none: %s', (_, body) => {
+  ])('is rejected: %s', (_, body) => {
     expect(readStripeEvent(body)).toBeUndefined();
   });
 
@@ -276,7 +276,7 @@ describe('an event', () => {
         created: '2026-03-10T12:00:00.000Z',
       },
     ],
-  ])('of a kind that is not ours needs no object of ours: %s', (rawType, body) => {
+  ])('needs no known object if its kind is unknown: %s', (rawType, body) => {
     expect(readStripeEvent(body)).toMatchObject({ id: 'evt_1', rawType, type: undefined, createdAt: 1_773_144_000 });
   });
 
@@ -291,7 +291,7 @@ describe('an event', () => {
   });
 });
 
-describe('an intent', () => {
+describe('a Stripe intent', () => {
   // A PaymentIntent of the wire, as the SDK hands it on.
   const report = (fields: object = {}): ProviderPayment =>
     readStripePayment(paymentIntent({ ...fields }) as unknown as Stripe.PaymentIntent);
@@ -307,11 +307,11 @@ describe('an intent', () => {
     [{ status: 'succeeded', last_payment_error: { code: 'card_declined' } }, 'succeeded'],
     [{ status: 'canceled' }, 'canceled'],
     [{ status: 'requires_moonlight' }, 'processing'],
-  ])('%j is %s', (fields, status) => {
+  ])('is read from %j as %s', (fields, status) => {
     expect(report(fields).status).toBe(status);
   });
 
-  test('is translated', () => {
+  test('is read into a payment report', () => {
     const fields = { latest_charge: 'ch_1', payment_method: { id: 'pm_1' }, currency: 'eur' };
     expect(report({ status: 'succeeded', ...fields })).toEqual({
       intentId: 'pi_1',
@@ -328,7 +328,7 @@ describe('an intent', () => {
     });
   });
 
-  test('holds the payer’s next action while the payment requires one', () => {
+  test('contains the payer’s next action while the payment requires an action', () => {
     const redirect = { type: 'redirect_to_url', redirect_to_url: { url: 'https://bank.example' } };
     expect(report({ status: 'requires_action', next_action: redirect }).nextAction).toEqual({
       type: 'redirect_to_url',
@@ -341,13 +341,13 @@ describe('an intent', () => {
     expect(report({ status: 'succeeded', next_action: redirect }).nextAction).toBeUndefined();
   });
 
-  test('names the method that was declined', () => {
+  test('names the declined method', () => {
     const last_payment_error = { code: 'card_declined', payment_method: { id: 'pm_7' } };
     expect(report({ status: 'requires_payment_method', last_payment_error }).methodId).toBe('pm_7');
   });
 });
 
-describe('a signature', () => {
+describe('the signature of a Stripe event at the receiver', () => {
   const SECRET = 'whsec_test';
   const body = JSON.stringify(own('payment_intent.succeeded'));
   const second = epochSeconds(NOON);
@@ -362,7 +362,7 @@ describe('a signature', () => {
       now: NOON,
     });
 
-  test('of the raw bytes under the secret is valid', async () => {
+  test('is valid for the raw bytes under the secret', async () => {
     expect(await verdict(header())).toBe('valid');
   });
 
@@ -372,11 +372,11 @@ describe('a signature', () => {
     [300, 'valid'],
     [301, 'invalid'],
     [86_400, 'invalid'],
-  ])('made %i seconds from now is %s', async (after, expected) => {
+  ])('gets, for a time %i seconds from now, the verdict %s', async (after, expected) => {
     expect(await verdict(header(second + after))).toBe(expected);
   });
 
-  test('is read to the second of our own clock', async () => {
+  test('is checked by our own clock, to the second', async () => {
     const raw = Buffer.from(body);
     const { receiver } = stripeThatAnswers(answers(200, {}));
     const headers = { 'stripe-signature': header() };
@@ -385,13 +385,13 @@ describe('a signature', () => {
     expect(await verify(NOON + 301 * SECOND)).toBe('invalid');
   });
 
-  test('is valid with one valid signature of several, while Stripe rotates its secret', async () => {
+  test('is valid if one of several signatures is valid, while Stripe rotates its secret', async () => {
     const [old, current] = [sign(body, second, 'whsec_old'), sign(body, second)];
     expect(await verdict(`t=${second},v1=${old},v1=${current}`)).toBe('valid');
     expect(await verdict(`t=${second},v1=${old}`)).toBe('invalid');
   });
 
-  test('in an unsupported scheme is invalid', async () => {
+  test('is invalid in an unsupported scheme', async () => {
     expect(await verdict(`t=${second},v0=${sign(body, second)}`)).toBe('invalid');
   });
 
@@ -403,18 +403,18 @@ describe('a signature', () => {
     expect(await verdict(header(), '')).toBe('invalid');
   });
 
-  test('is invalid for another time than the signed one', async () => {
+  test('is invalid for a time other than the signed time', async () => {
     expect(await verdict(`t=${second + 1},v1=${sign(body, second)}`)).toBe('invalid');
   });
 
   test.each([undefined, '', 't=', 'v1=', 't=1', `t=${second}`, 't=x,v1=y', 'garbage', ',,,', `t=${second},v1=`])(
-    'is not %j',
+    'is invalid as %j',
     async (given) => {
       expect(await verdict(given)).toBe('invalid');
     },
   );
 
-  test('is valid for bytes that are not JSON; the reader refuses them', async () => {
+  test('is valid for bytes that are not JSON, which the reader then refuses', async () => {
     expect(await verdict(header(second, sign('not json', second)), 'not json')).toBe('valid');
   });
 
@@ -432,7 +432,7 @@ describe('a signature', () => {
     expect(stripeThatAnswers(answers(200, {}), { PROVIDER_A_WEBHOOK_SECRET: secret }).receiver).toBeUndefined();
   });
 
-  test('is valid for no other body, and no other signature is valid for the body', async () => {
+  test('is valid for its own body only, and the body has no other valid signature', async () => {
     const good = sign(body, second);
     const changed = (text: string) =>
       fc

@@ -24,7 +24,7 @@ type Answer = Parameters<typeof stripeThatAnswers>[0];
 const outcome = (answer: Answer) => confirm(stripeThatAnswers(answer).provider());
 
 describe('the outcome of a confirmation', () => {
-  test('is done if Stripe answers with the intent', async () => {
+  test('is done if Stripe returns the intent', async () => {
     const paid = paymentIntent({ status: 'succeeded', latest_charge: 'ch_1' });
     expect(await outcome(answers(200, paid))).toMatchObject({
       kind: 'done',
@@ -32,7 +32,7 @@ describe('the outcome of a confirmation', () => {
     });
   });
 
-  test('is declined with the card, and names the attempt', async () => {
+  test('is declined if the card is declined, and names the attempt', async () => {
     const error = {
       type: 'card_error',
       code: 'card_declined',
@@ -63,9 +63,12 @@ describe('the outcome of a confirmation', () => {
     [401, { type: 'invalid_request_error', message: 'no such key' }, 'authentication_failed', undefined],
     [403, { type: 'invalid_request_error', message: 'not yours' }, 'permission_denied', undefined],
     [404, { type: 'invalid_request_error', code: 'resource_missing', param: 'intent' }, 'resource_missing', 'intent'],
-  ])('is refused where Stripe says %i: it certainly did nothing', async (...[status, error, reason, parameter]) => {
-    expect(await outcome(refuses(status, error))).toEqual({ kind: 'refused', reason, parameter });
-  });
+  ])(
+    'is refused after status %i, because Stripe certainly did nothing',
+    async (...[status, error, reason, parameter]) => {
+      expect(await outcome(refuses(status, error))).toEqual({ kind: 'refused', reason, parameter });
+    },
+  );
 
   test.each<[string, Answer]>([
     ['500', refuses(500, { type: 'api_error' })],
@@ -76,18 +79,18 @@ describe('the outcome of a confirmation', () => {
     ['200 that is no intent', answers(200, { id: 'pi_1' })],
     ['200 that is empty', answers(200, '')],
     ['418', refuses(418, { type: 'api_error' })],
-  ])('is unknown where Stripe answers %s: money may have moved', async (_, answer) => {
+  ])('is unknown after %s, because money can have moved', async (_, answer) => {
     expect(await outcome(answer)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
   test.each([
     ['for too many requests', { type: 'invalid_request_error', code: 'rate_limit' }],
     ['for a lock', { type: 'invalid_request_error', code: 'lock_timeout' }],
-  ])('is not done where Stripe answers 429 %s', async (_, error) => {
+  ])('is not_done after a 429 %s', async (_, error) => {
     expect(await outcome(refuses(429, error))).toEqual({ kind: 'not_done', reason: 'rate_limited' });
   });
   test.each(['idempotency_error', 'invalid_request_error'])(
-    'is unknown where Stripe answers 409 (%s) since the same call is still under way',
+    'is unknown after a 409 (%s), because the same call is still in progress',
     async (type) => {
       const answer = refuses(409, { type, code: 'idempotency_key_in_use' });
       expect(await outcome(answer)).toEqual({ kind: 'unknown', reason: 'in_progress' });
@@ -99,7 +102,7 @@ describe('the outcome of a confirmation', () => {
     expect(await outcome(reset)).toEqual({ kind: 'unknown', reason: 'unreachable' });
   });
 
-  test('is unknown if the answer is incomplete', async () => {
+  test('is unknown if the response is incomplete', async () => {
     const broken: Answer = () =>
       new Response(
         new ReadableStream({
@@ -112,7 +115,7 @@ describe('the outcome of a confirmation', () => {
     expect((await outcome(broken)).kind).toBe('unknown');
   });
 
-  test('is unknown after a time-out, and the call is aborted', async () => {
+  test('is unknown after a timeout, which aborts the call', async () => {
     let given: AbortSignal | null | undefined;
     const silent: Answer = (signal) => {
       given = signal;
@@ -124,7 +127,7 @@ describe('the outcome of a confirmation', () => {
     expect(given?.aborted).toBe(true);
   });
 
-  test('is called once: the SDK does not retry', async () => {
+  test('makes a single call, because the SDK does not retry', async () => {
     for (const answer of [refuses(500, {}), refuses(429, {}), answers(200, '')]) {
       const { provider, calls } = stripeThatAnswers(answer);
       await confirm(provider());
@@ -150,13 +153,13 @@ describe('the code of a decline', () => {
     ['fraudulent', 'card_declined', 'do_not_honor'],
     ['constructor', '__proto__', 'do_not_honor'],
     [undefined, undefined, 'do_not_honor'],
-  ])('%s, %s: %s', async (decline_code, code, expected) => {
+  ])('is read from %s, %s as %s', async (decline_code, code, expected) => {
     const declined = await outcome(refuses(402, { type: 'card_error', code, decline_code }));
     expect(declined).toMatchObject({ kind: 'declined', code: expected });
   });
 });
 
-describe('every write', () => {
+describe('a write to Stripe', () => {
   const write: Readonly<Record<string, (provider: PaymentProvider) => Promise<unknown>>> = {
     createIntent: (provider) =>
       provider.createIntent({
@@ -229,14 +232,14 @@ describe('every write', () => {
     expect(calls.map(({ method, key }) => [method, key])).toEqual([['POST', idempotencyKey]]);
   });
 
-  test('of a one-time token of a card is one call', async () => {
+  test('makes a single call for a one-time card token', async () => {
     const { provider, calls } = stripeThatAnswers(answers(200, { id: 'seti_9', status: 'succeeded' }));
     const input = { idempotencyKey, token: 'tok_visa', customerId: 'cus_1', paymentMethodId: 'pmt_1' };
     await provider().attachMethod(input);
     expect(calls.map(({ path, key }) => `${path} ${key}`)).toEqual([`/v1/setup_intents ${idempotencyKey}`]);
   });
 
-  test('leaves a line in the log without card, secret or e-mail', async () => {
+  test('logs a line without card, secret or e-mail', async () => {
     for (const call of Object.values(write)) {
       const { provider, lines } = stripeThatAnswers(refuses(400, { message: 'pi_1_secret_x 4242424242424242' }));
       await call(provider());
@@ -246,8 +249,8 @@ describe('every write', () => {
   });
 });
 
-describe('a read', () => {
-  test('carries no key, and asks for the intent by its id', async () => {
+describe('a read from Stripe', () => {
+  test('carries no key, and reads the intent by its id', async () => {
     const { provider, calls } = stripeThatAnswers(answers(200, paymentIntent()));
     await provider().findPayment(known);
     expect(calls).toEqual([{ method: 'GET', path: '/v1/payment_intents/pi_1', key: null, form: {} }]);
@@ -260,7 +263,7 @@ describe('a read', () => {
   });
 });
 
-describe('a request to Stripe', () => {
+describe('the fields of a request to Stripe', () => {
   const create = async (fields: object) => {
     const { provider, calls } = stripeThatAnswers(answers(200, paymentIntent()));
     await provider().createIntent({
@@ -276,7 +279,7 @@ describe('a request to Stripe', () => {
     return calls[0]?.form ?? {};
   };
 
-  test('of an intent is its amount in minor units, its currency in small letters and our id', async () => {
+  test('are the amount in minor units, the lower-case currency and our id', async () => {
     expect(await create({ amountCents: 1, currency: 'JPY' })).toMatchObject({
       amount: '1',
       currency: 'jpy',
@@ -288,7 +291,7 @@ describe('a request to Stripe', () => {
     );
   });
 
-  test('of a method is its id, or the card of a one-time token', async () => {
+  test('are the method’s id, or the card of a one-time token', async () => {
     expect(await create({ method: 'pm_1' })).toMatchObject({ payment_method: 'pm_1' });
     expect(await create({ method: 'tok_visa' })).toMatchObject({
       'payment_method_data[type]': 'card',
@@ -300,7 +303,7 @@ describe('a request to Stripe', () => {
     });
   });
 
-  test('goes to the configured base URL', async () => {
+  test('are sent to the configured base URL', async () => {
     const base = { PROVIDER_A_BASE_URL: 'http://127.0.0.1:1/_local/providers/stripe' };
     const { provider, calls } = stripeThatAnswers(answers(200, paymentIntent()), base);
     await provider().findPayment(known);
@@ -308,8 +311,8 @@ describe('a request to Stripe', () => {
   });
 });
 
-describe('a removal', () => {
-  test('is done, too, if Stripe no longer has the object', async () => {
+describe('a removal at Stripe', () => {
+  test('is also done if Stripe no longer has the object', async () => {
     const { provider } = stripeThatAnswers(refuses(404, { type: 'invalid_request_error', code: 'resource_missing' }));
     expect(await provider().deleteCustomer('cus_1')).toEqual({ kind: 'done', value: { customerId: 'cus_1' } });
     expect(await provider().detachMethod('pm_1')).toEqual({ kind: 'done', value: { methodId: 'pm_1' } });
@@ -323,25 +326,25 @@ describe('a removal', () => {
     ]);
   });
 
-  test('is refused if our own key is refused: the object is not removed', async () => {
+  test('is refused if our own key is refused, because the object is not removed', async () => {
     const { provider } = stripeThatAnswers(refuses(401, { type: 'invalid_request_error' }));
     expect((await provider().deleteCustomer('cus_1')).kind).toBe('refused');
     expect((await provider().detachMethod('pm_1')).kind).toBe('refused');
   });
 });
 
-describe('a slot', () => {
-  test('without a key is closed', () => {
+describe('a Stripe slot', () => {
+  test('is closed without a key', () => {
     expect(stripeThatAnswers(answers(200, {}), { PROVIDER_A_API_KEY: '' }).open()).toBeUndefined();
   });
 
-  test('without a webhook secret takes payments, but no events', () => {
+  test('accepts payments, but no events, without a webhook secret', () => {
     const { provider, receiver } = stripeThatAnswers(answers(200, {}), { PROVIDER_A_WEBHOOK_SECRET: '' });
     expect([provider().can.payments, receiver]).toEqual([true, undefined]);
   });
 });
 
-describe('an outcome that moves no money', () => {
+describe('requireDone', () => {
   test.each<[Outcome<string>, string, number]>([
     [{ kind: 'declined', code: 'lost_card', attemptRef: undefined }, 'PAYMENT_DECLINED', 402],
     [{ kind: 'refused', reason: 'resource_missing' }, 'VALIDATION_ERROR', 400],
@@ -349,11 +352,11 @@ describe('an outcome that moves no money', () => {
     [{ kind: 'unknown', reason: 'unreachable' }, 'PROVIDER_UNAVAILABLE', 503],
     [{ kind: 'unknown', reason: 'in_progress' }, 'PAYMENT_IN_PROGRESS', 409],
     [{ kind: 'unknown', reason: 'error' }, 'PROVIDER_ERROR', 502],
-  ])('%j is %s to the caller', (given, code, status) => {
+  ])('throws for %j the error %s', (given, code, status) => {
     expect(refusalOf(() => requireDone(given, 'field'))).toMatchObject({ code, status });
   });
 
-  test('is its value where it is done', () => {
+  test('returns the value of a done outcome', () => {
     expect(requireDone({ kind: 'done', value: 'x' }, 'field')).toBe('x');
     expect(unknownOutcomeError('timeout', { payment_id: 'pay_1' }).details).toEqual({ payment_id: 'pay_1' });
   });

@@ -54,7 +54,7 @@ describe("a subscription's event", () => {
   test.each([
     ['newer', newer],
     ['older', older],
-  ])('of Stripe’s %s shape is translated', (_, object) => {
+  ])('is read in Stripe’s %s shape', (_, object) => {
     const event = readStripeEvent(own('customer.subscription.updated', object));
     expect(event?.type).toBe('subscription.updated');
     expect(event?.object.subscription).toEqual(reported);
@@ -76,11 +76,11 @@ describe("a subscription's event", () => {
     [{ status: 'moonlit' }, undefined],
     [{ status: 'constructor' }, undefined],
     [{ status: null }, undefined],
-  ])('%j is %s', (fields, status) => {
+  ])('reads %j as %s', (fields, status) => {
     expect(readEventSubscription({ ...newer, ...fields })?.status).toBe(status);
   });
 
-  test('may hold its method as an expanded object', () => {
+  test('can have its method as an expanded object', () => {
     expect(readEventSubscription({ ...newer, default_payment_method: { id: 'pm_2' } })?.methodId).toBe('pm_2');
   });
 
@@ -88,7 +88,7 @@ describe("a subscription's event", () => {
     ['Stripe', 'subscription.updated', readStripeEvent],
     ['PayPal', 'subscription.deleted', readPayPalEvent],
     ['Square', 'subscription.trial_will_end', readSquareEvent],
-  ])('in the interface’s own words says what little it says, at %s', (_, type, read) => {
+  ])('contains only a few fields in the interface’s own form, at %s', (_, type, read) => {
     const object = { id: 'sub_s1', amount: 2_500, currency: 'usd', status: 'past_due', customer: 'cus_1' };
     const event = read({ id: 'evt_1', type, provider: 'provider_a', data: { object }, created: START });
     expect(event).toMatchObject({ type, object: { id: 'sub_s1', amountCents: 2_500, currency: 'USD' } });
@@ -155,14 +155,14 @@ describe("an invoice's event", () => {
     ['newer', newerInvoice],
     ['older', olderInvoice],
     ['older and unfolded', { ...olderInvoice, subscription: { id: 'sub_s1' }, payment_intent: { id: 'pi_1' } }],
-  ])('of Stripe’s %s shape is translated', (_, object) => {
+  ])('is read in Stripe’s %s shape', (_, object) => {
     const event = readStripeEvent(own('invoice.payment_failed', object));
     expect(event?.type).toBe('invoice.payment_failed');
     expect(event?.object.invoice).toEqual(reportedInvoice);
     expect(event?.object.subscription).toBeUndefined();
   });
 
-  test('as Stripe sends it does not name its intent', () => {
+  test('names no intent in the form that Stripe sends', () => {
     const { payments: _, ...sent } = newerInvoice;
     expect(readEventInvoice(sent)).toEqual({ ...reportedInvoice, intentId: undefined });
   });
@@ -178,11 +178,11 @@ describe("an invoice's event", () => {
     [{ status: 'processing' }, 'processing'],
     [{ status: 'moonlit' }, undefined],
     [{ status: null }, undefined],
-  ])('%j is %s', (fields, status) => {
+  ])('reads %j as %s', (fields, status) => {
     expect(readEventInvoice({ ...newerInvoice, ...fields })?.status).toBe(status);
   });
 
-  test('of amount zero has no intent', () => {
+  test('has no intent for the amount zero', () => {
     const free = { ...newerInvoice, amount_due: 0, status: 'paid', payments: { data: [] } };
     expect(readEventInvoice(free)).toMatchObject({ intentId: undefined, amountCents: 0, status: 'succeeded' });
   });
@@ -191,7 +191,7 @@ describe("an invoice's event", () => {
     ['Stripe', readStripeEvent],
     ['PayPal', readPayPalEvent],
     ['Square', readSquareEvent],
-  ])('in the interface’s own words says what little it says, at %s', (_, read) => {
+  ])('contains only a few fields in the interface’s own form, at %s', (_, read) => {
     const object = { id: 'in_1', amount: 2_500, currency: 'eur', status: 'succeeded', customer: null };
     const type = 'invoice.payment_succeeded';
     const event = read({ id: 'evt_1', type, provider: 'provider_a', data: { object }, created: START });
@@ -207,7 +207,7 @@ describe("an invoice's event", () => {
     });
   });
 
-  test('in the interface’s own words names the subscription by its id, unless `subscription` or our id names it', () => {
+  test('names the subscription by its id in the interface’s own form, unless another field names the subscription', () => {
     const invoiceOf = (object: object) => {
       const said = { id: 'evt_1', type: 'invoice.payment_failed', data: { object }, created: START };
       return readStripeEvent(said)?.object.invoice;
@@ -225,7 +225,7 @@ describe("an invoice's event", () => {
     ['Stripe', readStripeEvent],
     ['PayPal', readPayPalEvent],
     ['Square', readSquareEvent],
-  ])('is of the interface’s own shape only without Stripe’s envelope, at %s', (_, read) => {
+  ])('has the interface’s own form only without Stripe’s envelope, at %s', (_, read) => {
     const said = { id: 'evt_1', type: 'invoice.payment_failed', data: { object: { id: 'in_1' } }, created: START };
     expect(read(said)).toMatchObject({ isOfInterface: true });
     expect(read({ ...said, object: 'event' })).not.toHaveProperty('isOfInterface');
@@ -233,13 +233,13 @@ describe("an invoice's event", () => {
     expect(read({ ...said, type: 'customer.subscription.updated' })).not.toHaveProperty('isOfInterface');
   });
 
-  test('may also name our subscription', () => {
+  test('can also name our subscription', () => {
     const object = { id: 'in_1', subscription: 'sub_s1', metadata: { subscription_id: 'sub_1' } };
     expect(readEventInvoice(object)).toMatchObject({ subscriptionId: 'sub_s1', ourSubscriptionId: 'sub_1' });
   });
 });
 
-test('reading an event never fails, for any content', () => {
+test('the reader of an event never fails, for any content', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom('customer.subscription.updated', 'invoice.payment_failed'), (json, type) => {
       const object: unknown = { ...newer, ...newerInvoice, ...Object(JSON.parse(json)) };

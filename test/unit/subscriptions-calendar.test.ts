@@ -13,7 +13,7 @@ const schedule = (anchor: string, billingInterval: Schedule['billingInterval'], 
 const starts = (of: Schedule, ...periods: number[]) =>
   periods.map((period) => iso(periodStart(of, period)).slice(0, 10));
 
-describe('the calendar of a subscription', () => {
+describe('the billing calendar of a subscription', () => {
   test('uses the last day of shorter months, then returns to the anchor’s day', () => {
     expect(starts(schedule('2026-01-31T10:00:00.000Z', 'monthly'), 0, 1, 2, 3, 12, 13)).toEqual([
       '2026-01-31',
@@ -35,7 +35,7 @@ describe('the calendar of a subscription', () => {
     ]);
   });
 
-  test('takes a quarter for three months, over the end of a year too', () => {
+  test('counts a quarter as three months, also across the end of a year', () => {
     expect(starts(schedule('2026-11-30T00:00:00.000Z', 'quarterly'), 1, 2, 3)).toEqual([
       '2027-02-28',
       '2027-05-30',
@@ -77,7 +77,7 @@ describe('the calendar of a subscription', () => {
     );
   });
 
-  test('has every moment in exactly one period', () => {
+  test('assigns every moment to exactly one period', () => {
     fc.assert(
       fc.property(anySchedule, fc.integer({ min: -1_000 * DAY, max: 8_000 * DAY }), (of, after) => {
         const at = instant(of.anchor) + after;
@@ -96,7 +96,7 @@ describe('the calendar of a subscription', () => {
     ['2026-07-01T00:00:00.000Z', 0],
     ['2027-02-28T23:59:59.999Z', 7],
     ['2027-03-01T00:00:00.000Z', 8],
-  ])('counts long and short months whole, also near their ends: %s lies in period %i', (at, period) => {
+  ])('counts long and short months as whole periods, so that %s lies in period %i', (at, period) => {
     expect(periodAt(schedule('2026-07-01T00:00:00.000Z', 'monthly'), instant(at))).toBe(period);
   });
 });

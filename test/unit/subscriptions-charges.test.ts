@@ -66,7 +66,7 @@ const paymentOf = ({ charge }: Subscription, fields: Partial<ChargedPayment>): C
   ...fields,
 });
 
-describe('the days of dunning', () => {
+describe('the dunning schedule', () => {
   test.each([
     [0, 1],
     [DAY - MINUTE - 1, 1],
@@ -76,22 +76,22 @@ describe('the days of dunning', () => {
     [3 * DAY - SECOND, 7],
     [7 * DAY, 14],
     [14 * DAY - 2 * MINUTE, 14],
-  ])('%i ms after the first failure, the next retry is on day %i', (after, day) => {
+  ])('plans, %i ms after the first failure, the next retry on day %i', (after, day) => {
     expect(nextRetry(DUNNING, NOON, NOON + after)).toBe(NOON + day * DAY);
   });
 
-  test('end with the last one', () => {
+  test('ends with the last retry', () => {
     expect(nextRetry(DUNNING, NOON, NOON + 14 * DAY - SECOND)).toBeUndefined();
     expect(lastRetry(DUNNING, NOON)).toBe(NOON + 14 * DAY);
   });
 
-  test('may be none: then the first failure is the last', () => {
+  test('can have no retry, and then the first failure is final', () => {
     const none = { days: [], finalAction: 'cancel' } as const;
     expect(nextRetry(none, NOON, NOON)).toBeUndefined();
     expect(lastRetry(none, NOON)).toBe(NOON);
   });
 
-  test.each(DECLINE_CODES)('are used for a card that may work again, not for a lost or stolen one: %s', (code) => {
+  test.each(DECLINE_CODES)('retries a decline unless the card is lost or stolen: %s', (code) => {
     expect(isHardDecline(code)).toBe(code === 'lost_card' || code === 'stolen_card');
   });
 });
@@ -102,7 +102,7 @@ const customerNamed = (id: string): Customer => ({
 });
 
 describe('an open charge', () => {
-  test('names its period and its payment, and is looked up after a minute', () => {
+  test('names its period and its payment, and has a lookup after a minute', () => {
     expect(opening().charge).toEqual({
       ...{ cause: 'create', anchor: iso(NOON), period: 0, start: iso(NOON), end: iso(NEXT) },
       ...{ paymentId: periodPaymentId(subscription().id, iso(NOON), 0), generation: 0, attempts: 0 },
@@ -123,13 +123,13 @@ describe('an open charge', () => {
     expect(periodPaymentId('subs_1', iso(NOON), 0)).toBe(ids[0]);
   });
 
-  test('of a period whose earlier charge was dropped has another payment', () => {
+  test('has another payment if the earlier charge of its period was dropped', () => {
     const again = openCharge(dropCharge(opening()), first, { cause: 'create', now: NOON });
     expect(again.charge?.generation).toBe(1);
     expect(again.charge?.paymentId).toBe(periodPaymentId(subscription().id, iso(NOON), 1));
   });
 
-  test('is looked up a minute after each claim of an attempt', () => {
+  test('has a lookup a minute after each claim of an attempt', () => {
     const past = { ...renewing(), latestPaymentId: 'pay_other' };
     const claimed = claimChargeAttempt(past, NEXT + DAY);
     expect(claimed.charge).toEqual({ ...past.charge, lookAt: iso(NEXT + DAY + MINUTE) });
@@ -137,7 +137,7 @@ describe('an open charge', () => {
     expect(claimChargeAttempt(subscription(), NOON)).toMatchObject({ charge: undefined, latestPaymentId: undefined });
   });
 
-  test('is collected while its subscription waits for this payment', async () => {
+  test('can be collected while its subscription waits for its payment', async () => {
     const { table } = memoryTable({ now: () => NOON });
     const was = opening();
     const id = was.charge?.paymentId ?? '';
@@ -163,7 +163,7 @@ describe('an open charge', () => {
     expect(chargeOpenCondition(subscriptionId, id).if).toContainEqual({ exists: true });
   });
 
-  test('of a person is not collected without the customer; of an organization it is', async () => {
+  test('requires the customer for a person, but not for an organization', async () => {
     const { table } = memoryTable({ now: () => NOON });
     const was = opening();
     const charge = { id: was.charge?.paymentId ?? '', subscriptionId: was.id };
@@ -175,7 +175,7 @@ describe('an open charge', () => {
 });
 
 describe('a paid charge', () => {
-  test('enters its period, which is paid until its end', () => {
+  test('starts its period, which is paid until its end', () => {
     const paid = recordPaid(opening(), NOON + MINUTE);
     expect(paid).toMatchObject({
       ...{ status: 'active', reason: 'created', version: 1, updatedAt: iso(NOON + MINUTE), charge: undefined },
@@ -184,7 +184,7 @@ describe('a paid charge', () => {
     });
   });
 
-  test('keeps the time since when the subscription is active', () => {
+  test('keeps the start of the subscription’s active time', () => {
     expect(recordPaid(renewing(), NEXT)).toMatchObject({
       activeSince: iso(NOON),
       currentPeriodStart: iso(NEXT),
@@ -204,7 +204,7 @@ describe('a paid charge', () => {
     expect(recordPaid(was, NEXT).reason).toBe(reason);
   });
 
-  test('of a reactivation clears the cancellation; a cancellation at the end of the period stays otherwise', () => {
+  test('clears the cancellation after a reactivation, and otherwise keeps a scheduled cancellation', () => {
     const back = recordPaid(
       opening('reactivate', { status: 'canceled', cancelAtPeriodEnd: true, canceledAt: iso(NOON) }),
       NOON,
@@ -214,7 +214,7 @@ describe('a paid charge', () => {
     expect(recordPaid(renewing(), NEXT).cancelAtPeriodEnd).toBe(false);
   });
 
-  test('that was abandoned counts as paid, and the subscription stays ended', () => {
+  test('counts as paid if it was abandoned, and the subscription stays ended', () => {
     const ended = markCanceled(renewing({ lapsed: 2 }), NEXT + HOUR);
     const paid = recordPaid(ended, NEXT + DAY);
     expect(paid).toMatchObject({
@@ -224,7 +224,7 @@ describe('a paid charge', () => {
     expect(paid.paidUntil).toBe(paid.currentPeriodEnd);
   });
 
-  test('changes nothing where no charge is open', () => {
+  test('changes nothing if no charge is open', () => {
     const was = subscription({ status: 'active' });
     expect(recordPaid(was, NOON)).toBe(was);
   });
@@ -252,13 +252,13 @@ describe('a failed renewal', () => {
     });
   });
 
-  test('is not retried with a card that never works again', () => {
+  test('is not retried with a lost or stolen card', () => {
     const failed = recordFailed(renewing(), failure({ code: 'stolen_card' }), { now: NEXT, policy: DUNNING });
     expect(failed).toMatchObject({ status: 'past_due', charge: { finalAt: iso(NEXT + 14 * DAY) } });
     expect(failed.charge?.retryAt).toBeUndefined();
   });
 
-  test('whose payment is spent is retried by another payment, from no attempts', () => {
+  test('is retried by another payment, with no attempts, if its payment is used up', () => {
     const failed = recordFailed(renewing(), failure({ spent: true, attempts: 3 }), { now: NEXT, policy: DUNNING });
     expect(failed.charge).toMatchObject({
       ...{ generation: 1, attempts: 0 },
@@ -278,13 +278,13 @@ describe('a failed renewal', () => {
     if (finalAction === 'pause') expect(last.canceledAt).toBeUndefined();
   });
 
-  test('of an abandoned charge drops the charge, and changes nothing that readers see', () => {
+  test('drops an abandoned charge, and changes nothing that readers see', () => {
     const ended = markCanceled(renewing({ lapsed: 2 }), NEXT);
     const dropped = recordFailed(ended, failure(), settlement);
     expect(dropped).toEqual({ ...ended, charge: undefined, lapsed: 1 });
   });
 
-  test('changes nothing where no charge is open', () => {
+  test('changes nothing if no charge is open', () => {
     const was = subscription({ status: 'active' });
     expect(recordFailed(was, failure(), settlement)).toBe(was);
   });
@@ -302,12 +302,12 @@ describe('a failed first charge', () => {
   test.each([
     ['reactivate', 'canceled'],
     ['resume', 'paused'],
-  ] as const)('of a %s leaves the subscription as it was: %s', (cause, status) => {
+  ] as const)('leaves the subscription unchanged after a %s: %s', (cause, status) => {
     const was = opening(cause, { status });
     expect(recordFailed(was, failure(), settlement)).toEqual({ ...was, charge: undefined, lapsed: 1 });
   });
 
-  test('that was pending keeps the subscription past due, without retries', () => {
+  test('keeps a pending subscription past due, without retries', () => {
     const pending = opening('create', { status: 'past_due' });
     const failed = recordFailed(pending, failure(), settlement);
     expect(failed).toMatchObject({ status: 'past_due', reason: 'payment_failed', charge: { attempts: 1 } });
@@ -320,7 +320,7 @@ describe('a failed first charge', () => {
 });
 
 describe('a charge with an unknown outcome', () => {
-  test('of a renewal is looked up after an hour, and readers see no change', () => {
+  test('has a lookup after an hour for a renewal, and readers see no change', () => {
     const was = renewing();
     expect(recordPending(was, NEXT)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NEXT + HOUR) } });
     expect(UNANSWERED_CHECK_MS).toBe(5 * MINUTE);
@@ -331,7 +331,7 @@ describe('a charge with an unknown outcome', () => {
     ['create', 'creating', 'created'],
     ['reactivate', 'canceled', 'reactivated'],
     ['resume', 'paused', 'resumed'],
-  ] as const)('of a first charge makes the subscription past due: %s', (cause, status, reason) => {
+  ] as const)('makes the subscription past due if it is a first charge: %s', (cause, status, reason) => {
     const was = opening(cause, { status, cancelAtPeriodEnd: true, canceledAt: iso(NOON), period: -1 });
     const pending = recordPending(was, NOON + MINUTE);
     expect(pending).toMatchObject({
@@ -348,27 +348,27 @@ describe('a charge with an unknown outcome', () => {
   test.each([
     ['past due already', opening('create', { status: 'past_due' })],
     ['ended', markCanceled(opening('create', { status: 'past_due' }), NOON)],
-  ])('only gets another look where the subscription is %s', (_, was) => {
+  ])('changes only the time of the next lookup if the subscription is %s', (_, was) => {
     expect(recordPending(was, NOON)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NOON + HOUR) } });
   });
 
-  test('of an abandoned first charge leaves the subscription ended', () => {
+  test('leaves the subscription ended if it is an abandoned first charge', () => {
     const was = { ...opening('reactivate', { status: 'canceled' }) };
     const ended = { ...was, ...abandonCharge(was, NOON) };
     expect(recordPending(ended, NOON).status).toBe('canceled');
   });
 
-  test('changes nothing where no charge is open', () => {
+  test('changes nothing if no charge is open', () => {
     const was = subscription({ status: 'active' });
     expect(recordPending(was, NOON)).toBe(was);
   });
 });
 
-describe('the payment of a charge', () => {
+describe('the settlement of a charge by its payment', () => {
   const settled = (was: Subscription, fields: Partial<ChargedPayment>) =>
     settleCharge(was, paymentOf(was, fields), { now: NEXT, policy: DUNNING });
 
-  test('settles the charge: succeeded', () => {
+  test('records a succeeded payment as paid', () => {
     const was = renewing();
     expect(settled(was, {})).toEqual(recordPaid(was, NEXT));
   });
@@ -376,25 +376,25 @@ describe('the payment of a charge', () => {
   test.each<[DeclineCode | undefined, DeclineCode]>([
     ['expired_card', 'expired_card'],
     [undefined, 'processing_error'],
-  ])('settles the charge: failed by %s', (failureCode, code) => {
+  ])('records a failed payment with its decline code %s', (failureCode, code) => {
     const was = renewing();
     expect(settled(was, { status: 'failed', attempt: 1, failureCode })).toEqual(
       recordFailed(was, failure({ code }), { now: NEXT, policy: DUNNING }),
     );
   });
 
-  test('settles the charge: canceled, so that another payment follows', () => {
+  test('records a canceled payment, and another payment follows', () => {
     const was = renewing();
     const canceled = settled(was, { status: 'canceled', attempt: 1 });
     expect(canceled.charge).toMatchObject({ generation: 1, failureCode: 'processing_error', attempts: 0 });
   });
 
-  test.each(['pending', 'processing'] as const)('leaves the charge open: %s', (status) => {
+  test.each(['pending', 'processing'] as const)('leaves the charge open for the status %s', (status) => {
     const was = renewing();
     expect(settled(was, { status })).toEqual(recordPending(was, NEXT));
   });
 
-  test.each(['created', 'requires_payment_method'] as const)('without an attempt changes nothing: %s', (status) => {
+  test.each(['created', 'requires_payment_method'] as const)('changes nothing without an attempt: %s', (status) => {
     const was = renewing();
     expect(settled(was, { status })).toBe(was);
   });
@@ -405,7 +405,7 @@ describe('the payment of a charge', () => {
     expect(settled(once, { status: 'failed', attempt: 2 }).charge?.attempts).toBe(2);
   });
 
-  test('as it was before its attempt failed changes nothing: an answer may come after the event of the failure', () => {
+  test('ignores a response that arrives after the event of the attempt’s failure', () => {
     const failed = settled(renewing(), { status: 'failed', attempt: 1 });
     for (const status of ['processing', 'pending'] as const) {
       expect(settled(failed, { status, attempt: 1 })).toBe(failed);
@@ -413,15 +413,15 @@ describe('the payment of a charge', () => {
     }
   });
 
-  test('of another charge changes nothing', () => {
+  test('ignores the payment of another charge', () => {
     const was = renewing();
     expect(settled(was, { id: 'pay_other' })).toBe(was);
     expect(settled(subscription(), { id: 'pay_other' })).toEqual(subscription());
   });
 });
 
-describe('a charge that is ended without retries', () => {
-  test('stays open for its outcome, and is looked up as planned', () => {
+describe('the end of a charge without retries', () => {
+  test('keeps the charge open for its outcome, with its planned lookup', () => {
     const was = renewing({ lapsed: 2 });
     expect(abandonCharge(was, NEXT + DAY)).toEqual({ charge: { ...was.charge, abandoned: true }, lapsed: 2 });
     const waiting = recordFailed(was, failure(), { now: NEXT, policy: DUNNING });
@@ -431,24 +431,24 @@ describe('a charge that is ended without retries', () => {
     expect(abandonCharge(subscription({ lapsed: 3 }), NEXT)).toEqual({ charge: undefined, lapsed: 3 });
   });
 
-  test('that is dropped lets the next one have another payment; without a charge, the count stays', () => {
+  test('gives the next charge another payment after a dropped charge, and else keeps the count', () => {
     expect(dropCharge(opening())).toMatchObject({ charge: undefined, lapsed: 1 });
     const again = { ...opening(), charge: { ...(opening().charge as Charge), generation: 4 } };
     expect(dropCharge(again).lapsed).toBe(5);
     expect(dropCharge(subscription({ lapsed: 3 })).lapsed).toBe(3);
   });
 
-  test('ends with the dunning', () => {
+  test('happens with the end of dunning', () => {
     const waiting = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
     const ended = endDunning(waiting, { now: NEXT + DAY, policy: DUNNING });
     expect(ended).toMatchObject({ status: 'canceled', reason: 'payment_failed', canceledAt: iso(NEXT + DAY) });
   });
 });
 
-describe('a command', () => {
+describe('a subscription command', () => {
   const active = recordPaid(opening(), NOON);
 
-  test('to cancel ends the subscription now, with its charge and its look at the provider', () => {
+  test('can cancel the subscription immediately, with its charge and its provider lookup', () => {
     const canceled = markCanceled({ ...renewing(), syncAt: iso(NEXT) }, NEXT + HOUR);
     expect(canceled).toMatchObject({
       ...{ status: 'canceled', reason: 'canceled', canceledAt: iso(NEXT + HOUR), updatedAt: iso(NEXT + HOUR) },
@@ -456,14 +456,14 @@ describe('a command', () => {
     });
   });
 
-  test('to pause stops the retries', () => {
+  test('can pause the subscription, and stops the retries', () => {
     const waiting = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
     const paused = markPaused(waiting, NEXT + HOUR);
     expect(paused).toMatchObject({ status: 'paused', reason: 'paused', charge: { abandoned: true } });
     expect(paused.charge?.retryAt).toBeUndefined();
   });
 
-  test('to resume within the paid period needs no charge', () => {
+  test('can resume within the paid period without a charge', () => {
     const resumed = resumeInPaidPeriod(markPaused(active, NOON), NOON + DAY);
     expect(resumed).toMatchObject({ status: 'active', reason: 'resumed', paidUntil: iso(NEXT), charge: undefined });
   });
@@ -471,37 +471,37 @@ describe('a command', () => {
   test.each([
     [0, 'active'],
     [-1, 'trialing'],
-  ])('to reactivate within the paid period or the trial clears the cancellation: period %i', (period, status) => {
+  ])('can reactivate within the paid period or the trial and clears the cancellation: period %i', (period, status) => {
     const canceled = markCanceled({ ...active, period, cancelAtPeriodEnd: true }, NOON);
     expect(reactivateInPaidPeriod(canceled, NOON + DAY)).toMatchObject({
       ...{ status, reason: 'reactivated', cancelAtPeriodEnd: false, canceledAt: undefined },
     });
   });
 
-  test('is not needed for a trial that ends without a method: it is paused', () => {
+  test('is not needed to pause a trial that ends without a method', () => {
     const ended = pauseAfterTrial(trial(2, { status: 'trialing' }), NOON + 2 * DAY);
     expect(ended).toMatchObject({ status: 'paused', reason: 'paused' });
   });
 });
 
-describe('the next period', () => {
+describe('the next period of a subscription', () => {
   const at = { now: NEXT, policy: DUNNING };
   const active = recordPaid(opening(), NOON);
 
-  test('is charged to the method of the subscription', () => {
+  test('is charged to the subscription’s method', () => {
     expect(openNextPeriod(active, at).charge).toMatchObject({ cause: 'renew', period: 1, start: iso(NEXT) });
   });
 
   test.each([
     ['renewed', active],
     ['trial_ended', trial(2, { status: 'trialing' })],
-  ])('that costs nothing begins at once: %s', (reason, was) => {
+  ])('begins immediately if it costs nothing: %s', (reason, was) => {
     const next = openNextPeriod({ ...was, totalCents: 0, paymentMethodId: undefined }, at);
     expect(next).toMatchObject({ status: 'active', reason, charge: undefined });
     expect(next.paidUntil).toBe(next.currentPeriodEnd);
   });
 
-  test('without a method makes the subscription past due, and is not retried', () => {
+  test('makes the subscription past due without a retry if there is no method', () => {
     const next = openNextPeriod({ ...active, paymentMethodId: undefined, methodRef: undefined }, at);
     expect(next).toMatchObject({
       ...{ status: 'past_due', reason: 'payment_method_unavailable' },
@@ -510,19 +510,19 @@ describe('the next period', () => {
     expect(next.charge?.retryAt).toBeUndefined();
   });
 
-  test('after a trial without a method pauses the subscription', () => {
+  test('pauses the subscription if a trial ends without a method', () => {
     const next = openNextPeriod(trial(2, { status: 'trialing', paymentMethodId: undefined }), at);
     expect([next.status, next.charge]).toEqual(['paused', undefined]);
   });
 
-  test('is entered as active', () => {
+  test('starts as active', () => {
     const entered = enterPeriod(active, { ...first, period: 1 }, { cause: 'charge', reason: 'renewed', now: NEXT });
     expect(entered).toMatchObject({ status: 'active', period: 1, reason: 'renewed', updatedAt: iso(NEXT) });
   });
 });
 
 describe('the loss of the method', () => {
-  test('ends the retries of a past-due subscription, and says why', () => {
+  test('ends the retries of a past-due subscription, and records the reason', () => {
     const waiting = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
     const without = dropMethod(waiting);
     expect(without).toMatchObject({ reason: 'payment_method_unavailable', charge: { finalAt: iso(NEXT + 14 * DAY) } });
@@ -533,21 +533,21 @@ describe('the loss of the method', () => {
     ]);
   });
 
-  test('leaves the reason of any other subscription, and opens no charge', () => {
+  test('keeps the reason of any other subscription, and opens no charge', () => {
     const active = recordPaid(opening(), NOON);
     expect(dropMethod(active)).toEqual({ ...active, paymentMethodId: undefined, methodRef: undefined });
     expect('charge' in dropMethod(subscription())).toBe(false);
   });
 });
 
-describe('a new calendar', () => {
+describe('a new billing calendar', () => {
   const free = { totalCents: 0, subtotalCents: 0 };
 
   test.each([
     ['create', 'creating', 'created'],
     ['reactivate', 'canceled', 'reactivated'],
     ['resume', 'paused', 'resumed'],
-  ] as const)('begins with a charge, or at once where the total is 0: %s', (cause, status, reason) => {
+  ] as const)('begins with a charge, or immediately if the total is 0: %s', (cause, status, reason) => {
     const was = subscription({ status, cancelAtPeriodEnd: true, canceledAt: iso(NOON - DAY) });
     expect(startFirstPeriod(was, cause, NOON)).toMatchObject({
       status,
@@ -561,25 +561,25 @@ describe('a new calendar', () => {
     });
   });
 
-  test('of a paused subscription that costs nothing begins at once', () => {
+  test('begins immediately for a paused subscription that costs nothing', () => {
     const started = startFirstPeriod(subscription({ status: 'paused', ...free }), 'resume', NOON);
     expect(started).toMatchObject({ status: 'active', reason: 'resumed', paidUntil: iso(NEXT) });
   });
 });
 
-describe('the time that is paid for', () => {
+describe('the paid time of a subscription', () => {
   test.each([
     [{ period: 0, paidUntil: iso(NOON + 1) }, true],
     [{ period: 0, paidUntil: iso(NOON) }, false],
     [{ period: 0, paidUntil: undefined, currentPeriodEnd: iso(NOON + 1) }, false],
     [{ period: -1, paidUntil: undefined, currentPeriodEnd: iso(NOON + 1) }, true],
     [{ period: -1, paidUntil: iso(NOON + 1), currentPeriodEnd: iso(NOON) }, false],
-  ])('of %j: %s', (fields, expected) => {
+  ])('is not over for %j: %s', (fields, expected) => {
     expect(isPaidFor(subscription(fields), NOON)).toBe(expected);
   });
 });
 
-test('the payment of a period has price, owner, method and texts of its subscription', () => {
+test('the payment of a period has its subscription’s price, owner, method and texts', () => {
   const fields = {
     ...{ subtotalCents: 1_000, taxCents: 200, discountCents: 100, totalCents: 1_100, currency: 'EUR' },
     ...{ projectId: 'prj_1', productId: 'prd_1', organizationId: 'org_1', billingAddressId: 'addr_1' },
@@ -604,6 +604,6 @@ test('the payment of a period has price, owner, method and texts of its subscrip
   expect(periodPaymentRequest(subscription({ ...fields, description: undefined }), 'pay_1').description).toBe('Tea');
 });
 
-test('the condition of an open charge names the record of the subscription', () => {
+test('the condition of an open charge names the subscription’s record', () => {
   expect(chargeOpenCondition('subs_1', 'pay_1').check).toEqual(recordKey('SUB', 'subs_1'));
 });

@@ -105,11 +105,11 @@ describe('the due step of a subscription', () => {
       undefined,
       undefined,
     ],
-  ])('%s', (...[, one, step, at]) => {
+  ])('is correct: %s', (...[, one, step, at]) => {
     expect(dueOf(one)).toEqual([step, at === undefined ? undefined : iso(at)]);
   });
 
-  test('of several is the first of the list that is due, and the earliest decides when', () => {
+  test('is the first due step of the list, and the earliest time decides when it is due', () => {
     const start = iso(NOON);
     const pending = active({
       status: 'past_due',
@@ -119,7 +119,7 @@ describe('the due step of a subscription', () => {
     expect(dueStep(pending, NOON + 23 * HOUR)).toBe('expire first charge');
   });
 
-  test('expires a first charge that has been pending for 23 hours, not a renewal', () => {
+  test('expires a first charge that has been pending for 23 hours, but no renewal', () => {
     const first = charge({ cause: 'resume', start: iso(NOON) });
     expect(firstChargeEnds(first)).toBe(NOON + 23 * HOUR);
     expect(dueOf(active({ status: 'past_due', charge: first }))).toEqual([
@@ -132,18 +132,18 @@ describe('the due step of a subscription', () => {
   });
 });
 
-describe('the notice of the end of a trial', () => {
+describe('the notice of a trial’s end', () => {
   test.each([
     [10, NOON + 7 * DAY],
     [3, NOON],
     [2, NOON],
-  ])('of %i days is due three days before its end, at once for a shorter trial', (days, at) => {
+  ])('is due for a trial of %i days three days before its end, or immediately for a shorter trial', (days, at) => {
     const one = trial(days, { status: 'trialing' });
     expect(noticeTime(one)).toBe(at);
     expect(dueOf(one)).toEqual(['trial notice', iso(at)]);
   });
 
-  test('is due once, in a trial only', () => {
+  test('is due only once, and only in a trial', () => {
     expect(dueOf(trial(10, { status: 'trialing', trialNoticed: true }))[0]).toBe('bill');
     expect(dueOf(trial(10, { status: 'active' }))[0]).toBe('bill');
     expect(dueOf(trial(10, { status: 'trialing', billingOwner: 'provider' }))[0]).toBe('trial notice');
@@ -152,7 +152,7 @@ describe('the notice of the end of a trial', () => {
   });
 });
 
-describe('the states of a subscription', () => {
+describe('the transitions of a subscription', () => {
   /** Every legal change, by its cause: `from > to`. */
   const LEGAL: Readonly<Record<string, readonly string[]>> = {
     open: ['creating > trialing', 'creating > active'],
@@ -178,7 +178,7 @@ describe('the states of a subscription', () => {
     ),
   };
 
-  test('change by these causes only', () => {
+  test('have exactly these causes', () => {
     const changes = Object.entries(SUBSCRIPTION_TRANSITIONS).flatMap(([from, causes]) =>
       Object.entries(causes).flatMap(([cause, states]) => states.map((to) => `${cause}: ${from} > ${to}`)),
     );
@@ -186,7 +186,7 @@ describe('the states of a subscription', () => {
     expect(changes.toSorted()).toEqual(legal.toSorted());
   });
 
-  test.each(STORED_STATUSES)('that no cause leads to are not stored: from %s', (from) => {
+  test.each(STORED_STATUSES)('are not stored without a cause: from %s', (from) => {
     for (const to of STORED_STATUSES) {
       const store = () => requireSubscriptionTransition(from, to);
       const isLegal = Object.values(LEGAL).some((all) => all.includes(`${from} > ${to}`));
@@ -196,8 +196,8 @@ describe('the states of a subscription', () => {
   });
 });
 
-describe('a charge', () => {
-  test.each(['create', 'reactivate', 'resume'] as const)('that the payer waits for is a first charge: %s', (cause) => {
+describe('a charge of a subscription', () => {
+  test.each(['create', 'reactivate', 'resume'] as const)('is a first charge if the payer waits for it: %s', (cause) => {
     expect([isFirst(charge({ cause })), isFirst(charge())]).toEqual([true, false]);
   });
 

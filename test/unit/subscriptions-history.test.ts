@@ -37,7 +37,7 @@ const recorded = () => {
 };
 
 describe('the actor of a version', () => {
-  test('is stored in few bytes, and stays where readers do not see the next commit', async () => {
+  test('is stored in few bytes, and is kept if readers do not see the next commit', async () => {
     const { table, key } = recorded();
     const store = subscriptionStore(table);
     const made = subscription({ status: 'active', version: 1 });
@@ -52,7 +52,7 @@ describe('the actor of a version', () => {
     expect(await table.get(key)).not.toHaveProperty('actor');
   });
 
-  test('is the actor of the current work only: absent outside of any work', async () => {
+  test('is the actor of the current work only, and is absent outside of any work', async () => {
     const { table } = recorded();
     const store = subscriptionStore(table);
     const made = subscription({ status: 'active', version: 1, ...ADMIN });
@@ -62,11 +62,11 @@ describe('the actor of a version', () => {
   });
 });
 
-describe('the history of a subscription', () => {
+describe('the stored history of a subscription', () => {
   const versionsOf = async (table: ReturnType<typeof recorded>['table'], pk: string) =>
     (await table.queryItems({ partition: pk, from: 'HIST#', to: 'HIST#~' })).items;
 
-  test('has each version once after any number of stream replays, and ends with the subscription', async () => {
+  test('contains each version once after any number of stream replays, and ends with the subscription', async () => {
     const { table, key, records, record } = recorded();
     const store = subscriptionStore(table);
     const load = async (): Promise<Subscription> => (await store.load(subscription().id)) ?? subscription();

@@ -270,7 +270,7 @@ const FIXED_SEED = 20_261_122;
 
 describe('any sequence of commands, due work and events', () => {
   test(
-    'keeps a subscription to the state table, and its membership follows from the subscription',
+    'keeps the subscription within the transition table, and its membership in line with it',
     () => {
       const runs = fc.tuple(
         fc.nat({ max: BEGINNINGS.length - 1 }),

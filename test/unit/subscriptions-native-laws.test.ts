@@ -125,7 +125,7 @@ const BEGINNINGS: readonly Subscription[] = [
 const FIXED_SEED = 20_261_122;
 
 test(
-  'a provider-billed subscription keeps to the state table for any reports in any order, and the service charges nothing',
+  'a provider-billed subscription keeps to the transition table for any reports, and the service charges nothing',
   () => {
     const runs = fc.tuple(
       fc.nat({ max: BEGINNINGS.length - 1 }),

@@ -30,20 +30,20 @@ const service = async (stored: { readonly subscription?: Subscription; readonly 
 };
 
 describe('the open payment of a subscription', () => {
-  test.each(PAYMENT_STATUSES)('is its latest one until it is settled: %s', async (status) => {
+  test.each(PAYMENT_STATUSES)('is the latest payment until it is settled: %s', async (status) => {
     const deps = await service({ payment: open({ status }) });
     const isOpen = status !== 'succeeded' && status !== 'canceled';
     expect((await findOpenPayment(deps, waiting()))?.status).toBe(isOpen ? status : undefined);
   });
 
-  test('is undefined for a subscription that is not past due, has no payment, or names a payment that does not exist', async () => {
+  test('is undefined if the subscription is not past due, has no payment, or names a missing payment', async () => {
     const deps = await service({ payment: open() });
     expect(await findOpenPayment(deps, waiting({ status: 'active' }))).toBeUndefined();
     expect(await findOpenPayment(deps, waiting({ latestPaymentId: undefined }))).toBeUndefined();
     expect(await findOpenPayment(deps, waiting({ latestPaymentId: 'pay_other' }))).toBeUndefined();
   });
 
-  test('is shown with its client secret as long as the secret is kept, and with the next step of its payer', () => {
+  test('is shown with its stored client secret and with the payer’s next step', () => {
     const nextAction = { type: 'redirect_to_url', url: 'https://a.example/' } as const;
     const asking = open({ status: 'pending', clientSecret: 'pi_1_secret', nextAction });
     expect(openPaymentView(asking, NOON)).toEqual({
@@ -54,7 +54,7 @@ describe('the open payment of a subscription', () => {
   });
 });
 
-describe('a confirmation of a payment of a subscription', () => {
+describe('the confirmation of a subscription’s payment', () => {
   const refused = async (of: Subscription | undefined, wanted = open()) => {
     const { table } = await service(of ? { subscription: of } : {});
     return refusalIn(requireOpenPayment(table, wanted));
@@ -77,7 +77,7 @@ describe('a confirmation of a payment of a subscription', () => {
       waiting({ billingOwner: 'provider', charge: undefined }),
       waiting({ billingOwner: 'provider', charge: undefined, status: 'active' }),
     ],
-  ])('is possible while the subscription waits for it, also when it is written: %s', async (_, was, next) => {
+  ])('is possible while the subscription waits for it, at the check and at the write: %s', async (_, was, next) => {
     const { table, store } = await service({ subscription: was });
     const conditions = await requireOpenPayment(table, open());
     expect((await table.transact(conditions)).ok).toBe(true);
@@ -105,7 +105,7 @@ describe('a confirmation of a payment of a subscription', () => {
     });
   });
 
-  test('is refused after the charge was given up', async () => {
+  test('is refused after the charge was abandoned', async () => {
     const { charge } = waiting();
     expect((await refused(waiting({ charge: charge && { ...charge, abandoned: true } }))).code).toBe('INVALID_STATE');
   });

@@ -31,12 +31,12 @@ const overtakenBy = async (changed: Partial<Subscription>): Promise<BillingDeps>
   return { table, now: () => NOON, dunning, providers } as unknown as BillingDeps;
 };
 
-test('a method that the subscription has no more is removed without a call to the provider', async () => {
+test('the removal of a method that the subscription no longer has makes no provider call', async () => {
   const deps = await overtakenBy({ paymentMethodId: 'pmt_b', methodRef: 'pm_b' });
   expect(await removeMethodFrom(deps, read, 'pmt_a')).toMatchObject({ paymentMethodId: 'pmt_b', status: 'active' });
 });
 
-test('the method of a subscription that was canceled meanwhile is changed nowhere', async () => {
+test('the change of a method changes nothing if the subscription was canceled in between', async () => {
   const deps = await overtakenBy({ status: 'canceled' });
   const chosen = { paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_1', onlyIf: [] };
   const method = chosen as unknown as UsableMethod;

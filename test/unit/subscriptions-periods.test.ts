@@ -25,12 +25,12 @@ const catchUp = (running: Subscription, now: Instant): string[] => {
   return starts;
 };
 
-describe('after an outage', () => {
-  test('each missed period is billed, one at a time', () => {
+describe('the billing after an outage', () => {
+  test('bills each missed period, one at a time', () => {
     expect(catchUp(daily(), NOON + 3 * DAY + HOUR)).toEqual([1, 2, 3].map((day) => iso(NOON + day * DAY)));
   });
 
-  test('at most the last twelve missed periods are billed, so that a year is never charged at once', () => {
+  test('bills at most the last twelve missed periods, so that it never charges for a whole year in one step', () => {
     const late = NOON + 365 * DAY + HOUR;
     expect(missedPeriods(daily(), late)).toBe(365 - MAX_MISSED_PERIODS);
     const starts = catchUp(daily(), late);
@@ -62,14 +62,14 @@ describe('a period that begins now', () => {
   const calendar = { anchor: iso(LATE), period: 0 };
   const month = { start: iso(LATE), end: '2026-07-18T13:00:00.000Z' };
 
-  test.each(STARTS)('is opened by $start that costs nothing, under a new calendar', ({ cause, before, reason }) => {
+  test.each(STARTS)('is opened under a new calendar by $start without a cost', ({ cause, before, reason }) => {
     const next = startFirstPeriod({ ...before, totalCents: 0, subtotalCents: 0 }, cause, LATE);
     expect(next).toMatchObject({ status: 'active', reason, ...calendar, canceledAt: undefined, charge: undefined });
     expect(next).toMatchObject({ currentPeriodStart: month.start, currentPeriodEnd: month.end, paidUntil: month.end });
     expect(next.activeSince).toBe(before.activeSince ?? month.start);
   });
 
-  test.each(STARTS)('is charged by $start, under the same new calendar', ({ cause, before, reason }) => {
+  test.each(STARTS)('is charged under the same new calendar by $start', ({ cause, before, reason }) => {
     const opened = startFirstPeriod(before, cause, LATE);
     expect(opened).toEqual({ ...before, charge: expect.anything(), latestPaymentId: opened.charge?.paymentId });
     expect(opened.charge).toMatchObject({ cause, ...calendar, ...month });
@@ -77,7 +77,7 @@ describe('a period that begins now', () => {
     expect(paid).toMatchObject({ status: 'active', reason, ...calendar, paidUntil: month.end });
   });
 
-  test('keeps its calendar in the next period that costs nothing', () => {
+  test('keeps its calendar in the next period without a cost', () => {
     const free = startFirstPeriod(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON);
     const next = openNextPeriod(free, { now: Date.parse(free.currentPeriodEnd) + HOUR, policy: DUNNING });
     expect(next).toMatchObject({ anchor: iso(NOON), period: 1, reason: 'renewed', charge: undefined });
@@ -85,7 +85,7 @@ describe('a period that begins now', () => {
     expect(next.paidUntil).toBe(next.currentPeriodEnd);
   });
 
-  test('keeps a cancellation at the end of the period when it is resumed, and clears it when it is reactivated', () => {
+  test('keeps a scheduled cancellation after a resume, and clears it after a reactivation', () => {
     const scheduled = { cancelAtPeriodEnd: true, totalCents: 0, subtotalCents: 0 };
     expect(startFirstPeriod(ended({ ...scheduled, status: 'paused' }), 'resume', LATE).cancelAtPeriodEnd).toBe(true);
     expect(startFirstPeriod(ended({ ...scheduled, status: 'canceled' }), 'reactivate', LATE).cancelAtPeriodEnd).toBe(

@@ -47,7 +47,7 @@ const nextMonth: Partial<SubscriptionReport> = {
 const reported = (was: Subscription, report: Partial<SubscriptionReport>, now = NOON + HOUR): Subscription =>
   applyReport(was, { at: seconds(now), ...report }, now);
 
-describe('a new period whose invoice is not known', () => {
+describe('a new period with an unknown invoice', () => {
   test('is read hourly for three hours, then daily, until the invoice is paid', () => {
     const readAgainAt = (now: number) => reported(running(), nextMonth, now).syncAt;
     expect(readAgainAt(END + HOUR)).toBe(iso(END + 2 * HOUR));
@@ -58,20 +58,20 @@ describe('a new period whose invoice is not known', () => {
     expect(paidUntil(NEXT_END - SECOND)).toBe(iso(END + 2 * HOUR));
   });
 
-  test('is not read sooner where nothing is to pay', () => {
+  test('is not read earlier if nothing is due', () => {
     expect(reported(running({ totalCents: 0 }), nextMonth, END + HOUR).syncAt).toBe(iso(NEXT_END + HOUR));
     expect(reported(running({ totalCents: 0, paidUntil: undefined }), {}).syncAt).toBe(iso(END + HOUR));
   });
 
-  test('is not read sooner in a trial', () => {
+  test('is not read earlier in a trial', () => {
     const was = trial(10, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' });
     const trialEnd = seconds(NOON + 10 * DAY);
     expect(reported(was, { status: 'trialing', trialEnd }).syncAt).toBe(iso(NOON + 10 * DAY + HOUR));
   });
 });
 
-describe('a report that says nothing new', () => {
-  test('makes no version, and remembers the time of the report', () => {
+describe('a report without news', () => {
+  test('makes no version, and stores the time of the report', () => {
     const was = running();
     expect(reported(was, month)).toEqual({
       ...was,
@@ -82,13 +82,13 @@ describe('a report that says nothing new', () => {
     expect(reported(was, {})).toMatchObject({ version: 3, status: 'active', cancelAtPeriodEnd: false });
   });
 
-  test('never turns the time of the last report back', () => {
+  test('never moves the time of the last report back', () => {
     expect(reported(running({ knownAt: seconds(END) }), month).knownAt).toBe(seconds(END));
     expect(reported(running({ knownAt: undefined }), month).knownAt).toBe(seconds(NOON + HOUR));
   });
 });
 
-describe('the next look at the provider', () => {
+describe('the next lookup at the provider', () => {
   test.each([
     ['an hour after the end of the period', running(), month, END + HOUR],
     ['in a day, where that has passed', running({ currentPeriodEnd: iso(NOON) }), {}, NOON + HOUR + DAY],
@@ -98,12 +98,12 @@ describe('the next look at the provider', () => {
     expect(reported(was, report).syncAt).toBe(iso(at));
   });
 
-  test('does not come after the end of the subscription', () => {
+  test('is absent after the end of the subscription', () => {
     expect(reported(running(), { ...month, status: 'canceled' }).syncAt).toBeUndefined();
   });
 });
 
-describe('a report of another status', () => {
+describe('a report with a status', () => {
   test.each([
     ['past_due', running(), 'past_due', 'payment_failed'],
     ['past_due without a method', running({ held: { finalAt: iso(END) } }), 'past_due', 'payment_method_unavailable'],
@@ -115,17 +115,17 @@ describe('a report of another status', () => {
     ['trialing', running(), 'trialing', 'updated'],
     ['active after the first charge', waiting('create', { status: 'past_due' }), 'active', 'activated'],
     ['active after the first charge of a new one', waiting(), 'active', 'created'],
-  ] as const)('is the next version, with its reason: %s', (...[, was, status, reason]) => {
+  ] as const)('makes the next version, with its reason: %s', (...[, was, status, reason]) => {
     const next = reported(was, { ...month, status });
     expect(next).toMatchObject({ status, reason, version: was.version + 1, updatedAt: iso(NOON + HOUR) });
   });
 
-  test('without a status keeps the status of the subscription; a new one is past due until it is paid', () => {
+  test('keeps the status if it names none, and makes a new subscription past due until it is paid', () => {
     expect(reported(running({ status: 'paused' }), { cancelAtPeriodEnd: true }).status).toBe('paused');
     expect(reported(waiting(), { subscriptionId: 'sub_1' }).status).toBe('past_due');
   });
 
-  test('of an end has its time; of anything else, none', () => {
+  test('sets the end time only for an end', () => {
     expect(reported(running(), { status: 'canceled' }).canceledAt).toBe(iso(NOON + HOUR));
     expect(reported(running({ canceledAt: iso(NOON) }), { status: 'past_due' }).canceledAt).toBeUndefined();
   });
@@ -134,13 +134,13 @@ describe('a report of another status', () => {
 describe('a report about a trial', () => {
   const trialEnd = seconds(NOON + 10 * DAY);
 
-  test('that is ours keeps the trial', () => {
+  test('keeps our own trial', () => {
     const was = trial(10, { billingOwner: 'provider' });
     const next = reported(openCharge(was, first, { cause: 'create', now: NOON }), { status: 'trialing', trialEnd });
     expect(next).toMatchObject({ status: 'trialing', period: -1, reason: 'created' });
   });
 
-  test('of the provider that only covers paid time is active, and moves no period', () => {
+  test('is active and moves no period if the provider’s trial only covers paid time', () => {
     const next = reported(running(), { ...nextMonth, status: 'trialing', trialEnd: seconds(END), isBridge: true });
     expect(next).toMatchObject({ status: 'active', period: 0, currentPeriodEnd: iso(END), version: 3 });
     const other = trial(9, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' });
@@ -151,12 +151,12 @@ describe('a report about a trial', () => {
     });
   });
 
-  test('that covered paid time and is over leaves the trial of the subscription', () => {
+  test('clears the trial if the provider’s trial covered paid time and has ended', () => {
     const next = reported(running(), { ...nextMonth, status: 'active', trialEnd, isBridge: true });
     expect(next.trialEnd).toBeUndefined();
   });
 
-  test('of the provider that is no bridge is a trial: moved, or added later', () => {
+  test('moves or adds a trial if the provider’s trial does not cover paid time', () => {
     const was = trial(9, {
       billingOwner: 'provider',
       status: 'trialing',
@@ -170,11 +170,11 @@ describe('a report about a trial', () => {
     expect(added).toMatchObject({ status: 'trialing', reason: 'updated', period: -1 });
   });
 
-  test('that is over is no trial: the reported status counts', () => {
+  test('uses the reported status after the trial’s end', () => {
     expect(reported(running(), { ...month, status: 'past_due', trialEnd: seconds(NOON) }).status).toBe('past_due');
   });
 
-  test('without its end is a trial', () => {
+  test('counts as a trial without an end time', () => {
     expect(reported(trial(9, { billingOwner: 'provider', status: 'trialing' }), { status: 'trialing' }).status).toBe(
       'trialing',
     );
@@ -183,13 +183,13 @@ describe('a report about a trial', () => {
 });
 
 describe('a first charge at the provider', () => {
-  test('that is being collected makes an active subscription past due, and is looked up within the hour', () => {
+  test('makes an active subscription past due while it is collected, and has a lookup within the hour', () => {
     const next = reported(waiting(), { ...month, isCollecting: true });
     expect(next).toMatchObject({ status: 'past_due', reason: 'created', charge: { lookAt: iso(NOON + 2 * HOUR) } });
     expect(next.retryAt).toBeUndefined();
   });
 
-  test('that is being collected makes no paused subscription past due', () => {
+  test('makes no paused subscription past due while it is collected', () => {
     expect(reported(waiting(), { ...month, status: 'paused', isCollecting: true }).status).toBe('paused');
   });
 
@@ -202,13 +202,13 @@ describe('a first charge at the provider', () => {
     expect([paid.canceledAt, paid.charge]).toEqual([undefined, undefined]);
   });
 
-  test('that is done closes the charge', () => {
+  test('closes the charge when it is done', () => {
     expect(reported(waiting(), month)).toMatchObject({ status: 'active', charge: undefined });
     const failedNow = reported(waiting('create', { status: 'past_due' }), { ...month, status: 'past_due', retryAt: 5 });
     expect([failedNow.charge === undefined, failedNow.retryAt]).toEqual([false, undefined]);
   });
 
-  test('of a renewal does not make an active subscription past due', () => {
+  test('does not make an active subscription past due if it is a renewal', () => {
     expect(reported(running(), { ...month, isCollecting: true }).status).toBe('active');
   });
 
@@ -222,7 +222,7 @@ describe('a first charge at the provider', () => {
 });
 
 describe('the period of a report', () => {
-  test('is taken with both of its ends', () => {
+  test('is stored with its start and end', () => {
     const next = reported(running(), { ...nextMonth, paidUntil: seconds(NEXT_END), isPaid: true }, END);
     expect(next).toMatchObject({
       ...{ currentPeriodStart: iso(END), currentPeriodEnd: iso(NEXT_END), paidUntil: iso(NEXT_END) },
@@ -233,7 +233,7 @@ describe('the period of a report', () => {
     }
   });
 
-  test('counts from the first after a trial, and is never counted back', () => {
+  test('counts from the first period after a trial, and never backward', () => {
     expect(reported(trial(1, { billingOwner: 'provider', status: 'trialing' }), month).period).toBe(0);
     expect(reported(running({ period: 4 }), nextMonth).period).toBe(4);
   });
@@ -241,17 +241,17 @@ describe('the period of a report', () => {
   test.each([
     ['start', { ...month, currentPeriodStart: seconds(NOON + DAY) }],
     ['end', { ...month, currentPeriodEnd: seconds(END + DAY) }],
-  ])('that has moved is an update: its %s', (_, report) => {
+  ])('causes an update if it has moved: its %s', (_, report) => {
     expect(reported(running(), report)).toMatchObject({ reason: 'updated', version: 4 });
   });
 
-  test('is paid only by an invoice', () => {
+  test('is paid only through an invoice', () => {
     expect(reported(running(), nextMonth).paidUntil).toBe(iso(END));
     expect(reported(running(), { ...month, paidUntil: seconds(END - DAY) }).paidUntil).toBe(iso(END));
     expect(reported(running({ paidUntil: undefined }), month).paidUntil).toBeUndefined();
   });
 
-  test('is paid while a subscription of 0 is active', () => {
+  test('is paid while a subscription without a cost is active', () => {
     const free = running({ totalCents: 0 });
     expect(reported(free, nextMonth).paidUntil).toBe(iso(NEXT_END));
     expect(reported(free, { ...nextMonth, status: 'past_due' }).paidUntil).toBe(iso(END));
@@ -277,7 +277,7 @@ describe('the start of the active time', () => {
     expect(reported(fresh({ trialEnd }), { ...month, paidUntil: seconds(END) }).activeSince).toBe(iso(NOON));
   });
 
-  test('does not come while the subscription is past due', () => {
+  test('is absent while the subscription is past due', () => {
     expect(reported(fresh(), { ...month, status: 'past_due' }).activeSince).toBeUndefined();
   });
 });
@@ -295,7 +295,7 @@ describe('the retries of the provider', () => {
     expect(next.reason).toBe(retryAt === undefined ? undefined : 'payment_failed');
   });
 
-  test('end with the failure', () => {
+  test('end when the failure ends', () => {
     expect(reported(pastDue, month).retryAt).toBeUndefined();
   });
 });
@@ -304,12 +304,12 @@ describe('a scheduled cancellation at the provider', () => {
   test.each([
     [false, true, 'cancel_scheduled'],
     [true, false, 'reactivated'],
-  ])('from %s to %s is %s', (before, after, reason) => {
+  ])('changes from %s to %s as %s', (before, after, reason) => {
     const next = reported(running({ cancelAtPeriodEnd: before }), { ...month, cancelAtPeriodEnd: after });
     expect(next).toMatchObject({ cancelAtPeriodEnd: after, reason, version: 4 });
   });
 
-  test('that is not reported stays', () => {
+  test('stays unchanged if it is not reported', () => {
     expect(reported(running({ cancelAtPeriodEnd: true }), month)).toMatchObject({
       cancelAtPeriodEnd: true,
       version: 3,
@@ -318,13 +318,13 @@ describe('a scheduled cancellation at the provider', () => {
 });
 
 describe("the provider's id of a subscription", () => {
-  test('is learned from its first report, as an update', () => {
+  test('is taken from its first report, as an update', () => {
     const next = reported(running({ providerSubscriptionId: undefined }), { ...month, subscriptionId: 'sub_9' });
     expect(next).toMatchObject({ providerSubscriptionId: 'sub_9', reason: 'updated', version: 4 });
     expect(reported(running({ providerSubscriptionId: undefined }), month).version).toBe(3);
   });
 
-  test('is learned from a report that closes the charge of a renewal too', () => {
+  test('is also taken from a report that closes the charge of a renewal', () => {
     const { charge } = waiting();
     const was = running({ charge: charge && { ...charge, cause: 'renew' } });
     expect(reported(was, { ...month, isCollecting: true })).toMatchObject({ status: 'active', reason: 'updated' });
@@ -336,18 +336,18 @@ describe("the provider's id of a subscription", () => {
   });
 });
 
-describe('a subscription that is held without a method', () => {
+describe('a subscription on hold without a method', () => {
   const held = running({ held: { finalAt: iso(END) } });
   const paused = { ...month, status: 'paused' } as const;
 
-  test('runs until its paid time ends: readers do not see the pause', () => {
+  test('stays active until its paid time ends, and readers do not see the pause', () => {
     expect(reported(held, paused)).toMatchObject({ status: 'active', version: 3 });
     expect(reported(held, { status: 'paused' })).toMatchObject({ status: 'active', version: 3 });
     const last = { ...paused, currentPeriodStart: seconds(END) - 1 };
     expect(reported(held, last).status).toBe('active');
   });
 
-  test('is past due from then on', () => {
+  test('is past due after its paid time', () => {
     const unpaid = { ...nextMonth, status: 'paused' } as const;
     expect(reported(held, unpaid)).toMatchObject({ status: 'past_due', reason: 'payment_method_unavailable' });
     const unknown = { ...held, paidUntil: undefined };
@@ -355,7 +355,7 @@ describe('a subscription that is held without a method', () => {
     expect(reported(unknown, paused).status).toBe('active');
   });
 
-  test('is paused once its trial is over, until another method is set', () => {
+  test('is paused after its trial until another method is set', () => {
     const held = trial(10, {
       ...{ billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' },
       held: { finalAt: iso(END) },
@@ -366,7 +366,7 @@ describe('a subscription that is held without a method', () => {
     expect(reported({ ...held, trialEnd: undefined }, { status: 'paused' }).status).toBe('trialing');
   });
 
-  test('follows any other report, and another subscription is paused', () => {
+  test('follows any other report, and a subscription without a hold is paused', () => {
     expect(reported(held, { ...month, status: 'canceled' }).status).toBe('canceled');
     expect(reported(running(), paused).status).toBe('paused');
   });
@@ -381,7 +381,7 @@ describe('a report about an ended subscription', () => {
     expect(reported(declined, { ...nextMonth, paidUntil: seconds(NEXT_END) })).toBe(declined);
   });
 
-  test('records a payment from before its end: the period counts as paid, the status stays', () => {
+  test('records a payment from before the end, and keeps the status', () => {
     const next = reported(canceled, { ...nextMonth, paidUntil: seconds(NEXT_END) });
     expect(next).toMatchObject({
       ...{ status: 'canceled', reason: 'renewed', paidUntil: iso(NEXT_END), version: canceled.version + 1 },
@@ -394,7 +394,7 @@ describe('a report about an ended subscription', () => {
     ['trialing', 'trialing'],
     ['paused', 'paused'],
     ['past_due', 'past_due'],
-  ] as const)('brings it back only where its payer has reactivated it: %s', (status, to) => {
+  ] as const)('reactivates the subscription only if its payer requested it: %s', (status, to) => {
     const asked = waiting('reactivate', { status: 'canceled', providerSubscriptionId: 'sub_1' });
     expect(reported(asked, { ...month, status })).toMatchObject({ status: to, reason: 'reactivated' });
     const { charge } = asked;
@@ -407,18 +407,18 @@ describe('the hold of a subscription', () => {
   const hold = { finalAt: iso(END) };
   const about = { ...month, subscriptionId: 'sub_1' };
 
-  test('ends once the provider collects with a method, and not before', () => {
+  test('ends when the provider collects with a method, and not earlier', () => {
     expect(reported(running({ held: hold }), about).held).toBeUndefined();
     expect(reported(running({ held: hold, paymentMethodId: undefined }), about).held).toEqual(hold);
     expect(reported(running({ held: hold }), { ...about, status: 'paused' }).held).toEqual(hold);
   });
 
-  test('does not end by an invoice, which does not say that the provider collects', () => {
+  test('does not end with an invoice, which does not prove that the provider collects', () => {
     expect(reported(running({ held: hold }), month).held).toEqual(hold);
     expect(reported(running({ held: hold }), { subscriptionId: 'sub_1', paidUntil: seconds(END) }).held).toEqual(hold);
   });
 
-  test('leaves a subscription paused that was paused before', () => {
+  test('keeps an already paused subscription paused', () => {
     const paused = running({ status: 'paused', held: hold, paymentMethodId: undefined });
     const unpaid = { ...nextMonth, subscriptionId: 'sub_1', status: 'paused' } as const;
     expect(reported(paused, unpaid, END + HOUR).status).toBe('paused');
@@ -429,13 +429,13 @@ describe('the hold of a subscription', () => {
 describe('a report about a former subscription', () => {
   const noted = { formerProviderIds: ['sub_0'], providerSubscriptionId: undefined };
 
-  test('names another one than the record has', () => {
+  test('is recognized by a provider id other than the record’s', () => {
     expect(isAboutFormer(running(), 'sub_0')).toBe(true);
     expect(isAboutFormer(running(), 'sub_1')).toBe(false);
     expect(isAboutFormer(running(), undefined)).toBe(false);
   });
 
-  test('names one that was canceled, where the record has none or waits for a later one', () => {
+  test('is recognized by a canceled provider id if the record has none or waits for a later id', () => {
     expect(isAboutFormer(running(noted), 'sub_0')).toBe(true);
     expect(isAboutFormer(running(noted), 'sub_9')).toBe(false);
     const canceled = running({ ...noted, status: 'canceled' });

@@ -69,7 +69,7 @@ describe('the subscription store', () => {
     ['active', 'declined'],
     ['declined', 'active'],
   ] as const)(
-    'refuses a change from %s to %s, which the table of states does not have, and writes nothing',
+    'refuses a change from %s to %s, which the transition table does not have, and writes nothing',
     async (from, to) => {
       const was = await insert(subscription({ status: from }));
       const before = await everything();
@@ -81,7 +81,7 @@ describe('the subscription store', () => {
     },
   );
 
-  test('stores a change that the table of states has, and counts the commit', async () => {
+  test('stores a change that the transition table has, and counts the commit', async () => {
     const was = await insert(subscription({ status: 'active', lock: 4 }));
     const changed = await store.change(was, (current) => ({ ...current, status: 'paused' }));
     expect(changed).toMatchObject({ status: 'paused', lock: 5 });
@@ -94,7 +94,7 @@ describe('the subscription store', () => {
     { billingOwner: 'provider', from: 'past_due', to: 'active', isNoted: false },
     { billingOwner: 'provider', from: 'active', to: 'canceled', isNoted: false },
   ] as const)(
-    'notes that one billed by the $billingOwner, $to after $from, is to be read again: $isNoted',
+    'marks a subscription billed by the $billingOwner, $to after $from, for another read: $isNoted',
     async ({ billingOwner, from, to, isNoted }) => {
       const was = await insert(subscription({ billingOwner, status: from }));
       const changed = await store.change(was, (current) => ({ ...current, status: to }));
@@ -102,7 +102,7 @@ describe('the subscription store', () => {
     },
   );
 
-  test('decides again on the stored record where another commit came first', async () => {
+  test('decides again on the stored record after a concurrent commit', async () => {
     const was = await insert(subscription({ status: 'active' }));
     await commit(was, { ...was, tags: 'first' });
     expect(await store.commit(was, { ...was, concept: 'second' })).toMatchObject({
@@ -116,7 +116,7 @@ describe('the subscription store', () => {
     });
   });
 
-  test('writes one item alone, not in a transaction of twice the cost', async () => {
+  test('writes a single item without a transaction, which would cost twice as much', async () => {
     const transactions: unknown[] = [];
     const counted = subscriptionStore({
       ...table,
@@ -138,7 +138,7 @@ describe('the subscription store', () => {
     await expect(store.insertOrFind(subscription())).rejects.toThrow('removed while its id was claimed');
   });
 
-  test('finds no record instead of one that was removed since', async () => {
+  test('finds no record after a removal', async () => {
     const was = await insert(opening());
     await store.removeCreating(was);
     expect(await store.commit(was, recordPaid(was, NOON))).toEqual({ ok: false, found: undefined });
@@ -148,7 +148,7 @@ describe('the subscription store', () => {
   test.each([
     ['with a charge', opening()],
     ['without a charge', subscription()],
-  ])('returns the stored record where the id of a new one is taken: %s', async (_, given) => {
+  ])('returns the stored record if the id of a new subscription exists: %s', async (_, given) => {
     await insert(given);
     const before = await everything();
     expect(await store.insertOrFind({ ...given, concept: 'other' })).toEqual({
@@ -160,7 +160,7 @@ describe('the subscription store', () => {
 });
 
 describe('the claim of a period', () => {
-  test('is stored with the charge that it belongs to', async () => {
+  test('is stored with its charge', async () => {
     const { charge } = await insert(opening());
     expect(await table.get(FIRST)).toEqual({
       ...FIRST,
@@ -171,7 +171,7 @@ describe('the claim of a period', () => {
     });
   });
 
-  test('outlasts the charge that was paid: the period is never charged again, and nothing is written', async () => {
+  test('stays after the paid charge, so that the period is never charged again', async () => {
     const was = await running();
     const before = await everything();
     expect(await isStored(FIRST)).toBe(true);
@@ -181,7 +181,7 @@ describe('the claim of a period', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test('whose further condition is not met changes nothing', async () => {
+  test('changes nothing if a further condition fails', async () => {
     const was = await running();
     const next = { ...was, methodRef: 'pm_other' };
     const onlyIf = [{ check: recordKey('PM', 'pmt_absent'), if: [{ exists: true }] }] as const;
@@ -191,7 +191,7 @@ describe('the claim of a period', () => {
     expect(await store.commit(was, next, onlyIf)).toEqual({ ok: false, found: other });
   });
 
-  test('of a period that was billed already stops a new subscription, and nothing is written', async () => {
+  test('stops a new subscription if its period was already billed, and writes nothing', async () => {
     await table.put({ ...FIRST, cause: 'create' });
     const before = await everything();
     await expect(store.insertOrFind(opening())).rejects.toThrow('has been billed already');
@@ -214,7 +214,7 @@ describe('the claim of a period', () => {
   });
 
   test.each(['currentPeriodStart', 'paidUntil'] as const)(
-    'is removed where the charge is dropped unpaid, so that a later charge may claim the period: other %s',
+    'is removed with an unpaid dropped charge, so that a later charge can claim the period: other %s',
     async (field) => {
       const was = await insert(opening({ status: 'paused', currentPeriodStart: iso(NOON) }));
       const end = was.charge?.end;
@@ -239,7 +239,7 @@ describe('the claim of a period', () => {
     expect(await store.load(id)).toMatchObject({ tags: 'first' });
   });
 
-  test('does not exist where the provider bills', async () => {
+  test('does not exist if the provider bills', async () => {
     const was = await insert(opening({ billingOwner: 'provider' }));
     expect(await isStored(FIRST)).toBe(false);
     await table.put({ ...FIRST, cause: 'create' });
@@ -252,7 +252,7 @@ describe('the membership of a subscription', () => {
   const membership = async (of: Subscription): Promise<Item | undefined> =>
     table.get(membershipKey(membershipOf({ ...of, status: 'active' })?.id ?? ''));
 
-  test('is written with the version that gives it, and again only if it changes', async () => {
+  test('is written with the version that grants it, and again only if it changes', async () => {
     const was = await running();
     expect(await membership(was)).toMatchObject({ status: 'active', version: was.version });
     const same = await commit(was, { ...was, version: was.version + 1, concept: 'other' });
@@ -267,7 +267,7 @@ describe('the membership of a subscription', () => {
   });
 });
 
-describe('the uses of a subscription', () => {
+describe('the usage entries of a subscription', () => {
   const uses = ({ customerId, paymentMethodId = '' }: Subscription, address = 'addr_1'): readonly Key[] => [
     usedByKey('CUS', customerId, id),
     usedByKey('PM', paymentMethodId, id),
@@ -275,7 +275,7 @@ describe('the uses of a subscription', () => {
   ];
   const stored = (keys: readonly Key[]): Promise<readonly boolean[]> => Promise.all(keys.map(isStored));
 
-  test('are listed by customer, method and address while it is live', async () => {
+  test('are stored by customer, method and address while the subscription is live', async () => {
     const was = await running({ billingAddressId: 'addr_1' });
     expect(await stored(uses(was))).toEqual([true, true, true]);
     expect(await table.get(usedByKey('CUS', was.customerId, id))).toMatchObject({ subscriptionId: id });
@@ -283,7 +283,7 @@ describe('the uses of a subscription', () => {
     expect(await stored(uses(was))).toEqual([false, false, true]);
   });
 
-  test('are not listed before readers see the subscription', async () => {
+  test('are absent before readers see the subscription', async () => {
     const was = await insert(opening({ billingAddressId: 'addr_1' }));
     expect(await stored(uses(was))).toEqual([false, false, false]);
   });
@@ -295,13 +295,13 @@ describe('the uses of a subscription', () => {
     expect(await stored(uses(next, 'addr_2'))).toEqual([true, true, true]);
   });
 
-  test('are none of a method where it has none', async () => {
+  test('do not include a method if the subscription has none', async () => {
     await running({ paymentMethodId: undefined });
     const names = (await everything()).map(({ pk }) => String(pk).split('#')[0]);
     expect([...new Set(names)]).toEqual(['CUS', 'MBR', 'SUB']);
   });
 
-  test('include the method that a transfer moves to', async () => {
+  test('include the new method of a transfer', async () => {
     const was = await running();
     const transfer = { paymentMethodId: 'pmt_2', methodRef: 'pm_2', providerCustomerId: 'cus_2', lookAt: iso(NOON) };
     const next = await commit(was, { ...was, transfer });
@@ -315,7 +315,7 @@ describe('the uses of a subscription', () => {
 });
 
 describe('the due time of a subscription', () => {
-  test('is stored in the shard of its provider, and can be put off and removed', async () => {
+  test('is stored in its provider’s shard, and can be deferred and removed', async () => {
     const was = await insert(subscription({ status: 'active', currentPeriodEnd: iso(NOON + DAY) }));
     const shard = billingShard('provider_a', id);
     expect(await table.get(recordKey('SUB', id))).toMatchObject({ due: shard, due_at: iso(NOON + DAY) });
@@ -332,7 +332,7 @@ describe('the due time of a subscription', () => {
     expect(Object.keys((await table.get(recordKey('SUB', id))) ?? {})).not.toContain('due');
   });
 
-  test('is not put off on a record that has changed since', async () => {
+  test('is not deferred on a record that has changed since', async () => {
     const was = await insert(subscription({ status: 'active', currentPeriodEnd: iso(NOON + DAY) }));
     await commit(was, { ...was, tags: 'first' });
     expect((await store.deferDue(was, iso(NOON + 2 * DAY))).ok).toBe(false);
@@ -341,20 +341,20 @@ describe('the due time of a subscription', () => {
 });
 
 describe('the erasure of a subscription', () => {
-  test('removes an ended one with its membership and its use of an address, and keeps the claims of its periods', async () => {
+  test('removes an ended subscription with its membership and address usage, and keeps its period claims', async () => {
     const was = await running({ billingAddressId: 'addr_1' });
     await commit(was, { ...was, status: 'canceled' });
     await eraseSubscription(table, id);
     expect((await everything()).map(({ pk, sk }) => ({ pk, sk }))).toEqual([FIRST]);
   });
 
-  test('removes an ended one that never gave a membership', async () => {
+  test('removes an ended subscription that never granted a membership', async () => {
     await insert(subscription({ status: 'declined' }));
     await eraseSubscription(table, id);
     expect(await everything()).toEqual([]);
   });
 
-  test('leaves a live one, and one that does not exist', async () => {
+  test('does not change a live or a missing subscription', async () => {
     await running();
     const before = await everything();
     await eraseSubscription(table, id);
@@ -362,7 +362,7 @@ describe('the erasure of a subscription', () => {
     expect(await everything()).toEqual(before);
   });
 
-  test('waits while the provider may have it', async () => {
+  test('waits while the subscription can exist at the provider', async () => {
     const was = await insert(opening({ billingOwner: 'provider' }));
     expect((await refusalIn(eraseSubscription(table, id))).code).toBe('PAYMENT_IN_PROGRESS');
     expect(await store.load(id)).toMatchObject({ id: was.id });

@@ -18,7 +18,7 @@ const overtakenBy = (found: Subscription) =>
     transact: async () => ({ ok: false, failed: [0], found: [recordItem(subscriptionShape, found)] }),
   }) as unknown as Table;
 
-test('ignores the answer for a former subscription at the provider when another one has replaced it', async () => {
+test('a read of a former provider subscription is ignored after another one has replaced it', async () => {
   const report: ProviderSubscription = {
     subscriptionId: 'sub_1',
     ourSubscriptionId: undefined,

@@ -9,12 +9,12 @@ import { subscription } from '../builders/subscription.ts';
 /** A subscription that is canceled or paused, whose payer takes a return back. */
 const ended = subscription({ status: 'canceled', version: 3, canceledAt: iso(NOON) });
 
-describe('a return that is taken back', () => {
-  test('leaves a subscription without an open charge as it is', () => {
+describe('the withdrawal of a reactivation', () => {
+  test('leaves a subscription without an open charge unchanged', () => {
     expect(withdrawReturn(ended, NOON)).toBe(ended);
   });
 
-  test('ends its charge, and changes nothing that readers see', () => {
+  test('ends the charge, and changes nothing that readers see', () => {
     const opened = openCharge(ended, firstPeriod(ended, NOON), { cause: 'reactivate', now: NOON });
     const withdrawn = withdrawReturn(opened, NOON);
     expect(withdrawn).toMatchObject({ status: 'canceled', version: 3, canceledAt: iso(NOON) });
@@ -22,7 +22,7 @@ describe('a return that is taken back', () => {
     expect(withdrawn.charge?.lookAt).toBe(opened.charge?.lookAt);
   });
 
-  test('is not taken back twice', () => {
+  test('has no effect the second time', () => {
     const opened = openCharge(ended, firstPeriod(ended, NOON), { cause: 'reactivate', now: NOON });
     const withdrawn = { ...opened, ...abandonCharge(opened, NOON) };
     expect(withdrawReturn(withdrawn, NOON + 1)).toBe(withdrawn);

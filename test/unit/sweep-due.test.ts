@@ -48,7 +48,7 @@ const sweep = async (
   return { queued: queued.toSorted(), error };
 };
 
-test('a partition that cannot be read does not delay the due work of the others, and the sweep fails', async () => {
+test('an unreadable partition does not delay the due work of the others, but makes the sweep fail', async () => {
   const { queued, error } = await sweep({
     [SLOW_SHARD]: () => {
       throw unreadable;
@@ -59,7 +59,7 @@ test('a partition that cannot be read does not delay the due work of the others,
   expect(error).toBe(unreadable);
 });
 
-test('a record that cannot be leased does not keep the leased ones from the queue, and the sweep fails', async () => {
+test('a record without a lease does not keep leased records from the queue, but makes the sweep fail', async () => {
   const all = () => [dueItem('pay_1'), dueItem('pay_2'), dueItem('pay_3')];
   const { queued, error } = await sweep({ [OTHER_SHARD]: all }, (pk) => pk === 'pay_2');
   expect(queued).toEqual(['pay_1', 'pay_3']);

@@ -38,7 +38,7 @@ describe('a change of a record', () => {
   test.each([
     ['undefined', () => undefined],
     ['the same record', (current: Counter) => current],
-  ])('commits nothing where the decision is %s', async (_, decide) => {
+  ])('commits nothing if the decision is %s', async (_, decide) => {
     const never = () => Promise.reject(new Error('nothing is to be written'));
     const start = { version: 3 };
     expect(await changeRecord(never, start, decide)).toEqual({ record: start, was: start, isOurs: false });
@@ -61,25 +61,25 @@ describe('the next version of a record', () => {
   const AT = '2026-01-05T10:00:00.001Z';
   const NEXT = '2026-01-05T10:00:00.002Z';
 
-  test.each([NEXT, AT])('has the time of its clock, %s', (updatedAt) => {
+  test.each([NEXT, AT])('has the clock’s time if it is not before the previous time: %s', (updatedAt) => {
     expect(inOrder({ updatedAt: AT }, { updatedAt })).toEqual({ updatedAt });
   });
 
-  test('is later than the one before where the clock is behind', () => {
+  test('is later than the previous version if the clock is behind', () => {
     expect(inOrder({ updatedAt: AT }, { updatedAt: EARLIER })).toEqual({ updatedAt: NEXT });
   });
 });
 
-describe('a table of states', () => {
+describe('a transition table', () => {
   const table: Transitions<'open' | 'shut', 'close'> = { open: { close: ['shut'] }, shut: {} };
 
-  test('allows its arrows, and a change that keeps the state', () => {
+  test('allows its transitions, and a change that keeps the state', () => {
     expect(allows(table, { from: 'open', to: 'shut', cause: 'close' })).toBe(true);
     expect(allows(table, { from: 'shut', to: 'shut', cause: 'close' })).toBe(true);
     expect(allows(table, { from: 'shut', to: 'open', cause: 'close' })).toBe(false);
   });
 
-  test('allows a transition from a state to itself only if declared', () => {
+  test('allows a transition from a state to itself only if it is declared', () => {
     expect(hasArrow(table, { from: 'shut', to: 'shut', cause: 'close' })).toBe(false);
   });
 });

@@ -62,8 +62,8 @@ const GRAMMAR =
 const withoutPlaceholders = (written: string): string => written.replaceAll(/#n\d+|:v\d+/g, '');
 const placeholders = (written: string): readonly string[] => [...new Set(written.match(/#n\d+|:v\d+/g) ?? [])];
 
-describe('for any names and values of a caller', () => {
-  test('a condition consists of placeholders and the grammar only', () => {
+describe('an expression with any names and values', () => {
+  test('consists only of placeholders and the grammar in a condition', () => {
     fc.assert(
       fc.property(fc.array(clause, { maxLength: 5 }), (clauses) => {
         expect(withoutPlaceholders(expression(NOW).all(clauses) ?? '')).toMatch(GRAMMAR);
@@ -71,7 +71,7 @@ describe('for any names and values of a caller', () => {
     );
   });
 
-  test('an update consists of placeholders and the grammar only', () => {
+  test('consists only of placeholders and the grammar in an update', () => {
     fc.assert(
       fc.property(changes, (wanted) => {
         expect(withoutPlaceholders(expression(NOW).update(wanted))).toMatch(GRAMMAR);
@@ -79,7 +79,7 @@ describe('for any names and values of a caller', () => {
     );
   });
 
-  test('every placeholder is defined, and every definition is used', () => {
+  test('defines every placeholder, and uses every definition', () => {
     fc.assert(
       fc.property(fc.array(clause, { maxLength: 4 }), changes, (clauses, wanted) => {
         const built = expression(NOW);
@@ -91,7 +91,7 @@ describe('for any names and values of a caller', () => {
     );
   });
 
-  test('its placeholders lead to the very names and values', () => {
+  test('maps its placeholders to exactly the given names and values', () => {
     fc.assert(
       fc.property(path, scalar, (name, value) => {
         const built = expression(NOW);
@@ -104,17 +104,17 @@ describe('for any names and values of a caller', () => {
   });
 });
 
-describe('a condition', () => {
+describe('a condition expression', () => {
   const write = (...clauses: readonly Clause[]) => {
     const built = expression(NOW);
     return { text: built.all(clauses), ...built.parts() };
   };
 
-  test('without clauses is empty', () => {
+  test('is empty without clauses', () => {
     expect(write()).toEqual({ text: undefined });
   });
 
-  test('that an item is absent holds also for an expired item', () => {
+  test('accepts an expired item as absent', () => {
     expect(write({ absent: true })).toEqual({
       text: '(attribute_not_exists(#n0) OR #n1 <= :v0)',
       ExpressionAttributeNames: { '#n0': 'pk', '#n1': 'ttl' },
@@ -122,7 +122,7 @@ describe('a condition', () => {
     });
   });
 
-  test('that an item exists does not hold for an expired item', () => {
+  test('does not accept an expired item as existing', () => {
     expect(write({ exists: true })).toEqual({
       text: '(attribute_exists(#n0) AND (attribute_not_exists(#n1) OR #n1 > :v0))',
       ExpressionAttributeNames: { '#n0': 'pk', '#n1': 'ttl' },
@@ -142,19 +142,19 @@ describe('a condition', () => {
     [{ has: 'a' }, 'attribute_exists(#n0)'],
     [{ any: [{ lacks: 'n' }, { below: ['n', 3] }] }, '(attribute_not_exists(#n0) OR #n0 < :v0)'],
     [{ every: [{ has: 'n' }, { below: ['n', 3] }] }, '(attribute_exists(#n0) AND #n0 < :v0)'],
-  ])('%j is %s', (given, written) => {
+  ])('is for %j: %s', (given, written) => {
     expect(write(given).text).toBe(written);
   });
 
-  test('of several clauses joins them by AND, and puts alternatives in brackets', () => {
+  test('joins several clauses by AND, and puts alternatives in brackets', () => {
     expect(write({ any: [{ has: 'a' }, { has: 'b' }] }, { equals: ['c', 1] }).text).toBe(
       '(attribute_exists(#n0) OR attribute_exists(#n1)) AND #n2 = :v0',
     );
   });
 });
 
-describe('an update', () => {
-  test('sets, removes and adds', () => {
+describe('an update expression', () => {
+  test('can set, remove and add', () => {
     const built = expression(NOW);
     expect(built.update({ set: { a: 1, b: undefined }, remove: ['c'], add: { n: 2 } })).toBe(
       'SET #n0 = :v0 REMOVE #n1, #n2 ADD #n3 :v1',

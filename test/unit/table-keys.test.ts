@@ -14,8 +14,8 @@ import {
 } from '../../shared/platform/keys.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
-describe('a key', () => {
-  test('of a guest does not contain the e-mail, and ignores its case', () => {
+describe('a key of the table', () => {
+  test('hides a guest’s e-mail, and ignores its case', () => {
     fc.assert(
       fc.property(fc.emailAddress(), (email) => {
         const partition = guestPartition(email, 'PAY');
@@ -26,17 +26,17 @@ describe('a key', () => {
     );
   });
 
-  test('of a rate limit does not contain the address', () => {
+  test('hides the address of a rate limit', () => {
     expect(JSON.stringify(rateKey('guest-create-email', 'ada@example.com', 7))).not.toContain('ada');
     expect(rateKey('guest-create-ip', '203.0.113.7', 7).pk).not.toContain('203');
   });
 
-  test('of a history entry sorts by version', () => {
+  test('sorts history entries by version', () => {
     const keys = [1, 2, 9, 10, 99, 100, 12_345].map((version) => historyKey({ kind: 'PAY', id: 'pay_1' }, version).sk);
     expect(keys.toSorted()).toEqual(keys);
   });
 
-  test('of an owner differs per owner and kind', () => {
+  test('differs per owner and kind', () => {
     const owners = [
       ownerPartition({ kind: 'user', userId: '1' }, 'PAY'),
       ownerPartition({ kind: 'organization', organizationId: '1' }, 'PAY'),
@@ -48,16 +48,16 @@ describe('a key', () => {
     expect(new Set(owners).size).toBe(owners.length);
   });
 
-  test('of a list is unique and in order of creation', () => {
+  test('is unique in a list, and sorts by creation', () => {
     expect(listSort('2026-03-10T12:00:00.000Z', 'pay_b') < listSort('2026-03-10T12:00:00.001Z', 'pay_a')).toBe(true);
     expect(listSort('2026-03-10T12:00:00.000Z', 'pay_a')).not.toBe(listSort('2026-03-10T12:00:00.000Z', 'pay_b'));
   });
 
-  test('of a due time is in one of the swept shards', () => {
+  test('places a due time in one of the swept shards', () => {
     fc.assert(fc.property(fc.string(), (id) => dueShards.includes(dueShard(id))));
   });
 
-  test('of a member is unique per organization and user', () => {
+  test('is unique for a member per organization and user', () => {
     expect(memberIdOf('org_1', 'user_1')).toBe(memberIdOf('org_1', 'user_1'));
     expect(memberIdOf('org_1', 'user_1')).not.toBe(memberIdOf('org_1u', 'ser_1'));
   });
@@ -71,7 +71,7 @@ describe('a cursor', () => {
   /** The first member of a cursor names its list. */
   const [name] = JSON.parse(Buffer.from(encodeCursor(row, LIST.list), 'base64url').toString());
 
-  test('leads back to the row that it was made from', () => {
+  test('leads back to its row', () => {
     const position = fc.record({
       pk: fc.string({ minLength: 1, maxLength: 200, unit: 'grapheme' }).filter(({ length }) => length <= 200),
       sk: fc.string({ minLength: 1, maxLength: 100, unit: 'grapheme' }).filter(({ length }) => length <= 100),
@@ -103,12 +103,12 @@ describe('a cursor', () => {
     [made(name, 'b', 'c', '2026-13-45T25:61:61.000Z#a'), 'no such time'],
     [Buffer.from(`["${name}","b","\ud800","${row.sort}"]`, 'utf16le').toString('base64url'), 'another encoding'],
     [made(name, 'b', 'c', row.sort).repeat(20), 'a long text'],
-  ])('is refused if it is none: %j (%s)', (given) => {
+  ])('is refused as invalid: %j (%s)', (given) => {
     const refusal = refusalOf(() => decodeCursor(given, LIST));
     expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
   });
 
-  test('is refused in another list, and outside the asked range', () => {
+  test('is refused in another list, and outside the requested range', () => {
     const cursor = encodeCursor(row, LIST.list);
     expect(refusalOf(() => decodeCursor(cursor, { list: 'USER#other#PAY' }))).toMatchObject({
       details: [{ path: 'cursor', rule: 'cursor', message: 'is the next_cursor of another list' }],

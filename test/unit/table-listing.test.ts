@@ -65,7 +65,7 @@ describe('a filtered list', () => {
     expect(page).toMatchObject({ rows: [], hasMore: true, next: { sort: sortOf(READ_LIMIT - 1) } });
   });
 
-  test('ends without a cursor if no row matches at all', async () => {
+  test('ends without a cursor if no row matches', async () => {
     expect(
       await followed(
         rowsOf(5_000, () => false),
@@ -80,7 +80,7 @@ describe('a filtered list', () => {
     ).toEqual({ shown: [], emptyPages: 0 });
   });
 
-  test('shows every match once when its cursors are followed, for any number of rows between two matches', () =>
+  test('shows every match once over all cursors, for any number of rows between two matches', () =>
     fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 4_000 }),
@@ -96,7 +96,7 @@ describe('a filtered list', () => {
 });
 
 describe('a list over several partitions', () => {
-  test('is the same as a list over one partition, for any page', () =>
+  test('returns the same as a list over one partition, for any page', () =>
     fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 300 }),
@@ -130,7 +130,7 @@ describe('a list over several partitions', () => {
     }
   });
 
-  test('ends at the read limit of a filter in one partition, without a gap', async () => {
+  test('ends at one partition’s read limit of a filter, without a gap', async () => {
     // The first partition has no match within the read limit; the others have many.
     const partitions = new Map([
       ['rare', rowsOf(5_000, (number) => number > 4_000)],

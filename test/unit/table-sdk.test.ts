@@ -37,7 +37,7 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
-describe('reading many', () => {
+describe('getMany', () => {
   test('requests again only the keys that the engine left unprocessed', async () => {
     const [one, other] = keys(2);
     engine
@@ -55,7 +55,7 @@ describe('reading many', () => {
     expect(engine.commandCalls(BatchGetCommand).length).toBeLessThanOrEqual(10);
   });
 
-  test('asks for a hundred at a time, for each key once, and answers in the order asked', async () => {
+  test('reads a hundred keys at a time, each only once, and returns the records in the requested order', async () => {
     engine.on(BatchGetCommand).callsFake(({ RequestItems }) => ({
       Responses: { records: RequestItems.records.Keys.toReversed() },
     }));
@@ -86,35 +86,35 @@ describe('reading many', () => {
   });
 });
 
-describe('a write', () => {
+describe('a write to the table', () => {
   const item = { pk: 'PAY#1', sk: 'PAY', version: 2 };
 
-  test('whose condition fails returns the existing item', async () => {
+  test('returns the existing item if its condition fails', async () => {
     const found = { pk: { S: 'PAY#1' }, sk: { S: 'PAY' }, version: { N: '7' } };
     engine.on(PutCommand).rejects(new ConditionalCheckFailedException({ ...said, Item: found }));
     expect(await table.put(item, [{ equals: ['version', 1] }])).toEqual({ ok: false, found: { ...item, version: 7 } });
     expect(engine.commandCalls(PutCommand)[0]?.args[0].input.ReturnValuesOnConditionCheckFailure).toBe('ALL_OLD');
   });
 
-  test('that fails on an expired item returns no item', async () => {
+  test('returns no item if it fails on an expired item', async () => {
     const found = { pk: { S: 'PAY#1' }, sk: { S: 'PAY' }, ttl: { N: String(NOON / 1_000) } };
     engine.on(PutCommand).rejects(new ConditionalCheckFailedException({ ...said, Item: found }));
     expect(await table.put(item, [{ exists: true }])).toEqual({ ok: false, found: undefined });
   });
 
-  test('that the engine has no capacity for is an error, not a condition that failed', async () => {
+  test('throws, instead of a failed condition, if the table has no capacity', async () => {
     engine.on(UpdateCommand).rejects(new ProvisionedThroughputExceededException(said));
     await expect(table.update(item, { set: { a: 1 } })).rejects.toThrow(ProvisionedThroughputExceededException);
   });
 
-  test('that conflicts with a transaction on its item is retried', async () => {
+  test('is retried if it conflicts with a transaction on its item', async () => {
     engine.on(PutCommand).rejectsOnce(new TransactionConflictException(said)).resolves({});
     expect(await table.put(item)).toEqual({ ok: true, item });
     expect(engine.commandCalls(PutCommand)).toHaveLength(2);
   });
 });
 
-describe('a transaction', () => {
+describe('a transaction on the table', () => {
   const step = { put: { pk: 'PAY#1', sk: 'HIST#1' }, if: [{ absent: true }] } as const;
 
   test('returns its failed conditions and the existing items', async () => {
@@ -129,13 +129,13 @@ describe('a transaction', () => {
     expect(await table.transact([step, step])).toEqual({ ok: false, failed: [1], found });
   });
 
-  test('that conflicts with another transaction is retried', async () => {
+  test('is retried if it conflicts with another transaction', async () => {
     engine.on(TransactWriteCommand).rejectsOnce(conflict()).resolves({});
     expect(await table.transact([step])).toEqual({ ok: true });
     expect(engine.commandCalls(TransactWriteCommand)).toHaveLength(2);
   });
 
-  test('that has a failed condition and a conflict is not retried', async () => {
+  test('is not retried after a failed condition and a conflict', async () => {
     const reasons = [{ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }];
     engine
       .on(TransactWriteCommand)
@@ -144,13 +144,13 @@ describe('a transaction', () => {
     expect(engine.commandCalls(TransactWriteCommand)).toHaveLength(1);
   });
 
-  test('that always conflicts ends in a version conflict, not in an unexpected error', async () => {
+  test('ends in a version conflict if it always conflicts', async () => {
     engine.on(TransactWriteCommand).rejects(conflict());
     expect((await refusalIn(table.transact([step]))).code).toBe('VERSION_CONFLICT');
     expect(engine.commandCalls(TransactWriteCommand).length).toBeLessThanOrEqual(10);
   });
 
-  test('that fails for another reason is an error', async () => {
+  test('throws if it fails for another reason', async () => {
     const reasons = [{ Code: 'ThrottlingError' }];
     engine
       .on(TransactWriteCommand)

@@ -77,13 +77,13 @@ describe('the total of a list', () => {
     [11, 1],
     [999, 1],
     [1_000, 1],
-  ])('of %i records is exact, after %i more requests than the page', async (length, most) => {
+  ])('is exact for %i records, after %i requests more than the page needs', async (length, most) => {
     const { total, counts } = await countOf(rowsOf(length));
     expect(total).toEqual({ count: length, isExact: true });
     expect(counts).toBeLessThanOrEqual(most);
   });
 
-  test('of more than 1,000 records is the estimate, after one request that counts 1,000 rows at most', async () => {
+  test('is the estimate above 1,000 records, after one request that counts at most 1,000 rows', async () => {
     const { table, asked } = indexOf(rowsOf(50_000));
     const page = await listCounted(table, list, async () => 48_000);
     expect(await page.total()).toEqual({ count: 48_000, isExact: false });
@@ -91,7 +91,7 @@ describe('the total of a list', () => {
     expect(asked[1]?.limit).toBeLessThanOrEqual(1_001);
   });
 
-  test('is never below what is known, whatever the estimate says', async () => {
+  test('is never below the known count, for any estimate', async () => {
     const { table } = indexOf(rowsOf(3_000));
     const shallow = await listCounted(table, list, async () => 7);
     expect((await shallow.total()).count).toBeGreaterThan(1_000);
@@ -105,12 +105,12 @@ describe('the total of a list', () => {
     expect(await page.total()).toEqual({ count: 900, isExact: true });
   });
 
-  test('of wide rows is exact too, although one request does not reach their end', async () => {
+  test('is also exact for wide rows, although one request does not reach their end', async () => {
     expect((await countOf(rowsOf(1_000), {}, 300)).total).toEqual({ count: 1_000, isExact: true });
     expect((await countOf(rowsOf(1_000, { every: 7 }), { filter: WANTED }, 300)).total.isExact).toBe(true);
   });
 
-  test('counts the matches of a filter within one request, and says if more rows follow', async () => {
+  test('counts a filter’s matches within one request, and says if more rows follow', async () => {
     const some = await countOf(rowsOf(3_900, { every: 100 }), { filter: WANTED });
     expect(some.total).toEqual({ count: 39, isExact: true });
     const many = await countOf(rowsOf(40_000, { every: 100 }), { filter: WANTED });
@@ -119,13 +119,13 @@ describe('the total of a list', () => {
     expect(many.counts).toBe(1);
   });
 
-  test('of a page by cursor is that of the whole list', async () => {
+  test('covers the whole list for a page by cursor', async () => {
     const rows = rowsOf(40);
     const { total } = await countOf(rows, { cursor: cursorOf(rows[25]) });
     expect(total).toEqual({ count: 40, isExact: true });
   });
 
-  test('is not below its page, whatever is created and deleted between the reads', () =>
+  test('is never below the count of its page, for any creations and deletions between the reads', () =>
     fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -161,14 +161,14 @@ describe('the total of a list over several partitions', () => {
   const partitions = (count: number) => Array.from({ length: count }, (_, index) => `P${index}`);
   const query = { index: 'owner', filter: [], offset: 0, limit: 10 } as const;
 
-  test('is exact up to 1,000 records, and adds what only some partitions have left', async () => {
+  test('is exact up to 1,000 records, and adds the rest of unfinished partitions', async () => {
     const { table, asked } = over([3, 500, 0, 497]);
     const page = await listTogetherCounted(table, partitions(4), query);
     expect(await page.total()).toEqual({ count: 1_000, isExact: true });
     expect(asked).toHaveLength(4 + 2);
   });
 
-  test('gives a long list up after one request', async () => {
+  test('stops counting a long list after one request', async () => {
     const { table, asked } = over([40_000, 40_000, 40_000, 40_000]);
     const page = await listTogetherCounted(table, partitions(4), query);
     const total = await page.total();
@@ -178,8 +178,8 @@ describe('the total of a list over several partitions', () => {
   });
 });
 
-describe('a row whose record is gone', () => {
-  test('is neither on the page nor in the total', async () => {
+describe('a row without a record', () => {
+  test('is not on the page and not in the total', async () => {
     const rows = rowsOf(3);
     const { table } = indexOf(rows);
     const kept = { ...table, getMany: async () => [{ id: 1 }, undefined, { id: 3 }] };

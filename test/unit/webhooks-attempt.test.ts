@@ -41,11 +41,11 @@ describe('an attempt to deliver an event', () => {
     [409, 'failed'],
     [410, 'gone'],
     [500, 'failed'],
-  ])('that is answered with %i is %s', async (status, outcome) => {
+  ])('gets for the status %i the result %s', async (status, outcome) => {
     expect((await send(answered(status))).attempted.outcome).toBe(outcome);
   });
 
-  test('without an answer has failed', async () => {
+  test('has failed without a response', async () => {
     const answer: PostResponse = { kind: 'failed', reason: 'timeout', detail: '', durationMs: 1 };
     expect((await send(answer)).attempted).toEqual({ outcome: 'failed', answer, at: new Date(NOON).toISOString() });
   });
@@ -67,7 +67,7 @@ describe('an attempt to deliver an event', () => {
     ]);
   });
 
-  test('of a test event is marked in a header, so that no target takes it for a real one', async () => {
+  test('marks a test event in a header, so that no target processes it as real', async () => {
     const { posted } = await send(answered(200), attempt({ isTest: true }));
     expect(posted[0]?.headers).toMatchObject({ 'webhook-test': 'true' });
     expect((await send(answered(200), attempt({ isTest: false }))).posted[0]?.headers).not.toHaveProperty(
@@ -75,7 +75,7 @@ describe('an attempt to deliver an event', () => {
     );
   });
 
-  test('to a chat sends a message in place of the event, also of an event that is no JSON', async () => {
+  test('sends a message instead of the event to a chat, also for an event that is not JSON', async () => {
     const target = { ...attempt().target, format: 'chat' } as const;
     for (const body of ['{"event":"payment.created"}', 'not json']) {
       const { posted } = await send(answered(200), attempt({ target, body: Buffer.from(body) }));
@@ -85,7 +85,7 @@ describe('an attempt to deliver an event', () => {
     }
   });
 
-  test('is logged with what was sent and answered', async () => {
+  test('is logged with its request and response', async () => {
     const { table, items } = memoryTable({ now: () => NOON });
     const { attempted } = await send(answered(410));
     await logAttempt(table, attempt(), attempted);

@@ -6,7 +6,7 @@ import { SAMPLES } from '../../shared/webhooks/event-samples.ts';
 const canonical = (event: string, data: object) => ({ event, provider: 'provider_a', timestamp: '', data });
 
 describe('a message for a chat service', () => {
-  test('says in words what has happened, and then its facts', () => {
+  test('says what happened in words, followed by the facts', () => {
     const data = { ...SAMPLES['payment.succeeded'], payment_id: 'pay_1', amount: 2_550, project: { id: 'proj_1' } };
     expect(chatMessage('payment.succeeded', canonical('payment.succeeded', data))).toEqual({
       text: 'Payment succeeded: 25.50 USD',
@@ -30,7 +30,7 @@ describe('a message for a chat service', () => {
     });
   });
 
-  test('says of a test event that it is one', () => {
+  test('marks a test event', () => {
     const data = { test: true, ...SAMPLES['payment.succeeded'] };
     const { text, blocks } = chatMessage('payment.succeeded', {
       ...canonical('payment.succeeded', data),
@@ -49,7 +49,7 @@ describe('a message for a chat service', () => {
     expect(text).toBe(`Payment failed: ${written}`);
   });
 
-  test.each(CANONICAL_EVENTS)('can be read for %s', (event) => {
+  test.each(CANONICAL_EVENTS)('is readable for %s', (event) => {
     const { text, blocks } = chatMessage(event, canonical(event, SAMPLES[event]));
     expect(text).toMatch(
       /^(Payment|Payment refund|Payment dispute|Subscription|Membership|Customer) (created|updated|succeeded|failed|\w+ed|pending)/,
@@ -77,13 +77,13 @@ describe('a message for a chat service', () => {
       'Payment updated (provider_c)',
       '*merchant id*: m1',
     ],
-  ])('can be read for %s', (...[event, body, text, fact]) => {
+  ])('is readable for %s', (...[event, body, text, fact]) => {
     const message = chatMessage(event, body);
     expect(message.text).toBe(text);
     expect(message.blocks[1]?.text.text).toContain(fact);
   });
 
-  test('shows what others wrote as it is: no markup, and no more of it than a section may hold', () => {
+  test('shows user text without markup, up to the limit of a section', () => {
     const name = '<!channel> & <https://evil.example|here>';
     const { blocks } = chatMessage('customer.created', canonical('customer.created', { name }));
     expect(blocks[1]?.text.text).toBe('*name*: &lt;!channel&gt; &amp; &lt;https://evil.example|here&gt;');
@@ -107,7 +107,7 @@ describe('a message for a chat service', () => {
     expect(blocks[1]?.text.text).toBe(`*name*: ${shown}\n*status*: open`);
   });
 
-  test('has only whole lines, whole characters and whole escapes in a section', () => {
+  test('has only whole lines, characters and escapes in a section', () => {
     const long = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f${at}`, '&😀'.repeat(200)]));
     const { blocks } = chatMessage('customer.created', canonical('customer.created', { ...long, status: 'open' }));
     for (const { text } of blocks) {
@@ -118,19 +118,19 @@ describe('a message for a chat service', () => {
     expect(blocks[1]?.text.text.split('\n').every((line) => /^\*\w+\*: .+$/u.test(line))).toBe(true);
   });
 
-  test('takes no markup from the name of an event or a currency', () => {
+  test('uses no markup from the name of an event or a currency', () => {
     const { text, blocks } = chatMessage('provider_a:a\n*b*', { data: { object: { amount: 1, currency: '<\n>' } } });
     expect(text).toBe('A ∗b∗ (provider_a): 0.01 &lt; &gt;');
     expect(blocks.at(-1)?.text.text).toBe('`provider_a:a ∗b∗`');
   });
 
-  test('tells no secret', () => {
+  test('contains no secret', () => {
     const object = { id: 'pi_1', client_secret: 'pi_1_secret_canary', note: 'canary@example.com', status: 'created' };
     const { blocks } = chatMessage('provider_a:payment_intent.created', { data: { object } });
     expect(blocks[1]?.text.text).toBe('*id*: pi_1\n*note*: c***@example.com\n*status*: created');
   });
 
-  test.each([undefined, null, 1, 'text', [], {}, { data: null }])('is there for a body like %j', (body) => {
+  test.each([undefined, null, 1, 'text', [], {}, { data: null }])('exists for a body such as %j', (body) => {
     expect(chatMessage('provider_a:x', body)).toMatchObject({ text: 'X (provider_a)', blocks: [{}, {}] });
   });
 });

@@ -45,8 +45,8 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
   return { deliver, posted, sent, items, lines, table };
 };
 
-describe('a delivery', () => {
-  test('to a removed target is dropped, with a log line', async () => {
+describe('a webhook delivery', () => {
+  test('is dropped with a log line if its target was removed', async () => {
     const { deliver, posted, items, lines } = rig(OK, [{ ...TARGET, name: 'WEBHOOK_2' }]);
     expect(await deliver()).toBe('done');
     expect(posted).toEqual([]);
@@ -56,14 +56,14 @@ describe('a delivery', () => {
     expect(lines).toMatchObject([{ level: 'warn', message: 'webhook dropped', fields: { target: 'WEBHOOK_1' } }]);
   });
 
-  test('of a provider’s event that is kept no longer is dropped', async () => {
+  test('is dropped if its provider’s event is no longer kept', async () => {
     const { deliver, posted, lines } = rig();
     expect(await deliver({ content: { providerId: 'provider_a', eventId: 'evt_1' } })).toBe('done');
     expect(posted).toEqual([]);
     expect(lines).toMatchObject([{ fields: { reason: 'event no longer kept' } }]);
   });
 
-  test('of a provider’s event sends its stored bytes', async () => {
+  test('sends the stored bytes of a provider’s event', async () => {
     const { deliver, posted, table } = rig();
     const raw = Buffer.from('{ "id" : "evt_1" }');
     const event = { id: 'evt_1', rawType: 'x', type: undefined, createdAt: 0, object: { id: '' } } as never;
@@ -74,14 +74,14 @@ describe('a delivery', () => {
     expect(posted.map(({ body }) => body.toString())).toEqual([raw.toString()]);
   });
 
-  test('that fails returns with growing delays, and at last at once, so that the queue moves it to the dead letters', async () => {
+  test('is retried with growing delays, and then moved to the dead-letter queue without a delay', async () => {
     const { deliver } = rig({ ...OK, status: 500 });
     const answers = [];
     for (const count of [1, 2, 3, 4]) answers.push(await deliver({}, count));
     expect(answers).toEqual([5, 10, 20, 0].map((retryAfterSeconds) => ({ retryAfterSeconds })));
   });
 
-  test('that a busy target postponed too often is a failed one', async () => {
+  test('counts as a failed attempt if a busy target postponed it too often', async () => {
     const { deliver, sent } = rig({ ...OK, status: 429, retryAfter: '1' });
     expect(await deliver({ postponed: { times: 287, attempts: 1 } })).toBe('done');
     expect(sent).toMatchObject([{ group: 'WEBHOOK_1', delaySeconds: 1 }]);
@@ -92,27 +92,27 @@ describe('a delivery', () => {
     expect(await deliver({ postponed: { times: 288, attempts: 1 } })).toEqual({ retryAfterSeconds: 10 });
   });
 
-  test('whose attempts are all made is not sent again before the queue gives it up', async () => {
+  test('is not sent again after its last attempt, while the queue still redelivers it', async () => {
     const { deliver, posted } = rig({ ...OK, status: 500 });
     expect(await deliver({ postponed: { times: 1, attempts: 3 } }, 1)).toEqual({ retryAfterSeconds: 0 });
     expect(await deliver({ postponed: { times: 1, attempts: 3 } }, 2)).toEqual({ retryAfterSeconds: 0 });
     expect(posted).toHaveLength(1);
   });
 
-  test('names an event in a header for any name that the provider gives it', async () => {
+  test('names its event in a header, for any name that the provider uses', async () => {
     const { deliver, posted } = rig();
     await deliver({ event: 'provider_a:a b\r\nx: ä' });
     expect(posted[0]?.headers['webhook-event']).toBe('provider_a:a?b??x:??');
   });
 
-  test('keeps what it sent once, and an entry for each attempt', async () => {
+  test('stores its request once, and an entry for each attempt', async () => {
     const { deliver, items } = rig();
     await deliver();
     await deliver({}, 2);
     expect(items().map(({ pk }) => String(pk).split('#')[0])).toEqual(['DLV', 'LOG', 'LOG']);
   });
 
-  test('logs the unreachable address or the answer, without secrets', async () => {
+  test('logs the unreachable address or the response, without secrets', async () => {
     const failed = rig({ kind: 'failed', reason: 'unreachable', detail: 'ECONNREFUSED', durationMs: 3 });
     await failed.deliver();
     expect(failed.items()[1]).toMatchObject({

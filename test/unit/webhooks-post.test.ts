@@ -25,8 +25,8 @@ const SHORT = { timeoutMs: 150, allowPrivate: true };
 const PATIENT = { timeoutMs: 8_000, allowPrivate: true };
 const posted = (url: string, headers = {}) => ({ url, headers, body: Buffer.from('{"a":"ä"}') });
 
-describe('a POST', () => {
-  test('takes the body as it is, with its headers', async () => {
+describe('a webhook POST', () => {
+  test('sends the body unchanged, with its headers', async () => {
     const seen: unknown[] = [];
     const url = await target((request, response) => {
       const chunks: Buffer[] = [];
@@ -58,7 +58,7 @@ describe('a POST', () => {
     expect(calls).toBe(1);
   });
 
-  test('keeps the first 2 KB of an answer and waits for no more of it', async () => {
+  test('keeps the first 2 KB of a response, and does not wait for the rest', async () => {
     const url = await target((_, response) => {
       response.writeHead(200);
       response.write('ä'.repeat(1_500));
@@ -67,7 +67,7 @@ describe('a POST', () => {
     expect(answer).toMatchObject({ kind: 'answered', status: 200, body: 'ä'.repeat(1_024) });
   });
 
-  test('cuts no character of an answer in two', async () => {
+  test('cuts no character of a response in two', async () => {
     const url = await target((_, response) => void response.end(`a${'ä'.repeat(1_500)}`));
     expect(await openPost(PATIENT)(posted(url))).toMatchObject({ body: `a${'ä'.repeat(1_023)}` });
   });
@@ -86,12 +86,12 @@ describe('a POST', () => {
     expect(await openPost(SHORT)(posted(`https://${silent}/in`))).toEqual(timedOut);
   });
 
-  test('ends in time without an answer', async () => {
+  test('ends in time without a response', async () => {
     const url = await target(() => undefined);
     expect(await openPost(SHORT)(posted(url))).toEqual(timedOut);
   });
 
-  test('ends in time if an answer never ends', async () => {
+  test('ends in time if a response never ends', async () => {
     const url = await target((_, response) => {
       response.writeHead(200);
       response.write('{');
@@ -99,7 +99,7 @@ describe('a POST', () => {
     expect(await openPost(SHORT)(posted(url))).toEqual(timedOut);
   });
 
-  test('reports a target that cannot be reached, or that closes the connection', async () => {
+  test('reports a target that cannot be reached or that closes the connection', async () => {
     const gone = await target(() => undefined);
     servers.splice(0).forEach((server) => void server.close());
     expect(await openPost(PATIENT)(posted(gone))).toMatchObject({ reason: 'unreachable', detail: 'ECONNREFUSED' });
@@ -115,7 +115,7 @@ describe('a POST', () => {
   });
 });
 
-describe('the connection of a POST', () => {
+describe('the connection of a webhook POST', () => {
   const counted = async (answer: RequestListener) => {
     let connections = 0;
     let calls = 0;
@@ -130,7 +130,7 @@ describe('the connection of a POST', () => {
     return { server, url, counts: () => ({ connections, calls }) };
   };
 
-  test('is that of the POST before, and a new one after a pause in which a function may have been frozen', async () => {
+  test('is reused, and replaced after a pause in which a function can have been frozen', async () => {
     const { url, counts } = await counted((_, response) => void response.end('{}'));
     const post = openPost(PATIENT);
     vi.useFakeTimers({ toFake: ['Date'] });
@@ -145,7 +145,7 @@ describe('the connection of a POST', () => {
     }
   });
 
-  test('is a new one where the target hangs up on the kept one', async () => {
+  test('is replaced if the target closes it', async () => {
     const { url, counts } = await counted((request, response) => {
       if (counts().calls === 2) request.socket.resetAndDestroy();
       else response.end('{}');
@@ -157,12 +157,12 @@ describe('the connection of a POST', () => {
   });
 });
 
-describe('the signature', () => {
+describe('the signature of a webhook', () => {
   const NEW = 'whsec_bmV3LXNlY3JldC1vZi10aGlydHktdHdvLWJ5dGVzLi4=';
   const OLD = 'whsec_b2xkLXNlY3JldC1vZi10aGlydHktdHdvLWJ5dGVzLi4=';
   const body = Buffer.from('{"event":"payment.succeeded","data":{"name":"Ä 💳"}}');
 
-  test('is of every secret, so that a target may verify with any of them', () => {
+  test('is made with every secret, so that a target can verify it with any of them', () => {
     const headers = signedHeaders({ id: 'msg_1', at: Date.now(), body, secrets: [NEW, OLD] });
     for (const secret of [NEW, OLD]) {
       expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body.toString()));
@@ -179,7 +179,7 @@ describe('the signature', () => {
     });
   });
 
-  test('is that of the published example', () => {
+  test('matches the published example', () => {
     // Source: https://github.com/standard-webhooks/standard-webhooks, the tests of its libraries
     const headers = signedHeaders({
       id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',

@@ -43,8 +43,8 @@ const leadingTo = (...addresses: readonly string[]) => {
   return { resolve, post: openPost({ timeoutMs: 5_000, allowPrivate: false, resolve }) };
 };
 
-describe('a target', () => {
-  test('is refused by its URL in more than 300 hostile forms, and no socket is opened', async () => {
+describe('a webhook target', () => {
+  test('is refused by its URL in more than 300 hostile forms, without a socket', async () => {
     expect(new Set(HOSTILE_URLS).size).toBeGreaterThan(300);
     const { post, resolve } = leadingTo(PUBLIC);
     for (const url of HOSTILE_URLS) {
@@ -61,7 +61,7 @@ describe('a target', () => {
     ['alone', (address: string) => [address]],
     ['behind a public one', (address: string) => [PUBLIC, address]],
     ['before a public one', (address: string) => [address, PUBLIC]],
-  ])('is refused whose name leads to a forbidden address, %s', async (_, addresses) => {
+  ])('is refused if its name resolves to a forbidden address, %s', async (_, addresses) => {
     for (const address of FORBIDDEN_ADDRESSES) {
       const { post } = leadingTo(...addresses(address));
       expect([address, await post(posted('https://hooks.example/in'))]).toMatchObject([
@@ -78,7 +78,7 @@ describe('a target', () => {
     expect(opened).toEqual([]);
   });
 
-  test('is connected at the checked addresses, also when its name resolves to others a moment later', async () => {
+  test('is reached at the checked addresses, even if its name resolves to others a moment later', async () => {
     const answers = [[PUBLIC], ['127.0.0.1'], ['169.254.169.254']];
     const resolve = vi.fn(async () => (answers.shift() ?? []).map((address) => ({ address, family: 4 })));
     const post = openPost({ timeoutMs: 5_000, allowPrivate: false, resolve });
@@ -91,7 +91,7 @@ describe('a target', () => {
   });
 
   test.each(['https://93.184.215.14/in', 'https://[2606:2800:21f:cb07::1]/in', 'https://hooks.example/in'])(
-    'is connected at a public address: %s',
+    'is reached at a public address: %s',
     async (url) => {
       const { post } = leadingTo(PUBLIC, '2606:2800:21f:cb07::1');
       expect(await post(posted(url))).toMatchObject({ kind: 'failed', reason: 'unreachable' });
@@ -100,7 +100,7 @@ describe('a target', () => {
     },
   );
 
-  test('may be anywhere where private addresses are allowed, but holds no credentials', async () => {
+  test('can have any address if private addresses are allowed, but no credentials', async () => {
     const post = openPost({ timeoutMs: 5_000, allowPrivate: true });
     await post(posted('http://127.0.0.1:1/in'));
     await post(posted('https://[::1]/in'));

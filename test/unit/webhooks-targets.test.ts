@@ -28,8 +28,8 @@ const mistakesIn = (read: () => unknown): readonly string[] => {
 };
 const mistakes = (env: Environment): readonly string[] => mistakesIn(() => parseTargets(env, false));
 
-describe('the targets', () => {
-  test('are none where nothing is said, and none where webhooks are not enabled', () => {
+describe('the webhook targets', () => {
+  test('are absent without settings, and if webhooks are not enabled', () => {
     expect(parseTargets({}, false)).toEqual([]);
     expect(parseTargets({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: URL_1 }, false)).toEqual([]);
     expect(parseTargets({ EXTERNAL_WEBHOOK_URLS: URL_1 }, false)).toEqual([]);
@@ -50,11 +50,11 @@ describe('the targets', () => {
     ['only a URL is set', { WEBHOOK_3_URL: URL_1 }, ['EXTERNAL_WEBHOOKS_ENABLED', 'WEBHOOK_3_ENABLED']],
     ['the older form is off', { EXTERNAL_WEBHOOK_URLS: URL_1 }, ['EXTERNAL_WEBHOOKS_ENABLED']],
     ['the node is not scanned', { ...ON, WEBHOOK_SCAN_MAX: '1', WEBHOOK_2_URL: URL_1 }, []],
-  ])('name the variables that must be true before a configured URL receives: %s', (_case, env, expected) => {
+  ])('list the variables that must be true before a configured URL receives events: %s', (_case, env, expected) => {
     expect(switchesOff(env)).toEqual(expected);
   });
 
-  test('are the indexed nodes, each as it is set', () => {
+  test('are the numbered nodes with their own settings', () => {
     const env = {
       ...NODE_1,
       WEBHOOK_2_ENABLED: 'true',
@@ -79,7 +79,7 @@ describe('the targets', () => {
     ]);
   });
 
-  test('are looked for up to WEBHOOK_SCAN_MAX, by default ten', () => {
+  test('are read up to WEBHOOK_SCAN_MAX, by default ten', () => {
     const nodes = [1, 3, 10, 11, 12].map((n) => ({ [`WEBHOOK_${n}_URL`]: URL_1, [`WEBHOOK_${n}_ENABLED`]: 'true' }));
     const env = Object.assign({ ...ON }, ...nodes);
     const names = (max: string) => parseTargets({ ...env, WEBHOOK_SCAN_MAX: max }, false).map(({ name }) => name);
@@ -89,7 +89,7 @@ describe('the targets', () => {
     expect(names('0')).toEqual([]);
   });
 
-  test('of the older form are raw nodes without a secret', () => {
+  test('are raw nodes without a secret in the older form', () => {
     const older = { EXTERNAL_WEBHOOK_URLS: `${URL_1}, https://two.example`, EXTERNAL_WEBHOOK_EVENTS: 'payment.*' };
     const common = { filters: ['payment.*'], mode: 'raw', secrets: [], format: 'event' };
     expect(parseTargets({ ...NODE_1, ...older }, false).slice(1)).toEqual([
@@ -99,7 +99,7 @@ describe('the targets', () => {
     expect(parseTargets({ ...ON, EXTERNAL_WEBHOOK_URLS: URL_1 }, false)).toMatchObject([{ filters: ['all'] }]);
   });
 
-  test('at a known chat service get readable messages, unless configured otherwise', () => {
+  test('get readable messages at a known chat service, unless configured otherwise', () => {
     const url = 'https://hooks.slack.com/services/T0/B0/x';
     const format = (more: Environment = {}) =>
       parseTargets({ ...NODE_1, WEBHOOK_1_URL: url, ...more }, false).map((target) => target.format);
@@ -124,7 +124,7 @@ describe('the targets', () => {
     ['WEBHOOK_1_FORMAT', 'xml'],
     ['EXTERNAL_WEBHOOK_URLS', `${URL_1},http://two.example`],
     ['EXTERNAL_WEBHOOK_EVENTS', 'a b'],
-  ])('name %s=%s as the one mistake, in one line', (name, value) => {
+  ])('report %s=%s as the only mistake, in one line', (name, value) => {
     const found = mistakes({ WEBHOOK_1_URL: URL_1, [name]: value });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(new RegExp(`^${name}: [^\\n]+$`));
@@ -147,7 +147,7 @@ describe('the targets', () => {
     expect(mistakesIn(() => checkedTargets(older, false))).toEqual([`EXTERNAL_WEBHOOK_EVENTS: ${mistake}`]);
   });
 
-  test('refuse a filter that is like no event, and repeat none of it', () => {
+  test('refuse a filter similar to no event, without repeating it', () => {
     const env = { STAGE: 'dev', WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: 'canary.canary.canary' };
     const found = mistakesIn(() => checkedSettings(env)).filter((mistake) => mistake.startsWith('WEBHOOK'));
     expect(found).toEqual([
@@ -155,7 +155,7 @@ describe('the targets', () => {
     ]);
   });
 
-  test('are all taken by a function that runs already, so that one mistake stops no other target', () => {
+  test('are all accepted by a running function, so that one mistake stops no other target', () => {
     expect(parseTargets({ ...NODE_1, WEBHOOK_1_EVENTS: 'payment.success' }, false)).toHaveLength(1);
   });
 
@@ -163,7 +163,7 @@ describe('the targets', () => {
     ...['all', '*', '*.created', 'c*.*d', 'payment.*', 'subscription.*,membership.*', 'payment_intent.*', 'invoice.*'],
     ...['PAYMENT.CAPTURE.*', 'charge.dispute.*', 'provider_b:CUSTOMER.DISPUTE.CREATED', 'provider_a:charge.expired'],
     ...['provider_a:*', 'provider_*', 'provider_*:payment.*', 'provider_d:anything', ''],
-  ])('take the filter %s', (filter) => {
+  ])('accept the filter %s', (filter) => {
     expect(mistakesIn(() => checkedTargets({ ...NODE_1, WEBHOOK_1_EVENTS: filter }, false))).toEqual([]);
   });
 
@@ -176,7 +176,7 @@ describe('the targets', () => {
     expect([...names].map(([, name = '']) => name).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  test('are never repeated in a mistake: a value may be a secret', () => {
+  test('are never repeated in a mistake, because a value could be a secret', () => {
     const canary = 'https://user:canary@hooks.example/canary canary';
     const fields = ['ENABLED', 'URL', 'EVENTS', 'EVENT_MODE', 'SECRET', 'FORMAT'];
     const env = Object.fromEntries(fields.map((field, at) => [`WEBHOOK_${at + 1}_${field}`, canary]));
@@ -185,18 +185,18 @@ describe('the targets', () => {
     expect(found.join()).not.toContain('canary');
   });
 
-  test('want a URL as soon as a node is enabled', () => {
+  test('require a URL when a node is enabled', () => {
     expect(mistakes({ WEBHOOK_4_ENABLED: 'true' })).toEqual(['WEBHOOK_4_URL: must be a URL']);
     expect(mistakes({ WEBHOOK_4_ENABLED: 'false', WEBHOOK_4_EVENTS: 'all' })).toEqual([]);
   });
 
-  test('are refused at any hostile URL, which is named by its node alone', () => {
+  test('are refused at any hostile URL, and the mistake shows only the node’s name', () => {
     const node = { ...NODE_1, WEBHOOK_1_EVENTS: 'all' };
     const taken = HOSTILE_URLS.filter((url) => mistakes({ ...node, WEBHOOK_1_URL: url }).length !== 1);
     expect(taken).toEqual([]);
   });
 
-  test('may be at private addresses, and behind http, where that is allowed', () => {
+  test('can have private addresses and http if both are allowed', () => {
     const at = (url: string) => mistakesIn(() => parseTargets({ ...NODE_1, WEBHOOK_1_URL: url }, true));
     expect(at('http://127.0.0.1:3000/_local/sink/default')).toEqual([]);
     expect(at('https://10.0.0.1')).toEqual([]);
@@ -204,7 +204,7 @@ describe('the targets', () => {
     expect(at('http://user@10.0.0.1')).toEqual(['WEBHOOK_1_URL: must hold no credentials']);
   });
 
-  test('are checked with all other settings, every mistake at once', () => {
+  test('are checked with all other settings, and all mistakes are reported together', () => {
     const env = { STAGE: 'x', WEBHOOK_1_URL: 'x', WEBHOOK_2_URL: URL_1, WEBHOOK_2_SECRET: 'x', RATE_LIMITS: 'x' };
     const found = mistakesIn(() => checkedSettings(env));
     expect(found.map((line) => line.split(':')[0])).toEqual([
@@ -215,7 +215,7 @@ describe('the targets', () => {
     ]);
   });
 
-  test('have secrets of 24 bytes or more in production', () => {
+  test('require secrets of 24 bytes or more in production', () => {
     const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
     const at = (secret: string, stage: 'prod' | 'staging', more: Environment = {}) =>
       mistakesIn(() => parseTargets({ WEBHOOK_1_URL: URL_1, WEBHOOK_1_SECRET: secret, ...more }, false, stage));
@@ -227,7 +227,7 @@ describe('the targets', () => {
     expect(at(secretOf(23), 'prod', { WEBHOOK_1_URL: 'x' })).toEqual(['WEBHOOK_1_URL: must be a URL', weak]);
   });
 
-  test('are set by variables that differ from all others', () => {
+  test('are set by variables that differ from all other variables', () => {
     const asked = new Set<string>();
     const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) });
     parseTargets(env, false);
@@ -238,11 +238,11 @@ describe('the targets', () => {
   });
 });
 
-describe('the settings of retries', () => {
+describe('the webhook retries', () => {
   const read = ({ retries, delay }: { retries?: string; delay?: string }) =>
     parseSettings({ EXTERNAL_WEBHOOK_MAX_RETRIES: retries, EXTERNAL_WEBHOOK_RETRY_DELAY: delay });
 
-  test('are three, after 5, 10 and 20 s, of 10 s each', () => {
+  test('number three, after 5, 10 and 20 s, with a timeout of 10 s each', () => {
     const settings = read({});
     expect(settings).toMatchObject({ EXTERNAL_WEBHOOK_TIMEOUT: 10_000, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: false });
     const plan = {
@@ -252,7 +252,7 @@ describe('the settings of retries', () => {
     expect([1, 2, 3, 4].map((tries) => secondsUntilNext(plan, tries))).toEqual([5, 10, 20, 0]);
   });
 
-  test('are counted in whole seconds, never too early', () => {
+  test('are delayed by whole seconds, and never too early', () => {
     expect([1, 2, 3].map((tries) => secondsUntilNext({ retries: 5, delayMs: 700 }, tries))).toEqual([1, 2, 3]);
     expect(secondsUntilNext({ retries: 5, delayMs: 0 }, 1)).toBe(0);
     expect(secondsUntilNext({ retries: 0, delayMs: 5_000 }, 1)).toBe(0);
@@ -263,7 +263,7 @@ describe('the settings of retries', () => {
     ['999', '0'],
     ['0', '43000000'],
     ['1', '43000000'],
-  ])('may be %s after %s ms', (retries, delay) => {
+  ])('can be %s after %s ms', (retries, delay) => {
     expect(mistakesIn(() => read({ retries, delay }))).toEqual([]);
   });
 
@@ -271,13 +271,13 @@ describe('the settings of retries', () => {
     ['15', '5000'],
     ['2', '43000000'],
     ['999', '1'],
-  ])('may not be %s after %s ms: a queue hides a message for no longer than 12 hours', (retries, delay) => {
+  ])('cannot be %s after %s ms, because a queue hides a message for at most 12 hours', (retries, delay) => {
     const found = mistakesIn(() => read({ retries, delay }));
     expect(found.map((line) => line.split(':')[0])).toEqual(['EXTERNAL_WEBHOOK_RETRY_DELAY']);
   });
 });
 
-describe('the events that a target receives', () => {
+describe('the selection of events for a target', () => {
   const canonical = (name: string) =>
     outboundEventOf({
       source: 'payments',
@@ -305,7 +305,7 @@ describe('the events that a target receives', () => {
     ['payment.*.*', 'payment.created', false],
     ['ab*ba', 'aba', false],
     ['provider_a:*', 'payment.created', false],
-  ])('by the filter %s: %s is %s', (filter, name, wanted) => {
+  ])('decides with the filter %s for %s: %s', (filter, name, wanted) => {
     expect(wants({ mode: 'canonical', filters: [filter] }, canonical(name))).toBe(wanted);
   });
 
@@ -321,12 +321,12 @@ describe('the events that a target receives', () => {
     ['provider_a:*', false],
     ['payment.failed', false],
     ['customer.*', false],
-  ])('by the filter %s: a raw event, by any of its names, is %s', (filter, wanted) => {
+  ])('decides with the filter %s for a raw event by any of its names: %s', (filter, wanted) => {
     const event = raw('PAYMENT.CAPTURE.COMPLETED', 'payment_intent.succeeded');
     expect(wants({ mode: 'raw', filters: [filter] }, event)).toBe(wanted);
   });
 
-  test('is by its mode events of ours, the providers’ own, or both', () => {
+  test('includes by its mode our events, the providers’ own events, or both', () => {
     const events = [canonical('payment.succeeded'), raw('payment_intent.succeeded', 'payment_intent.succeeded')];
     const taken = (mode: 'raw' | 'canonical' | 'both') =>
       events.filter((event) => wants({ mode, filters: ['payment.succeeded'] }, event)).map(({ kind }) => kind);
@@ -335,7 +335,7 @@ describe('the events that a target receives', () => {
     expect(taken('both')).toEqual(['canonical', 'raw']);
   });
 
-  test('knows a raw event that the interface has no word for by its own names', () => {
+  test('knows a raw event without an interface name by its own names', () => {
     const event = raw('CUSTOMER.DISPUTE.CREATED');
     expect(event.aliases).toEqual(['provider_b:CUSTOMER.DISPUTE.CREATED', 'CUSTOMER.DISPUTE.CREATED']);
     expect(wants({ mode: 'raw', filters: ['payment.*', 'customer.*'] }, event)).toBe(false);
