@@ -35,7 +35,7 @@ export const openSecretsManager = (site: AwsSite): SecretsManagerClient =>
 /** The first attempt included. */
 const MAX_ATTEMPTS = 4;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/** The longest silence of a connection. All attempts of a call fit into the shortest deadline of an endpoint, 10 s. */
+/** The longest silence of a connection. Four of them fit into 10 s, the shortest deadline with a table. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
 const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({

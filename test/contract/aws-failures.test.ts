@@ -97,7 +97,7 @@ describe('a call to DynamoDB', () => {
     expect(stub.requests).toHaveLength(attempts);
   });
 
-  test('ends within the shortest deadline of an endpoint, 10 s, when every attempt meets silence', async () => {
+  test('ends within 10 s, the shortest deadline with a table, when every attempt meets silence', async () => {
     timeouts.clear();
     stub.answer({ broken: 'silent' });
     await expect(put()).rejects.toMatchObject({ name: 'TimeoutError' });
