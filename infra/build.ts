@@ -1,25 +1,20 @@
-import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
-import { build as esbuild, type Metafile } from 'esbuild';
+import { type BuildOptions, build as esbuild, type Metafile, type Plugin } from 'esbuild';
 import { endpoints, triggers } from '../functions/api/catalogue.ts';
+import { ADAPTERS } from '../shared/core/settings.ts';
 import { CLIENT_FOLDER, writeClient } from './client/package.ts';
-import { builtinModules } from './stage/builtin-modules.ts';
-import { catalogueMade } from './stage/catalogue-made.ts';
-import { consoleMade } from './stage/console-made.ts';
-import { documentMade } from './stage/document-made.ts';
-import { lateParsers } from './stage/late-parsers.ts';
-import { leftOut } from './stage/left-out.ts';
-import { ADAPTER_FOLDER, APART_FOLDERS, LOADED_APART, loadedApart } from './stage/loaded-apart.ts';
-import { ownSources } from './stage/own-sources.ts';
-import { preparedEntries, preparedEntry } from './stage/prepared-entries.ts';
+import { madeModules } from './stage/made-modules.ts';
+import { bundledAwsClient } from './stage/settings.ts';
 
 /** The default route's function: the only entry that the catalogue does not list. */
 export const DEFAULT_ID = 'api.default';
 
 export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id }) => id).concat(DEFAULT_ID);
 
-const ROOT = resolve(import.meta.dirname, '..');
+export const ROOT = resolve(import.meta.dirname, '..');
 
 /** Separate folders, so that each can be rewritten without touching the other. */
 export const FUNCTIONS_FOLDER = join(ROOT, 'dist', 'functions');
@@ -34,90 +29,117 @@ export interface Bundle {
   readonly parts: ReadonlyMap<string, number>;
 }
 
+/** Packages of the old module form load Node's modules by `require`, which an ES module does not have. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+
+const NODE_HTTP = join(import.meta.dirname, 'stage', 'node-http.cjs');
+
+/** They add modules, and change none. */
+const PLUGINS: Plugin[] = [madeModules];
+
+/** Of every function. */
+export const OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  minify: true,
+  metafile: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  banner: { js: REQUIRE },
+  // What is imported dynamically (adapters, libraries of tokens) is a file beside the function, which loads it when it needs it.
+  splitting: true,
+  chunkNames: '[name]-[hash]',
+  // Prefer ES modules: esbuild leaves out what a function does not use of them.
+  mainFields: ['module', 'main'],
+  alias: { http: NODE_HTTP, 'node:http': NODE_HTTP },
+  sourcemap: 'external',
+  sourcesContent: false,
+  plugins: PLUGINS,
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
 /**
- * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. The old content of `outDir` is removed.
+ * Bundles every function into `<outDir>/<id>/index.mjs`, with the files that it loads later and the source maps beside it. The old
+ * content of `outDir` is removed.
  * @param ids the functions to bundle; all by default
- * @throws where an entry of the catalogue has no file, or does not build.
+ * @throws if an entry of the catalogue has no file, or does not build.
  */
 export const build = async (outDir: string, ids = entryIds): Promise<readonly Bundle[]> => {
   const missing = ids.filter((id) => !existsSync(join(ROOT, entryFile(id))));
   if (missing.length > 0) throw new Error(`no file for the entries of ${missing.join(', ')}`);
   rmSync(outDir, { recursive: true, force: true });
-  const { metafile } = await esbuild({
-    absWorkingDir: ROOT,
-    entryPoints: {
-      ...Object.fromEntries(ids.map((id) => [`${id}/index`, preparedEntry(entryFile(id))])),
-      ...Object.fromEntries(Object.entries(LOADED_APART).map(([source, file]) => [file, source])),
-    },
-    outdir: resolve(outDir),
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    minify: true,
-    metafile: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    // Prefer ES modules: they load in a third of the time of esbuild's default for Node.
-    mainFields: ['module', 'main'],
-    conditions: ['module'],
-    sourcemap: 'external',
-    plugins: [
-      preparedEntries(ROOT),
-      ...[builtinModules, catalogueMade, consoleMade, documentMade, lateParsers, leftOut, loadedApart, ownSources],
-    ],
-    logLevel: 'warning',
-  });
-  for (const [id, files] of apartOf(metafile)) putBeside(outDir, id, files);
-  for (const folder of APART_FOLDERS) rmSync(join(outDir, folder), { recursive: true, force: true });
-  return bundlesOf(metafile);
-};
-
-/** The files that stand beside each function. */
-const apartOf = ({ outputs }: Metafile): ReadonlyMap<string, readonly string[]> =>
-  new Map(
-    Object.entries(outputs)
-      .filter(([file]) => file.endsWith('/index.mjs'))
-      .map(([file, { imports }]) => [idOf(file), filesApart(imports)]),
-  );
-
-const idOf = (indexFile: string): string => dirname(indexFile).split('/').at(-1) ?? '';
-
-const filesApart = (imports: readonly { readonly path: string }[]): readonly string[] =>
-  Object.values(LOADED_APART).filter((file) => imports.some(({ path }) => path === `./${file}.mjs`));
-
-const putBeside = (outDir: string, id: string, files: readonly string[]): void => {
-  for (const file of files) {
-    mkdirSync(join(outDir, id, dirname(file)), { recursive: true });
-    for (const kind of ['mjs', 'mjs.map'])
-      copyFileSync(join(outDir, `${file}.${kind}`), join(outDir, id, `${file}.${kind}`));
-  }
+  const bundles: Bundle[] = [];
+  const waiting = [...ids];
+  // Each function is built by itself: esbuild would share files between functions that are built together.
+  const buildNext = async (): Promise<void> => {
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+      const { metafile } = await esbuild({
+        ...OPTIONS,
+        stdin: { contents: startOf(id), resolveDir: ROOT },
+        entryNames: 'index',
+        outdir: join(resolve(outDir), id),
+      });
+      removeUnused(metafile);
+      bundles.push(bundleOf(id, metafile));
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, buildNext));
+  return bundles.sort((one, other) => other.bytes - one.bytes);
 };
 
 const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;
 
-const bundlesOf = ({ outputs }: Metafile): readonly Bundle[] =>
-  Object.entries(outputs)
-    .filter(([file]) => file.endsWith('/index.mjs'))
-    .map(([file, { bytes, inputs, imports }]) => ({
-      id: idOf(file),
-      bytes,
-      adapters: adaptersOf(outputs, imports),
-      parts: partsOf(Object.entries(inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
-    }))
-    .sort((one, other) => other.bytes - one.bytes);
+/** The handler prepares itself before the function's start ends, if Lambda starts it: only Lambda sets the variable. */
+const startOf = (id: string): string => `
+  import { handler } from './${entryFile(id)}';
+  if (process.env.AWS_LAMBDA_INITIALIZATION_TYPE) await handler.prepare?.();
+  export { handler };`;
 
-const adaptersOf = (
-  outputs: Metafile['outputs'],
-  imports: readonly { readonly path: string }[],
-): ReadonlyMap<string, number> =>
-  new Map(
-    filesApart(imports)
-      .filter((file) => dirname(file) === ADAPTER_FOLDER)
-      .map((file) => {
-        const [, output] = Object.entries(outputs).find(([path]) => path.endsWith(`/${file}.mjs`)) ?? [];
-        return [basename(file), output?.bytes ?? 0];
-      }),
-  );
+/** What the function never loads is removed: esbuild writes a file also for an import in code that it leaves out. */
+const removeUnused = ({ outputs }: Metafile): void => {
+  const used = loaded(outputs, indexOf(outputs), EVER);
+  for (const file of Object.keys(outputs)) if (!used.has(file.replace(/\.map$/, ''))) rmSync(join(ROOT, file));
+};
+
+const bundleOf = (id: string, { outputs }: Metafile): Bundle => {
+  const atStart = loaded(outputs, indexOf(outputs), AT_START);
+  const used = loaded(outputs, indexOf(outputs), EVER);
+  const adapters = ADAPTERS.flatMap((name) => {
+    const file = [...used].find((path) => outputs[path]?.entryPoint === `shared/providers/${name}/${name}.ts`);
+    if (file === undefined) return [];
+    const beside = [...loaded(outputs, file, AT_START)].filter((one) => !atStart.has(one));
+    return [[name, bytesOf(outputs, beside)] as const];
+  });
+  const inputs = [...atStart].flatMap((file) => Object.entries(outputs[file]?.inputs ?? {}));
+  return {
+    id,
+    bytes: bytesOf(outputs, [...atStart]),
+    adapters: new Map(adapters),
+    parts: partsOf(inputs.map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
+  };
+};
+
+const AT_START = ['import-statement'];
+const EVER = ['import-statement', 'dynamic-import'];
+
+type Outputs = Metafile['outputs'];
+
+const indexOf = (outputs: Outputs): string => Object.keys(outputs).find((file) => file.endsWith('/index.mjs')) ?? '';
+
+/** The file, and what it and these files import by these kinds of import. */
+const loaded = (outputs: Outputs, file: string, kinds: readonly string[]): ReadonlySet<string> => {
+  const found = new Set([file]);
+  // The loop also visits what it adds.
+  for (const one of found)
+    for (const { path, kind, external } of outputs[one]?.imports ?? [])
+      if (kinds.includes(kind) && !external) found.add(path);
+  return found;
+};
+
+const bytesOf = (outputs: Outputs, files: readonly string[]): number =>
+  files.reduce((sum, file) => sum + (outputs[file]?.bytes ?? 0), 0);
 
 const partsOf = (inputs: readonly (readonly [path: string, bytes: number])[]): ReadonlyMap<string, number> => {
   const parts = new Map<string, number>();

@@ -64,11 +64,11 @@ export const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host
 /** The variables of the function, or of the host that runs it. */
 export const environment = (): Environment => host.env;
 export const now: Now = () => host.now();
-export const settings = perHost(() => parseSettings(host.env));
+export const settings = /* @__PURE__ */ perHost(() => parseSettings(host.env));
 
 export const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
 
-export const log = perHost(() =>
+export const log = /* @__PURE__ */ perHost(() =>
   jsonLog({
     level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO',
     stage: settings().STAGE,
@@ -76,15 +76,15 @@ export const log = perHost(() =>
     trace: () => host.env['_X_AMZN_TRACE_ID'],
   }),
 );
-export const table = perHost(() => openTable(host.connection ?? connectTable(), now));
+export const table = /* @__PURE__ */ perHost(() => openTable(host.connection ?? connectTable(), now));
 const connectTable = (): Connection => connectDynamo(openDocumentClient({ env: host.env }), settings().TABLE_NAME, now);
 const site = () => ({ env: host.env, transport: host.transport });
-const bus = perHost(() => openBus(openEventBridge(site()), settings().EVENT_BUS_NAME, now));
-export const queues = perHost(() => openQueues(openSqs(site()), settings().queueUrls));
+const bus = /* @__PURE__ */ perHost(() => openBus(openEventBridge(site()), settings().EVENT_BUS_NAME, now));
+export const queues = /* @__PURE__ */ perHost(() => openQueues(openSqs(site()), settings().queueUrls));
 
-export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
-export const projectDeps = perHost(() => ({ table: table(), log: log() }));
-export const sweepDeps = perHost(() => ({
+export const publishDeps = /* @__PURE__ */ perHost(() => ({ bus: bus(), log: log() }));
+export const projectDeps = /* @__PURE__ */ perHost(() => ({ table: table(), log: log() }));
+export const sweepDeps = /* @__PURE__ */ perHost(() => ({
   table: table(),
   queues: queues(),
   log: log(),

@@ -33,7 +33,7 @@ import { parseTargets, type Target } from './webhooks/webhook-targets.ts';
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
-const secrets = perInstance(() => {
+const secrets = /* @__PURE__ */ perInstance(() => {
   const client = openSecretsManager({ env: environment() });
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
@@ -46,7 +46,7 @@ const secrets = perInstance(() => {
 });
 
 /** In prod, weak secrets neither sign nor verify; without a strong one, guest tokens are off. */
-const guestSecrets = perInstance(() => {
+const guestSecrets = /* @__PURE__ */ perInstance(() => {
   let logged = '';
   return async (): Promise<readonly string[]> => {
     const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
@@ -59,7 +59,7 @@ const guestSecrets = perInstance(() => {
   };
 });
 
-const guests = perInstance(() =>
+const guests = /* @__PURE__ */ perInstance(() =>
   guestTokens({
     secrets: guestSecrets(),
     ttlSeconds: settings().GUEST_TOKEN_TTL_SECONDS,
@@ -67,7 +67,8 @@ const guests = perInstance(() =>
   }),
 );
 
-const secretTexts = z.record(z.string(), z.string());
+const secretTexts = (json: string): Readonly<Record<string, string>> =>
+  z.record(z.string(), z.string()).parse(JSON.parse(json || '{}'));
 
 /** The settings of a slot with the secrets of one purpose; undefined if the function may not read them. */
 const withSecretsFor = (purpose: SecretPurpose) => {
@@ -79,7 +80,7 @@ const withSecretsFor = (purpose: SecretPurpose) => {
     const text = arn === '' ? '' : await secrets()(arn);
     const known = filled.get(slot);
     if (known?.text === text) return known.settings;
-    const merged = secretsFor(purpose, { ...given, ...secretTexts.parse(JSON.parse(text || '{}')) });
+    const merged = secretsFor(purpose, { ...given, ...secretTexts(text) });
     filled.set(slot, { text, settings: merged });
     return merged;
   };
@@ -96,11 +97,15 @@ const registryOptions = () => ({
   fetch: fetchOverHttp,
   log: log(),
 });
-const providers = perInstance(() => openProviders({ ...registryOptions(), withSecrets: withSecretsFor('calls') }));
-const receivers = perInstance(() => openReceivers({ ...registryOptions(), withSecrets: withSecretsFor('events') }));
+const providers = /* @__PURE__ */ perInstance(() =>
+  openProviders({ ...registryOptions(), withSecrets: withSecretsFor('calls') }),
+);
+const receivers = /* @__PURE__ */ perInstance(() =>
+  openReceivers({ ...registryOptions(), withSecrets: withSecretsFor('events') }),
+);
 
 /** Calls of due work alone: requests of payers do not count, and are never held back. */
-const callRate = perInstance(() =>
+const callRate = /* @__PURE__ */ perInstance(() =>
   openCallRate({
     table: table(),
     now,
@@ -111,33 +116,33 @@ const callRate = perInstance(() =>
     },
   }),
 );
-const dueProviders = perInstance(() =>
+const dueProviders = /* @__PURE__ */ perInstance(() =>
   openProviders({ ...registryOptions(), withSecrets: withSecretsFor('calls'), onCall: callRate().count }),
 );
 
 const TARGETS_CACHE_MS = MINUTE;
-const webhookTargets = perInstance(() => {
+const webhookTargets = /* @__PURE__ */ perInstance(() => {
   let known: { readonly text: string; readonly targets: readonly Target[] } | undefined;
   return async (): Promise<readonly Target[]> => {
     const { WEBHOOKS_SECRET_ARN: arn, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate, STAGE: stage } = settings();
     if (!holds('secrets:webhooks')) return [];
     const text = arn === '' ? '' : await secrets()(arn, TARGETS_CACHE_MS);
     if (known?.text !== text || known === undefined) {
-      const env = arn === '' ? environment() : secretTexts.parse(JSON.parse(text || '{}'));
+      const env = arn === '' ? environment() : secretTexts(text);
       known = { text, targets: parseTargets(env, allowPrivate, stage) };
     }
     return known.targets;
   };
 });
 
-const post = perHost(() =>
+const post = /* @__PURE__ */ perHost(() =>
   openPost({
     timeoutMs: settings().EXTERNAL_WEBHOOK_TIMEOUT,
     allowPrivate: settings().EXTERNAL_WEBHOOK_ALLOW_PRIVATE,
   }),
 );
 
-const identity = perInstance(() =>
+const identity = /* @__PURE__ */ perInstance(() =>
   identityClient({
     url: settings().IDENTITY_URL,
     jwksUri: settings().IDENTITY_JWKS_URI,
@@ -148,15 +153,15 @@ const identity = perInstance(() =>
   }),
 );
 
-const edge = perHost(() => {
+const edge = /* @__PURE__ */ perHost(() => {
   const { TRUSTED_EDGE_HEADER: header, TRUSTED_EDGE_SECRET_SHA256: secretHashes } = settings();
   return header === '' ? undefined : { header, secretHashes };
 });
 
-const epoch = perInstance(() => cacheEpoch({ table: table(), now }));
+const epoch = /* @__PURE__ */ perInstance(() => cacheEpoch({ table: table(), now }));
 
 /** The dependencies of the request chain and of use cases that only read. */
-export const webDeps = perInstance(() => ({
+export const webDeps = /* @__PURE__ */ perInstance(() => ({
   table: table(),
   standings: standings({ table: table(), now, epoch: epoch() }),
   epoch: epoch(),
@@ -183,10 +188,13 @@ export const webDeps = perInstance(() => ({
   newId,
 })) satisfies () => WebDeps;
 
-const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: settings().DUNNING_FINAL_ACTION }));
+const dunning = /* @__PURE__ */ perHost(() => ({
+  days: settings().DUNNING_DAYS,
+  finalAction: settings().DUNNING_FINAL_ACTION,
+}));
 
 /** The dependencies of use cases that call a provider. */
-export const moneyDeps = perInstance(() => ({
+export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   providers: providers(),
   dunning: dunning(),
@@ -194,30 +202,36 @@ export const moneyDeps = perInstance(() => ({
 }));
 
 /** The dependencies of the receivers of providers' events. */
-export const receiverDeps = perInstance(() => ({
+export const receiverDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   receivers: receivers(),
   prepare: receivers().openSlots,
 }));
 
 /** The slots of the providers, of which only public settings are read. */
-export const configDeps = perInstance(() => ({ ...webDeps(), slots: settings().slots }));
+export const configDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), slots: settings().slots }));
 
 /** The base URL that the API document names. */
-export const documentDeps = perInstance(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
+export const documentDeps = /* @__PURE__ */ perInstance(() => ({
+  ...webDeps(),
+  publicBaseUrl: settings().PUBLIC_BASE_URL,
+}));
 
 /** The prefix of every route, which API Gateway leaves in the path, and whether the console has routes. */
-export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH, CONSOLE: settings().CONSOLE }));
+export const routingDeps = /* @__PURE__ */ perHost(() => ({
+  basePath: settings().BASE_PATH,
+  CONSOLE: settings().CONSOLE,
+}));
 
 /** What the console's page needs to know of the installation. */
-export const consoleDeps = perInstance(() => ({
+export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   basePath: settings().BASE_PATH,
   signInUrl: settings().CONSOLE_SIGN_IN_URL,
   stage: settings().STAGE,
 }));
 
-export const workerDeps = perInstance(() => ({
+export const workerDeps = /* @__PURE__ */ perInstance(() => ({
   table: table(),
   queues: queues(),
   providers: providers(),
@@ -228,10 +242,18 @@ export const workerDeps = perInstance(() => ({
   newId,
 }));
 
-export const dueDeps = perInstance(() => ({ ...workerDeps(), providers: dueProviders(), callRate: callRate() }));
+export const dueDeps = /* @__PURE__ */ perInstance(() => ({
+  ...workerDeps(),
+  providers: dueProviders(),
+  callRate: callRate(),
+}));
 
-export const dispatchDeps = perInstance(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
-export const deliverDeps = perInstance(() => ({
+export const dispatchDeps = /* @__PURE__ */ perInstance(() => ({
+  queues: queues(),
+  targets: webhookTargets(),
+  log: log(),
+}));
+export const deliverDeps = /* @__PURE__ */ perInstance(() => ({
   table: table(),
   queues: queues(),
   targets: webhookTargets(),
@@ -246,7 +268,7 @@ export const deliverDeps = perInstance(() => ({
 
 /** The reply to a test event has the results of its targets, so they must answer before the gateway's time-out. */
 const TEST_TIMEOUT_MS = 20_000;
-export const sendTestDeps = perInstance(() => {
+export const sendTestDeps = /* @__PURE__ */ perInstance(() => {
   const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
   return {
     ...webDeps(),
@@ -254,4 +276,4 @@ export const sendTestDeps = perInstance(() => {
     post: openPost({ timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS), allowPrivate }),
   };
 });
-export const replayDeps = perInstance(() => ({ ...webDeps(), queues: queues() }));
+export const replayDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), queues: queues() }));

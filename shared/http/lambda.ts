@@ -23,7 +23,7 @@ type Step = MiddlewareObj<Exchange, HttpResponse>;
 
 interface LambdaHandler {
   (event: APIGatewayProxyEventV2, context: Context): Promise<HttpResponse>;
-  /** Called while the function starts: see `infra/stage/prepared-entries.ts`. */
+  /** Called while the function starts: see `infra/build.ts`. */
   readonly prepare: () => Promise<void>;
 }
 

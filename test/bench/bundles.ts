@@ -23,13 +23,13 @@ export const benchBundles = async (): Promise<boolean> => {
   }
 };
 
-const LARGEST_BYTES = 704 * 1_024;
+const LARGEST_BYTES = 896 * 1_024;
 /** What these functions may load at their start, in KB: a user waits for a cold start of theirs. */
 const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
-  ['payments.get', 364],
-  ['payments.create-intent', 386],
-  ['payments.confirm', 402],
-  [DEFAULT_ID, 20],
+  ['payments.get', 500],
+  ['payments.create-intent', 515],
+  ['payments.confirm', 530],
+  [DEFAULT_ID, 26],
 ]);
 /** Modules that a read-only function must not contain: provider adapters and senders. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;

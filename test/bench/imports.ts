@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -63,7 +63,10 @@ const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => 
   const get = file('payments.get/index.mjs');
   const create = file('payments.create-intent/index.mjs');
   const confirm = file('payments.confirm/index.mjs');
-  const adapter = (name: string): string => file(`payments.confirm/adapters/${name}.mjs`);
+  const ofConfirm = readdirSync(file('payments.confirm'));
+  /** Its name ends in a hash of its content. */
+  const adapter = (name: string): string =>
+    file(join('payments.confirm', ofConfirm.find((one) => one.startsWith(`${name}-`) && one.endsWith('.mjs')) ?? ''));
   const loading =
     (...files: readonly string[]) =>
     async (): Promise<ColdProcess> => ({ files });

@@ -1,0 +1,134 @@
+/** @module What runs in a function is what one reads: the build changes no source, and adds nothing that a function needs. */
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { build as esbuild, type PluginBuild } from 'esbuild';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { build, OPTIONS, ROOT } from '../../infra/build.ts';
+import { gatewayRequest } from '../bench/gateway-request.ts';
+import { withHost } from '../flow/host.ts';
+import { temporaryFolder } from './synthesized.ts';
+
+const SOURCES = [
+  '{functions,shared}/**/*.{ts,tsx,json}',
+  'node_modules/{zod,stripe,braintree,@middy,ipaddr.js,standardwebhooks,jose,aws-jwt-verify}/**/*.{js,mjs,cjs}',
+  'node_modules/{@aws-sdk,@smithy}/*/{dist-es,dist-cjs}/**/*.js',
+];
+
+type Load = (path: string) => Promise<unknown>;
+
+/** What the plugins of the build make of a file. */
+const loadsOfPlugins = async (): Promise<readonly Load[]> => {
+  const loads: Load[] = [];
+  const recorded: Partial<PluginBuild> = {
+    initialOptions: {},
+    onLoad: ({ filter, namespace = 'file' }, load) => {
+      if (namespace !== 'file') return;
+      loads.push(async (path) =>
+        filter.test(path) ? load({ path, namespace, suffix: '', pluginData: undefined, with: {} }) : undefined,
+      );
+    },
+    onResolve: () => undefined,
+  };
+  for (const plugin of OPTIONS.plugins) await plugin.setup(recorded as PluginBuild);
+  return loads;
+};
+
+describe('the build', () => {
+  test('loads every file that exists as it is', async () => {
+    const loads = await loadsOfPlugins();
+    const files = globSync(SOURCES, { cwd: ROOT }).map((file) => resolve(ROOT, file));
+    const changed: string[] = [];
+    for (const file of files)
+      for (const load of loads) if ((await load(file)) !== undefined) changed.push(relative(ROOT, file));
+    expect({ changed, isComplete: files.length > 2_000 }).toEqual({ changed: [], isComplete: true });
+  });
+
+  test('has no plugin but those that are tested here', () => {
+    const files = globSync('infra/**/*.ts', { cwd: ROOT });
+    const plugins = files.filter((file) => /\bonLoad\b|\bonEnd\b/.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(plugins).toEqual([join('infra', 'stage', 'made-modules.ts')]);
+    expect(OPTIONS.plugins.map(({ name }) => name)).toEqual(['made-modules']);
+  });
+
+  test('leaves nothing out of packages and injects nothing', () => {
+    for (const option of ['inject', 'pure', 'drop', 'external']) expect(OPTIONS).not.toHaveProperty(option);
+    expect(Object.keys(OPTIONS.alias)).toEqual(['http', 'node:http']);
+  });
+});
+
+describe('a function that esbuild bundles with its own defaults', () => {
+  const host = withHost();
+  const folder = temporaryFolder();
+  const ID = 'payments.create-intent';
+  const BODY = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa', description: 'Two tickets' };
+  const REQUESTS = [
+    gatewayRequest('POST /payments/intents', { body: BODY }),
+    gatewayRequest('POST /payments/intents', { body: { ...BODY, currency: 'nowhere', total_cents: -1 } }),
+    gatewayRequest('POST /payments/intents', { body: 'no object' }),
+    { ...gatewayRequest('POST /payments/intents', { body: BODY }), headers: { 'content-type': 'application/json' } },
+  ];
+
+  const answeredBy = async (file: string): Promise<readonly unknown[]> => {
+    const script = `
+      const { handler } = await import(${JSON.stringify(pathToFileURL(file).href)});
+      const answers = [];
+      for (const request of ${JSON.stringify(REQUESTS)})
+        answers.push(await handler(request, { awsRequestId: 'r', getRemainingTimeInMillis: () => 10_000 }));
+      process.stdout.write('\\n' + JSON.stringify(answers), () => process.exit());`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+      env: host.host().env,
+    });
+    const answers = z.array(z.object({ statusCode: z.number(), body: z.string() }));
+    return answers
+      .parse(JSON.parse(stdout.split('\n').at(-1) ?? ''))
+      .map(({ statusCode, body }) => shown(statusCode, JSON.parse(body)));
+  };
+
+  const answeredByHost = (): Promise<readonly unknown[]> =>
+    Promise.all(
+      REQUESTS.map(async ({ headers, body }) => {
+        const response = await fetch(`${host.host().baseUrl}/payments/intents`, {
+          method: 'POST',
+          headers: new Headers(Object.entries(headers)),
+          body: body ?? '',
+        });
+        return shown(response.status, await response.json());
+      }),
+    );
+
+  /** Ids and times differ from request to request. */
+  const shown = (status: number, body: unknown): unknown => ({
+    status,
+    body: JSON.parse(
+      JSON.stringify(body)
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a time')
+        .replaceAll(/"(\w{2,4})_[\w-]{8,}"/g, '"$1_…"')
+        .replaceAll(/"request_id":"[^"]*"/g, '"request_id":"…"'),
+    ),
+  });
+
+  test('gives the responses of the deployed function and of the local host', async () => {
+    const plain = join(folder, 'plain', 'index.mjs');
+    const entry = join(ROOT, 'functions', 'payments', 'create-intent.ts');
+    await esbuild({
+      entryPoints: [entry],
+      outfile: plain,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      // Packages that are no ES modules call `require`.
+      banner: OPTIONS.banner,
+    });
+    await build(join(folder, 'stage'), undefined, [ID]);
+    const expected = await answeredByHost();
+    expect(expected.map((answer) => z.object({ status: z.number() }).parse(answer).status)).toEqual([
+      201, 400, 400, 401,
+    ]);
+    expect(await answeredBy(join(folder, 'stage', ID, 'index.mjs'))).toEqual(expected);
+    expect(await answeredBy(plain)).toEqual(expected);
+  });
+});
