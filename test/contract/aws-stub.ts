@@ -24,19 +24,19 @@ export interface AwsStub {
   readonly requests: readonly StubRequest[];
   /** One reply per request; the last is repeated. */
   readonly answer: (...replies: readonly StubReply[]) => void;
-  /** @param seen called when a reply does not come, or stops */
-  readonly onSilence: (seen: () => void) => void;
+  /** @param noticed called when a reply does not come, or stops */
+  readonly onSilence: (noticed: () => void) => void;
 }
 
 /** Long enough for the client to receive what was written. */
-const HEARD_AFTER_MS = 20;
+const NOTICED_AFTER_MS = 20;
 
 export const withAwsStub = (): AwsStub => {
   const requests: StubRequest[] = [];
   let replies: readonly StubReply[] = [];
   let port = 0;
-  let seen = (): void => undefined;
-  const fallSilent = (): void => void setTimeout(() => seen(), HEARD_AFTER_MS);
+  let noticed = (): void => undefined;
+  const fallSilent = (): void => void setTimeout(() => noticed(), NOTICED_AFTER_MS);
   const server = createServer(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString('utf8');
     requests.push({ path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) });
@@ -72,7 +72,7 @@ export const withAwsStub = (): AwsStub => {
       replies = given;
     },
     onSilence: (then) => {
-      seen = then;
+      noticed = then;
     },
   };
 };
