@@ -7,7 +7,6 @@ import { endpoints, triggers } from '../functions/api/catalogue.ts';
 import { ADAPTERS } from '../shared/core/settings.ts';
 import { CLIENT_FOLDER, writeClient } from './client/package.ts';
 import { madeModules } from './stage/made-modules.ts';
-import { bundledAwsClient } from './stage/settings.ts';
 
 /** The default route's function: the only entry that the catalogue does not list. */
 export const DEFAULT_ID = 'api.default';

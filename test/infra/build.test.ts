@@ -123,7 +123,7 @@ describe('a function that esbuild bundles with its own defaults', () => {
       // Packages that are no ES modules call `require`.
       banner: OPTIONS.banner,
     });
-    await build(join(folder, 'stage'), undefined, [ID]);
+    await build(join(folder, 'stage'), [ID]);
     const expected = await answeredByHost();
     expect(expected.map((answer) => z.object({ status: z.number() }).parse(answer).status)).toEqual([
       201, 400, 400, 401,
