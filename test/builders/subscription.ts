@@ -84,3 +84,12 @@ export const expectedMembership = ({
   if (status === 'past_due' && charge?.cause === 'resume') return 'expired';
   return MEMBERSHIP[status];
 };
+
+/** The end of the paid time, of a free period that lasts longer, or the cancellation before either; none before the first payment. */
+export const expectedMembershipEnd = (of: Subscription): string | undefined => {
+  const { status, activeSince, paidUntil, currentPeriodEnd, canceledAt } = of;
+  if (activeSince === undefined) return undefined;
+  const times = expectedMembership(of) === 'cancelled' ? [paidUntil, canceledAt] : [paidUntil];
+  const isFree = status === 'trialing' && paidUntil !== undefined && currentPeriodEnd > paidUntil;
+  return isFree ? currentPeriodEnd : times.filter((time) => time !== undefined).sort()[0];
+};

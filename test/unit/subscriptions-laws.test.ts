@@ -29,7 +29,7 @@ import { hasOpenAttempt, isFirst } from '../../shared/subscriptions/subscription
 import { advanceSubscription, edit } from '../../shared/subscriptions/subscription-versions.ts';
 import { subscriptionView } from '../../shared/subscriptions/subscription-view.ts';
 import { NOON } from '../builders/payment.ts';
-import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
+import { DUNNING, expectedMembership, expectedMembershipEnd, subscription, trial } from '../builders/subscription.ts';
 
 /** An independent copy of the legal transitions of a subscription. */
 const LEGAL: Readonly<Record<StoredStatus, readonly StoredStatus[]>> = {
@@ -223,6 +223,10 @@ const LAWS: readonly ((was: World, is: World) => string | undefined)[] = [
   (_, { subscription }) =>
     membershipOf(subscription)?.status !== expectedMembership(subscription)
       ? `the membership does not follow from the ${subscription.status} subscription`
+      : undefined,
+  (_, { subscription }) =>
+    membershipOf(subscription)?.endsAt !== expectedMembershipEnd(subscription)
+      ? `the membership of the ${subscription.status} subscription ends at another time`
       : undefined,
   ({ subscription: before }, { subscription: after }) =>
     after.version < before.version ? 'the version decreased' : undefined,

@@ -14,7 +14,7 @@ import { edit } from '../../shared/subscriptions/subscription-versions.ts';
 import { subscriptionView } from '../../shared/subscriptions/subscription-view.ts';
 import { NOON } from '../builders/payment.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
-import { expectedMembership, subscription, trial } from '../builders/subscription.ts';
+import { expectedMembership, expectedMembershipEnd, subscription, trial } from '../builders/subscription.ts';
 
 /** A subscription that its provider bills, and its clock. */
 interface World {
@@ -95,6 +95,10 @@ const LAWS: readonly ((before: Subscription, after: Subscription) => string | un
   (_, after) =>
     membershipOf(after)?.status !== expectedMembership(after)
       ? `the membership does not follow from the ${after.status} subscription`
+      : undefined,
+  (_, after) =>
+    membershipOf(after)?.endsAt !== expectedMembershipEnd(after)
+      ? `the membership of the ${after.status} subscription ends at another time`
       : undefined,
   (before, after) => (after.version < before.version ? 'the version decreased' : undefined),
   (before, after) => ((after.paidUntil ?? '') < (before.paidUntil ?? '') ? 'a paid time became shorter' : undefined),
