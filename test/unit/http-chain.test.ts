@@ -3,9 +3,10 @@ import * as z from 'zod';
 import type { Credentials } from '../../shared/access/authenticate.ts';
 import { cacheEpoch } from '../../shared/access/cache-epoch.ts';
 import type { Caller } from '../../shared/access/caller.ts';
+import type { RecordKind } from '../../shared/access/record-kind.ts';
 import { standings } from '../../shared/access/standing.ts';
 import { DomainError } from '../../shared/core/errors.ts';
-import { type Auth, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
+import { type AccessRule, type Auth, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
 import type { WebDeps } from '../../shared/http/exchange.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import type { ApiRequest, Reply } from '../../shared/http/request.ts';
@@ -331,6 +332,52 @@ describe('a request with an Idempotency-Key', () => {
     mayAct = false;
     expect(codeOf(await ask({ headers }))).toBe('INSUFFICIENT_PERMISSIONS');
     expect(runs).toHaveLength(1);
+  });
+
+  describe('a stored response of an endpoint with an access rule', () => {
+    const owned: RecordKind = {
+      resource: 'payment',
+      key: (id) => ({ pk: `ITEM#${id}`, sk: 'ITEM' }),
+      parse: (item) => item,
+      ownedBy: (record) => z.object({ userId: z.string() }).parse(record),
+      rule: 'owned',
+    };
+    const belongsTo = (userId: string) => memory.table.put({ ...owned.key('a'), userId });
+    const asking = (rule: Partial<AccessRule>) =>
+      serve(itemEndpoint({ access: { action: 'canManagePayments', record: owned, ...rule } }));
+
+    test('is given to a caller who may still act on the record, and to no other', async () => {
+      const ask = asking({});
+      await belongsTo('user_1');
+      const first = await ask(keyed());
+      expect(first.status).toBe(201);
+      await belongsTo('user_2');
+      expect((await ask(keyed())).status).toBe(404);
+      await belongsTo('user_1');
+      expect(await ask(keyed())).toMatchObject({ status: 201, body: first.body });
+      expect(runs).toHaveLength(1);
+    });
+
+    test('is given without a check if the request itself has ended the access', async () => {
+      const ask = asking({ endsAccess: true });
+      await belongsTo('user_1');
+      const first = await ask(keyed());
+      await memory.table.remove(owned.key('a'));
+      expect(await ask(keyed())).toMatchObject({ status: 201, body: first.body });
+      expect(runs).toHaveLength(1);
+    });
+
+    test('does not need the records that its body named, which may be deleted since', async () => {
+      let isThere = true;
+      const named = { ...owned, key: () => ({ pk: `ITEM#${isThere ? 'a' : 'gone'}`, sk: 'ITEM' }) };
+      const ask = asking({ references: () => [{ kind: named, id: 'b' }] });
+      await belongsTo('user_1');
+      expect((await ask(keyed())).status).toBe(201);
+      isThere = false;
+      expect((await ask(keyed('k2'))).status).toBe(404);
+      expect((await ask(keyed())).status).toBe(201);
+      expect(runs).toHaveLength(1);
+    });
   });
 
   test('requires an authorization check on an endpoint that stores its responses', () => {

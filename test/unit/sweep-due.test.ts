@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { iso, MINUTE } from '../../shared/core/time.ts';
 import { dueShards } from '../../shared/platform/keys.ts';
 import type { GroupedMessage } from '../../shared/platform/queues.ts';
 import type { Item, Table } from '../../shared/platform/table.ts';
@@ -64,4 +65,72 @@ test('a record without a lease does not keep leased records from the queue, but 
   const { queued, error } = await sweep({ [OTHER_SHARD]: all }, (pk) => pk === 'pay_2');
   expect(queued).toEqual(['pay_1', 'pay_3']);
   expect(error).toBe(conflict);
+});
+
+describe('the lease of the sweep', () => {
+  /** A record that is due at noon, in a table whose reads a test may delay. */
+  const rig = async () => {
+    const clock = { at: NOON };
+    const now = () => clock.at;
+    const { table } = memoryTable({ now });
+    await table.put({ ...dueItem('PAY#pay_1'), due: OTHER_SHARD, due_at: iso(NOON), providerId: 'provider_a' });
+    const sent: unknown[] = [];
+    const send = async (_: string, messages: readonly (string | GroupedMessage)[]) => {
+      for (const message of messages) sent.push(JSON.parse(typeof message === 'string' ? message : message.body));
+    };
+    const queryIndex: Table['queryIndex'] = async (query) => {
+      const { items } = await table.queryIndex({ ...query, to: '~' });
+      return { items: items.filter((item) => String(item['due_at']) <= String(query.to)), next: undefined };
+    };
+    const deps = (overrides: Partial<Table> = {}) => ({
+      table: { ...table, queryIndex, ...overrides },
+      queues: { depth: async () => 0, retryAfter: async () => undefined, send },
+      log: logLines().log,
+      now,
+      callsPerSecond: () => 95,
+    });
+    const stored = () => table.get({ pk: 'PAY#pay_1', sk: 'PAY' });
+    return { clock, deps, sent, stored, queryIndex };
+  };
+
+  test('moves the due time by ten minutes, and the message carries the moved time', async () => {
+    const { deps, sent, stored } = await rig();
+    await sweepDue(deps());
+    const dueAt = iso(NOON + 10 * MINUTE);
+    expect(await stored()).toMatchObject({ due_at: dueAt });
+    expect(sent).toEqual([{ pk: 'PAY#pay_1', sk: 'PAY', due_at: dueAt, slot: 'provider_a' }]);
+  });
+
+  test('keeps later sweeps from queueing the record again until it ends', async () => {
+    const { clock, deps, sent } = await rig();
+    for (const [minutes, queued] of [
+      [0, 1],
+      [1, 1],
+      [9, 1],
+      [10, 2],
+    ] as const) {
+      clock.at = NOON + minutes * MINUTE;
+      await sweepDue(deps());
+      expect([minutes, sent.length]).toEqual([minutes, queued]);
+    }
+  });
+
+  test('is taken by one of two sweeps that read the record at the same time', async () => {
+    const { deps, sent, queryIndex } = await rig();
+    const read = await queryIndex({ index: 'due', partition: OTHER_SHARD, to: iso(NOON) });
+    const asRead: Table['queryIndex'] = async ({ partition }) =>
+      partition === OTHER_SHARD ? read : { items: [], next: undefined };
+    await sweepDue(deps({ queryIndex: asRead }));
+    await sweepDue(deps({ queryIndex: asRead }));
+    expect(sent).toHaveLength(1);
+  });
+
+  test('is not taken of a record whose due time was moved or dropped after the read', async () => {
+    const { deps, sent, stored, queryIndex } = await rig();
+    const { items } = await queryIndex({ index: 'due', partition: OTHER_SHARD, to: iso(NOON) });
+    const outdated = items.map((item) => ({ ...item, due_at: iso(NOON - MINUTE) }));
+    await sweepDue(deps({ queryIndex: async () => ({ items: outdated, next: undefined }) }));
+    expect(sent).toEqual([]);
+    expect(await stored()).toMatchObject({ due_at: iso(NOON) });
+  });
 });

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import type { Caller } from '../../shared/access/caller.ts';
+import type { Role } from '../../shared/access/permissions.ts';
+import type { Standings } from '../../shared/access/standing.ts';
+import { mayReadLogOf, requireSender } from '../../shared/webhooks/log-access.ts';
+import { guest, session } from '../builders/api-request.ts';
+import { refusalIn } from '../builders/refusal.ts';
+
+type Standing = { readonly role: Role | undefined; readonly exists?: boolean };
+
+/** The role of the caller in every organization. A write must not ask the cache. */
+const standingsOf = ({ role, exists = true }: Standing): Standings => ({
+  cached: () => Promise.reject(new Error('an event is sent by a standing that may be outdated')),
+  consistent: async (_, organizationId) => ({ organizationId, exists, role }),
+});
+
+const send = (caller: Caller, organizationId: string | undefined, standing: Standing): Promise<void> =>
+  requireSender({ standings: standingsOf(standing) }, caller, organizationId);
+
+describe('who sends an event again', () => {
+  test.each(['owner', 'admin'] as const)('is the %s of its organization', async (role) => {
+    await send(session(), 'org_1', { role });
+  });
+
+  test.each([
+    [{ role: 'billing' }, 'INSUFFICIENT_PERMISSIONS'],
+    [{ role: 'member' }, 'INSUFFICIENT_PERMISSIONS'],
+    [{ role: undefined }, 'ORGANIZATION_ACCESS_DENIED'],
+    [{ role: 'owner', exists: false }, 'ORGANIZATION_ACCESS_DENIED'],
+  ] as const)('is no one else of an organization: %j', async (standing, code) => {
+    expect((await refusalIn(send(session(), 'org_1', standing))).code).toBe(code);
+  });
+
+  test('is a platform admin, also of an event without an organization', async () => {
+    const admin = session({ isAdmin: true });
+    await send(admin, 'org_1', { role: undefined });
+    await send(admin, undefined, { role: undefined });
+  });
+
+  test('is no user of an event without an organization, not even its own', async () => {
+    expect(await refusalIn(send(session(), undefined, { role: 'owner' }))).toMatchObject({
+      code: 'INSUFFICIENT_PERMISSIONS',
+      details: { required: 'platform admin' },
+    });
+  });
+
+  test('is no guest', async () => {
+    expect((await refusalIn(send(guest(), 'org_1', { role: 'owner' }))).code).toBe('AUTHENTICATION_REQUIRED');
+  });
+});
+
+describe('who reads the log of an event', () => {
+  const reads = (caller: Caller, owner: Parameters<typeof mayReadLogOf>[1], role?: Role): Promise<boolean> =>
+    mayReadLogOf(caller, owner, async (organizationId) => ({ organizationId, exists: true, role }));
+  const OF_ORGANIZATION = { organizationId: 'org_1', userId: 'user_1' };
+
+  test.each([
+    ['the user of a personal event', session(), { organizationId: undefined, userId: 'user_1' }, undefined, true],
+    ['another user', session({ userId: 'user_2' }), { organizationId: undefined, userId: 'user_1' }, undefined, false],
+    ['a member of its organization', session({ userId: 'user_2' }), OF_ORGANIZATION, 'member', true],
+    ['its user after leaving the organization', session(), OF_ORGANIZATION, undefined, false],
+    ['a platform admin', session({ isAdmin: true }), OF_ORGANIZATION, undefined, true],
+    ['a guest', guest(), { organizationId: undefined, userId: undefined }, undefined, false],
+  ] as const)('%s', async (...row) => {
+    const [, caller, owner, role, expected] = row;
+    expect(await reads(caller, owner, role)).toBe(expected);
+  });
+});
