@@ -2,11 +2,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import type { Handler } from '../../infra/local/machine/invoke.ts';
 import type { Right } from '../../shared/core/rights.ts';
+import { publishDeps } from '../../shared/host.ts';
 import { moneyDeps, receiverDeps, replayDeps, webDeps } from '../../shared/runtime.ts';
 import { startTestHost } from './host.ts';
 import { QUEUE } from './local-fake.ts';
 
 const KEY = { pk: 'PAY#1', sk: 'PAY' };
+const EVENT = { id: '1', source: 'payments', type: 'payment.created', detail: {} } as const;
 const GUEST = { email: 'ada@example.com', guestId: 'gst_1' };
 
 /** Runs one function with these rights. @returns its result, or the name of its error; and what the host logged */
@@ -55,6 +57,15 @@ test.each<[string, string, { readonly uses: readonly Right[]; readonly work: () 
     'sqs:SendMessage on webhook-delivery',
     { uses: ['table:read', 'queue:send:run-due'], work: () => replayDeps().queues.send('webhook-delivery', ['{}']) },
   ],
+  [
+    'puts off a message of a queue that is not its own',
+    'sqs:ChangeMessageVisibility on webhook-delivery',
+    {
+      uses: ['queue:send:webhook-delivery'],
+      work: () => replayDeps().queues.retryAfter('webhook-delivery', 'receipt', 60),
+    },
+  ],
+  ['publishes an event', 'events:PutEvents', { uses: ['table:read'], work: () => publishDeps().bus.publish([EVENT]) }],
   [
     'reads the depth of a queue',
     'sqs:GetQueueAttributes on webhook-delivery',
