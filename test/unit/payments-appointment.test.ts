@@ -9,10 +9,10 @@ import type { ProviderEvent } from '../../shared/providers/event-port.ts';
 import type { ProviderPayment, ReportedStatus } from '../../shared/providers/payment-port.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import type { Providers } from '../../shared/providers/registry.ts';
-import { applyPaymentEvent } from '../../shared/webhooks/payment-event.ts';
+import { applyPaymentEvent, type PaymentEvent } from '../../shared/webhooks/payment-event.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
-import { NOON, payment } from '../builders/payment.ts';
+import { draft, NOON, payment } from '../builders/payment.ts';
 import { answers, stripeThatAnswers } from '../builders/stripe.ts';
 
 const report = (status: ReportedStatus, fields: Partial<ProviderPayment> = {}): Outcome<ProviderPayment> => ({
@@ -73,10 +73,7 @@ const service = (record: Payment, provider: Part) => {
       await stored;
       return runDuePayment(deps, record.id);
     },
-    sendEvent: async (
-      type: 'payment_intent.succeeded' | 'payment_intent.failed' | 'payment_intent.processing',
-      seconds: number,
-    ) => {
+    sendEvent: async (type: PaymentEvent['type'], seconds: number, fields: Partial<ProviderEvent['object']> = {}) => {
       await stored;
       const object: ProviderEvent['object'] = {
         id: 'pi_1',
@@ -88,6 +85,7 @@ const service = (record: Payment, provider: Part) => {
         ourPaymentId: record.id,
         method: undefined,
         customer: undefined,
+        ...fields,
       };
       const event: ProviderEvent = { id: 'evt_1', rawType: type, type, createdAt: seconds, object };
       return applyPaymentEvent(deps, { slot: 'provider_a', type, event });
@@ -226,6 +224,45 @@ describe('a stale event', () => {
     const { sendEvent, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
     await sendEvent('payment_intent.failed', NOON / SECOND - 2);
     expect([(await load())?.['status'], calls.length]).toEqual(['succeeded', 0]);
+  });
+});
+
+describe('an event during an update without an outcome', () => {
+  const updating = () => service(payment({ draft: draft({ totalCents: 3_000, concept: 'Tea' }), version: 4 }), {});
+
+  test.each([
+    ['payment_intent.succeeded', 'succeeded'],
+    ['payment_intent.failed', 'failed'],
+    ['payment_intent.processing', 'processing'],
+    ['payment_intent.requires_action', 'pending'],
+    ['payment_intent.canceled', 'canceled'],
+  ] as const)('applies the update if %s names its amount', async (type, status) => {
+    const { sendEvent, load } = updating();
+    expect(await sendEvent(type, NOON / SECOND, { amountCents: 3_000 })).toMatchObject({ kind: 'applied', status });
+    const stored = await load();
+    expect(stored).toMatchObject({ status, totalCents: 3_000, concept: 'Tea', version: 5 });
+    expect(stored?.['draft']).toBeUndefined();
+  });
+
+  test('keeps the update open if the event of a decline names the amount before it', async () => {
+    const { sendEvent, load } = updating();
+    await sendEvent('payment_intent.failed', NOON / SECOND, { amountCents: 2_500 });
+    expect(await load()).toMatchObject({ status: 'failed', totalCents: 2_500, draft: { totalCents: 3_000 } });
+  });
+
+  test('drops the update if the amount before it was paid', async () => {
+    const { sendEvent, load } = updating();
+    await sendEvent('payment_intent.succeeded', NOON / SECOND, { amountCents: 2_500 });
+    const stored = await load();
+    expect(stored).toMatchObject({ status: 'succeeded', totalCents: 2_500 });
+    expect(stored?.['draft']).toBeUndefined();
+  });
+
+  test('changes nothing if the event names neither amount', async () => {
+    const { sendEvent, load } = updating();
+    const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND, { amountCents: 2_999 });
+    expect(answer).toMatchObject({ kind: 'quarantined', reason: 'amount differs' });
+    expect(await load()).toMatchObject({ status: 'created', totalCents: 2_500, version: 4 });
   });
 });
 
