@@ -1,33 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { iso } from '../../shared/core/time.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/method-requests.ts';
-import {
-  methodBeside,
-  methodView,
-  type PaymentMethod,
-  paymentMethodShape,
-} from '../../shared/payment-methods/payment-method.ts';
+import { methodBeside, methodView, paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
 import { parseRecord, recordItem } from '../../shared/platform/record-store.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
-import { NOON } from '../builders/payment.ts';
-
-/** A user's saved card at provider_a; a test gives only the fields that it needs. */
-const method = (fields: Partial<PaymentMethod> = {}): PaymentMethod => ({
-  id: 'pmt_00000000000000000000000a',
-  version: 1,
-  createdAt: iso(NOON),
-  updatedAt: iso(NOON),
-  providerId: 'provider_a',
-  providerMethodId: 'pm_1',
-  providerCustomerId: 'cus_1',
-  type: 'card',
-  cardBrand: 'Visa',
-  lastFour: '4242',
-  expiryMonth: '07',
-  expiryYear: '2031',
-  userId: 'user_1',
-  ...fields,
-});
+import { savedMethod } from '../builders/saved-method.ts';
 
 const problemsIn = (schema: typeof createMethodBody | typeof listMethodsQuery, value: unknown): string[] =>
   (schema.safeParse(value).error?.issues ?? []).map(({ path }) => path.join('.')).sort();
@@ -111,7 +87,7 @@ test('an update of a payment method accepts only alias, address and default', ()
 });
 
 test('a payment method is stored with its list keys, and shown without internal fields', () => {
-  const record = method({ alias: 'Work Card', requestHash: 'h', knownAt: 5 });
+  const record = savedMethod({ alias: 'Work Card', requestHash: 'h', knownAt: 5 });
   const item = recordItem(paymentMethodShape, record);
   expect(item).toMatchObject({
     pk: `PM#${record.id}`,
@@ -128,13 +104,13 @@ test('a payment method is stored with its list keys, and shown without internal 
     is_guest_method: false,
   });
   expect(JSON.stringify(shown)).not.toMatch(/cus_1|user_1|request|known/);
-  expect(methodView(method({ userId: undefined, organizationId: 'org_1' }), false)).toMatchObject({
+  expect(methodView(savedMethod({ userId: undefined, organizationId: 'org_1' }), false)).toMatchObject({
     organization_id: 'org_1',
   });
 });
 
 test('a payment method within a payment has the eight fields of the contract', () => {
-  expect(Object.keys(Object(methodBeside.view(method()))).sort()).toEqual([
+  expect(Object.keys(Object(methodBeside.view(savedMethod()))).sort()).toEqual([
     'alias',
     'card_brand',
     'expiry_month',
