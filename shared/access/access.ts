@@ -1,21 +1,21 @@
+/**
+ * @module The access rule, the same for every record. The record's user may read it and, if it is personal, change it.
+ * Members of its organization, whose role always comes from the membership record, may read it and, with the
+ * permission, change it; a guest needs a token or must prove the guest_id (continue-guest.ts). Platform admins may
+ * read every record, but on another's record they may take only the actions that are declared for them.
+ */
+
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Caller, GuestCaller } from './caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
 import type { Standing } from './standing.ts';
 
-/**
- * The access rule, the same for every record. Its user may read it and, if it is personal, change it. A member of its
- * organization may read it and, with the permission, change it. A guest may do both with a token; a create may use what it
- * proves to be the guest's (continue-guest.ts). The role always comes
- * from the membership record. A platform admin may also read every record, and take the actions that are declared for
- * platform admins; every other action on another's record is refused. `member`: an action of
- * every member of the organization. `platform admin`: an action of platform admins only.
- */
+/** `member`: any member of the organization may act. `platform admin`: only platform admins may act. */
 export type Action = 'read' | 'member' | 'owner only' | 'platform admin' | Permission;
 
 export type AccessDecision =
-  /** `asAdmin`: the record is another's, or the action is for platform admins only. */
+  /** `asAdmin`: the record belongs to someone else, or the action is for platform admins only. */
   | { readonly kind: 'granted'; readonly canWrite: boolean; readonly asAdmin?: true }
   | { readonly kind: 'refused'; readonly error: DomainError }
   /** The decision depends on the caller's standing in this organization. */
@@ -23,7 +23,7 @@ export type AccessDecision =
 
 const granted = (canWrite: boolean): AccessDecision => ({ kind: 'granted', canWrite });
 const refused = (error: DomainError): AccessDecision => ({ kind: 'refused', error });
-/** A platform admin reads or acts on another's record. It never sees what only a payer may see (a client secret). */
+/** A platform admin's access to another's record. It never includes a payer's secrets, such as a client secret. */
 const grantedAsAdmin: AccessDecision = { kind: 'granted', canWrite: false, asAdmin: true };
 
 export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
@@ -32,11 +32,14 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
   readonly record: Owned;
   /** The caller's standing in one organization, if it has been read. */
   readonly standing?: Standing | undefined;
-  /** The action is one that platform admins may take on every record. */
+  /** True if platform admins may take the action on every record. */
   readonly adminsMayAct?: boolean | undefined;
 }
 
-/** Decides whether the caller may act on the record. Pure: returns `needs standing` if it lacks a standing. */
+/**
+ * Decides whether the caller may act on the record. Reads nothing; returns `needs standing` if the decision depends on
+ * a standing that the request lacks.
+ */
 export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
   const { caller, adminsMayAct = false } = request;
   const isAdmin = isPlatformAdmin(caller);
@@ -48,7 +51,7 @@ export const decideAccess = (action: Action, request: AccessRequest): AccessDeci
 
 const isPlatformAdmin = (caller: Caller): boolean => caller.kind === 'session' && caller.isAdmin;
 
-/** A refusal of the role table says more than the refusal of platform admins. */
+/** A refusal by the role table is more specific than the general refusal for platform admins. */
 const adminRefusal = (error: DomainError): DomainError =>
   error.code === 'INSUFFICIENT_PERMISSIONS'
     ? error
@@ -56,7 +59,7 @@ const adminRefusal = (error: DomainError): DomainError =>
         message: "Platform admins may not take this action on another's record",
       });
 
-/** May the caller read what a user has? Users read their own, platform admins all. */
+/** True if the caller may read the user's records. Users may read their own, platform admins everyone's. */
 export const mayReadUser = (caller: Caller, userId: string): boolean =>
   caller.kind === 'session' && (caller.userId === userId || caller.isAdmin);
 
@@ -84,7 +87,7 @@ const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): A
   return isTheirs ? granted(true) : refused(notFound(kind.resource));
 };
 
-/** Decides on a record of an organization for a signed-in user. */
+/** Decides for a signed-in user on a record that belongs to an organization. */
 const decideForMember = (action: OwnersAction, { caller, record, standing }: AccessRequest): AccessDecision => {
   const { organizationId } = record;
   if (caller.kind !== 'session' || organizationId === undefined) throw new Error('not a record of an organization');
@@ -95,7 +98,9 @@ const decideForMember = (action: OwnersAction, { caller, record, standing }: Acc
   return error ? refused(error) : granted(permits(standing, action === 'read' ? 'canManagePayments' : action));
 };
 
-/** A body may name a project only with edit permission: as its owner, or with canManagePayments in its organization. */
+/**
+ * A body may name a project only if the caller may edit it, as its owner or with canManagePayments in its organization.
+ */
 const decideNamingProject = ({ caller, record, standing }: AccessRequest): AccessDecision => {
   const { userId, organizationId } = record;
   const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
@@ -108,8 +113,8 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 
 /**
  * Decides whether the caller may see the record as an include. The record's own read rule applies; for guests, its
- * route must also take a guest token. Only the owner, members of the organization and platform admins see products and
- * projects.
+ * route must also accept a guest token. Only the owner, members of the organization and platform admins see products
+ * and projects.
  */
 export const decideShowing = (
   request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>>,
@@ -140,8 +145,8 @@ export type ScopeDecision =
   | { readonly kind: 'refused'; readonly error: DomainError };
 
 /**
- * Decides whether the caller may act in the organization that a request names: the owner of a list or of a new record.
- * Platform admins read the lists of every organization, also of a deleted one.
+ * Decides whether the caller may act in the organization that a request names as the owner of a list or of a new
+ * record. Platform admins may read the lists of every organization, including deleted ones.
  */
 export const decideScope = (action: Action, caller: Caller, standing: Standing): ScopeDecision => {
   if (action === 'platform admin') return decideAdminScope(caller);
@@ -159,7 +164,7 @@ const decideAdminScope = (caller: Caller): ScopeDecision =>
 
 /** @returns the error if the standing does not allow the action in its organization. */
 export const standingRefusal = (standing: Standing, action: OwnersAction): DomainError | undefined => {
-  // The same as for another's organization, so that the id of an unknown one tells nothing.
+  // The same error as for another organization, so that the response does not reveal whether the id exists.
   if (!standing.exists) return new DomainError('ORGANIZATION_ACCESS_DENIED');
   if (standing.role === undefined) return new DomainError('ORGANIZATION_ACCESS_DENIED');
   if (action === 'read' || permits(standing, action)) return undefined;
@@ -168,7 +173,7 @@ export const standingRefusal = (standing: Standing, action: OwnersAction): Domai
 };
 
 /**
- * The organization of a request: the one it names, else the session's. Null or an empty text means a personal request.
+ * The organization that the request names, else the session's. Null or an empty string makes the request personal.
  * @param implied false if a request that names no organization is personal.
  */
 export const effectiveOrganization = (

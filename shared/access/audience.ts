@@ -1,7 +1,9 @@
 /**
- * @module Who a view is for. Payers, members of organizations and guests see of a log entry, a refund or a history only the fields
- * that are named for them; those who run the shop see all that is stored. A new field is shown to no payer until it is named.
+ * @module The audience of a view. Payers, members of organizations and guests see only the fields of a log entry, a
+ * refund or a history that are named for them; those who run the shop see everything that is stored. A new field stays
+ * hidden from payers until it is named.
  */
+
 import type { ShownActor } from '../core/actor.ts';
 import type { Caller } from './caller.ts';
 
@@ -11,7 +13,7 @@ export type Audience = 'staff' | 'payer';
 export const audienceOf = (caller: Caller): Audience =>
   caller.kind === 'session' && caller.isAdmin ? 'staff' : 'payer';
 
-/** The actor of a version as the audience sees it: a payer learns that an admin acted, and not which one. */
+/** The actor of a version as the audience sees it. A payer learns that an admin acted, but not which admin. */
 export const actorFor = (audience: Audience, actor: ShownActor | null): ShownActor | null => {
   if (actor === null) return null;
   return audience === 'payer' && actor.type === 'admin' ? { type: actor.type } : actor;

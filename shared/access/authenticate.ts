@@ -1,3 +1,8 @@
+/**
+ * @module Finds the caller of a request from its session, bearer token or guest token. A valid session is cached for
+ * up to a minute and an invalid credential for five seconds; raising the session cache epoch clears both.
+ */
+
 import QuickLRU from 'quick-lru';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
@@ -7,7 +12,10 @@ import type { Caller } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
 import type { Identity, IdentitySession } from './identity.ts';
 
-/** A session in X-Session-ID, Authorization or session_id (the first present decides, in that order), or a guest token. */
+/**
+ * The credentials of a request. The first that is present decides, in this order: X-Session-ID, Authorization,
+ * session_id in the query, guest token.
+ */
 export interface Credentials {
   readonly sessionId: string | undefined;
   readonly authorization: string | undefined;
@@ -25,25 +33,25 @@ export interface AuthenticateOptions {
 }
 
 const SESSION_CACHE_MS = MINUTE;
-/** An invalid or expired credential is not asked about again for this long. */
+/** How long an invalid or expired credential is cached. */
 const INVALID_CACHE_MS = 5 * SECOND;
-/** The cache takes its whole memory at once, at every cold start. */
+/** Bounds the memory of the cache. */
 const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** A valid session is asked about again when it expires, because it may have been renewed. */
+/** A cached session is looked up again when it expires, because it may have been renewed. */
 const knownUntil = ({ expiresAt }: IdentitySession, now: Instant): Instant =>
   expiresAt > now ? Math.min(now + SESSION_CACHE_MS, expiresAt) : now + INVALID_CACHE_MS;
 
 export type Authenticate = ReturnType<typeof authenticator>;
 
 export const authenticator = (options: AuthenticateOptions) => {
-  // The library keeps up to twice its size.
+  // quick-lru keeps up to twice `maxSize` entries.
   const cache = new QuickLRU<string, { session: IdentitySession; until: number }>({
     maxSize: SESSION_CACHE_ENTRIES / 2,
   });
 
-  // Kept apart, so that invented credentials displace no session.
+  // Separate from the sessions, so that made-up credentials evict no session.
   const invalid = new QuickLRU<string, number>({ maxSize: SESSION_CACHE_ENTRIES / 4 });
 
   let epoch = '';
@@ -84,7 +92,10 @@ export const authenticator = (options: AuthenticateOptions) => {
     };
   };
 
-  /** @throws DomainError SESSION_INVALID, SESSION_EXPIRED or IDENTITY_UNAVAILABLE; no credential at all is `anonymous`. */
+  /**
+   * Returns `anonymous` without a credential.
+   * @throws DomainError SESSION_INVALID, SESSION_EXPIRED or IDENTITY_UNAVAILABLE
+   */
   const authenticate = async (credentials: Credentials): Promise<Caller> => {
     if (credentials.sessionId !== undefined) return signedIn('session', credentials.sessionId);
     if (credentials.authorization !== undefined) {

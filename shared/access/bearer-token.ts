@@ -1,14 +1,18 @@
+/**
+ * @module Verifies bearer tokens (JWT) with the issuer's published keys. A function loads this file only when a bearer
+ * token arrives.
+ */
+
 import { JwtVerifier } from 'aws-jwt-verify';
 import { FetchError, JwtBaseError, JwtExpiredError } from 'aws-jwt-verify/error';
 import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 
-/** Verifies bearer tokens (JWT) by the issuer's published keys. Loaded only where a bearer token arrives. */
 export interface BearerOptions {
   readonly jwksUri: string;
   readonly issuer: string;
   /** Empty: the audience is not checked. */
   readonly audience: string;
-  /** The keys at an address. */
+  /** Fetches the published keys. */
   readonly read: (uri: string) => Promise<ArrayBuffer>;
 }
 
@@ -28,7 +32,7 @@ export const openBearerTokens = ({ jwksUri, issuer, audience, read }: BearerOpti
       }
     },
   };
-  // The caller checks `exp` by the host's clock; the library checks it by the machine's clock as well.
+  // The caller checks `exp` against the host's clock; the library also checks it against the machine's clock.
   const verifier = JwtVerifier.create(
     { issuer: issuer || null, audience: audience || null, jwksUri },
     { jwksCache: new SimpleJwksCache({ fetcher }) },

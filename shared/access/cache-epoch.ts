@@ -1,8 +1,12 @@
+/**
+ * @module The cache epochs. Each cache has one number in the table; raising the number empties that cache in every
+ * instance within five seconds.
+ */
+
 import { type Now, SECOND } from '../core/time.ts';
 import { cacheEpochKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 
-/** One number per cache, kept in the table. Raising it empties that cache in every instance within five seconds. */
 export const CACHE_TYPES = ['organization_membership', 'session'] as const;
 export type CacheType = (typeof CACHE_TYPES)[number];
 

@@ -1,11 +1,15 @@
+/**
+ * @module The caller of a request (a signed-in user, a guest or anonymous), and its name in history, idempotency
+ * scopes and rate limits.
+ */
+
 import type { Actor } from '../core/actor.ts';
 
-/** The caller of a request. A session has the user, the default organization and the platform admin flag. */
 export interface SessionCaller {
   readonly kind: 'session';
   readonly userId: string;
   readonly email: string;
-  /** The organization of a request that names none. */
+  /** The organization of a request that names no organization. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
 }
@@ -17,7 +21,10 @@ export interface GuestCaller {
   readonly guestId: string;
   readonly name: string | undefined;
   readonly phone: string | undefined;
-  /** True: holds a token of this guest_id. False: named an e-mail in guest_data, which gives access to no record. */
+  /**
+   * True if the guest holds a token of this guest_id. False if it only named an e-mail in guest_data, which gives
+   * access to no record.
+   */
   readonly byToken: boolean;
   /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
   readonly proven?: readonly string[];
@@ -29,7 +36,7 @@ export interface AnonymousCaller {
 
 export type Caller = SessionCaller | GuestCaller | AnonymousCaller;
 
-/** The actor that history names. `asAdmin`: a platform admin acts on another's record. */
+/** The actor that history names. `asAdmin`: true if a platform admin acts on another's record. */
 export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
   switch (caller.kind) {
     case 'session':

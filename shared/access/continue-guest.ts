@@ -1,9 +1,11 @@
 /**
- * @module Decides whether a guest without a token continues an earlier guest_id. The ids of customers, payment methods and
- * addresses are unguessable, and only their maker sees them. So a guest who names one, with the e-mail of its record and soon
- * after its creation, has the rights of that record's guest_id, as with the guest token. The time bound limits what a leaked
- * id is worth. Records of users and organizations, and the ids of payments and subscriptions, prove nothing.
+ * @module Decides whether a guest without a token continues an earlier guest_id. The ids of customers, payment methods
+ * and addresses cannot be guessed, and only their creator sees them. So a guest who names such a record with its
+ * e-mail, soon after its creation, has the rights of that record's guest_id, as with the guest token; the time limit
+ * bounds what a leaked id is worth. Records of users and organizations, and the ids of payments and subscriptions,
+ * prove nothing.
  */
+
 import { type Instant, instant, SECOND } from '../core/time.ts';
 import type { Item } from '../platform/table.ts';
 import type { Caller, GuestCaller } from './caller.ts';
@@ -12,13 +14,13 @@ import type { RecordKind } from './record-kind.ts';
 /** A record that the request names. */
 export interface NamedByGuest {
   readonly kind: RecordKind;
-  /** undefined if there is no such record. */
+  /** undefined if the record does not exist. */
   readonly item: Item | undefined;
 }
 
 export interface ContinuationTime {
   readonly now: Instant;
-  /** Age up to which a record proves its guest_id; 0: no record does. */
+  /** Age up to which a record proves its guest_id; 0 if no record proves it. */
   readonly seconds: number;
 }
 
@@ -29,8 +31,9 @@ export interface Continuation {
 }
 
 /**
- * The caller who goes on by guest_data alone, with every guest_id that the request proves. A new record belongs to the guest_id
- * of the first named record that is proven, so name the payment method first, because a method pays only for its guest_id.
+ * Adds to a guest without a token every guest_id that the request proves. A new record belongs to the guest_id of the
+ * first proven record in `named`, so `named` must begin with the payment method, because a method pays only for its
+ * guest_id.
  */
 export const continueGuest = (
   caller: Caller,
@@ -53,7 +56,7 @@ interface GuestRecord {
   readonly createdAt: Instant;
 }
 
-/** The record, if it is a guest's of the same e-mail and of a kind that proves its guest_id. */
+/** The record, if it belongs to a guest with the same e-mail and its kind proves a guest_id. */
 const recordOfGuest = ({ email }: GuestCaller, { kind, item }: NamedByGuest): GuestRecord | undefined => {
   const record = item && kind.parse(item);
   if (record === undefined || !kind.provesGuest) return undefined;

@@ -1,8 +1,9 @@
+/** @module Signs and verifies guest tokens. A function loads this file only when it issues or reads a token. */
+
 import { createHash } from 'node:crypto';
 import { decodeProtectedHeader, jwtVerify, SignJWT } from 'jose';
 import type { Instant } from '../core/time.ts';
 
-/** The signature of guest tokens. Loaded only where a token is issued or read. */
 const ISSUER = 'payments:guest';
 const keyId = (secret: string): string => createHash('sha256').update(`kid:${secret}`).digest('hex').slice(0, 8);
 const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);
@@ -30,7 +31,7 @@ export const signGuestToken = (
     .setExpirationTime(expiresAt)
     .sign(keyOf(secret));
 
-/** @throws for a forged or expired token, and for one without the claims. */
+/** @throws for a forged or expired token, and for a token without the claims. */
 export const verifyGuestToken = async (
   token: string,
   secrets: readonly string[],

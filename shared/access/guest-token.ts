@@ -1,12 +1,14 @@
+/**
+ * @module Issues and reads guest tokens. A token is signed and carries the lower-cased e-mail and a random guest_id;
+ * both must match the record, so another person's e-mail gives no access to any record. The first secret signs, and
+ * every listed secret verifies, so that a secret can be rotated.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { epochSeconds, iso, type Now, SECOND } from '../core/time.ts';
 import type { Caller } from './caller.ts';
 
-/**
- * Guest tokens are signed and carry the lower-cased e-mail and a random guest_id. Both must match the record, so another
- * person's e-mail gives no access to any record. The first secret signs; every listed secret verifies (rotation).
- */
 export interface GuestIdentity {
   readonly email: string;
   readonly guestId: string;

@@ -1,3 +1,8 @@
+/**
+ * @module The client of the identity service, which looks up users by session, token, e-mail or id. An outage is a 503
+ * and never makes a caller anonymous.
+ */
+
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
@@ -5,17 +10,12 @@ import { instant, type Now, SECOND } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
 
-/**
- * The client of the identity service: users by session, token, e-mail or id. An outage is a 503; a caller never becomes
- * anonymous by it.
- */
-
 const optionalText = z
   .string()
   .nullish()
   .transform((value) => value || undefined);
 
-/** What a session and the claims of a token say of their user. */
+/** The fields that a session and the claims of a token share. */
 const userFields = {
   email: z.string().transform(normalizedEmail),
   organization_id: optionalText,
@@ -56,14 +56,14 @@ export interface IdentityOptions {
   readonly issuer: string;
   /** Empty: the audience is not checked. */
   readonly audience: string;
-  /** Of one call. */
+  /** Per call. */
   readonly timeoutMs: number;
   readonly now: Now;
 }
 
 export type Identity = ReturnType<typeof identityClient>;
 
-/** How the service says that it does not know a session or user: also that it cannot be an id of one, or is too long for one. */
+/** The statuses for an unknown session or user, including an id that is malformed or too long. */
 const NOT_KNOWN: ReadonlySet<number> = new Set([400, 404, 414, 431]);
 
 const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
@@ -85,7 +85,7 @@ export const identityClient = (options: IdentityOptions) => {
   };
 
   const session = async (id: string): Promise<IdentitySession | undefined> => {
-    // In a path these name a folder, not a session.
+    // `encodeURIComponent` keeps dots, and these two would change the path.
     if (id === '.' || id === '..') return undefined;
     const found = await ask(`/sessions/${encodeURIComponent(id)}`, sessionSchema);
     const expiry = expirySchema.safeParse(found?.expires_at);
@@ -101,7 +101,7 @@ export const identityClient = (options: IdentityOptions) => {
 
   const verify = bearerVerifier(options);
 
-  /** The session of a JWT; undefined where its signature or claims are invalid. */
+  /** The session of a JWT; undefined if its signature or claims are invalid. */
   const sessionOfToken = async (token: string): Promise<IdentitySession | undefined> => {
     const verified = await verify(token);
     switch (verified.kind) {
@@ -125,7 +125,7 @@ export const identityClient = (options: IdentityOptions) => {
   const userByEmail = (email: string): Promise<IdentityUser | undefined> =>
     ask(`/users?email=${encodeURIComponent(normalizedEmail(email))}`, userSchema);
 
-  /** The users of all ids, with names and pictures, in one call. */
+  /** Looks up all ids in one call, with names and pictures. */
   const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> =>
     ids.length === 0
       ? []

@@ -1,3 +1,9 @@
+/**
+ * @module Shows the records that a response includes beside its own records. Every include uses this file, and the
+ * access rule decides on each included record. A caller whom the rule refuses gets null, or the buyers' view of a
+ * product or project.
+ */
+
 import type { Key } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { decideShowing } from './access.ts';
@@ -5,14 +11,10 @@ import type { Caller } from './caller.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
 import { type Standing, standingKeys, standingOf } from './standing.ts';
 
-/**
- * Shows the includes of records; every include uses this file. The access rule is checked for each record. A caller
- * whom the rule refuses gets null, or the buyers' view of a product or project.
- */
 export interface Showing<T = unknown> {
   readonly kind: RecordKind<T>;
   view(record: T): unknown;
-  /** The view for callers whom the rule refuses; absent: they get null. */
+  /** The view for callers whom the rule refuses; without it they get null. */
   buyersView?(record: T): unknown;
 }
 
@@ -33,9 +35,9 @@ interface Found {
 }
 
 /**
- * @returns the includes of each record by name. An include is null if it does not exist or the caller may not see it.
- * One BatchGet also reads the standing in the organizations of the records; a second BatchGet is needed if an included
- * record belongs to another organization.
+ * Reads the included records, and the caller's standing in the organizations of `records`, in one BatchGet. A second
+ * BatchGet is needed only if an included record belongs to another organization.
+ * @returns the includes of each record by name; null if the include does not exist or the caller may not see it
  */
 export const showBeside = async <R extends Owned>(
   { table, caller }: ShowDeps,

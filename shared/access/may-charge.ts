@@ -1,13 +1,14 @@
+/**
+ * @module Decides which payment methods a caller may charge. A method pays only for its owner; a user's own method may
+ * also pay for an organization if the same user names it and may pay there (the endpoint has checked that permission).
+ * The rule is a list of owners, so that the decision on a record and the condition of a write are the same.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import type { Clause } from '../platform/expression.ts';
 import type { Caller } from './caller.ts';
 import type { Owned } from './record-kind.ts';
 
-/**
- * The rule of use: which payment methods may be charged. A method pays only for its owner. A user's own method may also pay
- * for an organization if the same user names it and may pay there (the endpoint's permission, checked before). The rule is a
- * list of owners, so that the decision on a record and the condition of a write are the same.
- */
 export type MethodOwner =
   | { readonly organizationId: string }
   | { readonly userId: string }
@@ -35,7 +36,7 @@ const nameOf = (owner: MethodOwner): string => {
   return 'userId' in owner ? `user ${owner.userId}` : `guest ${owner.guestId} ${owner.guestEmail}`;
 };
 
-/** May a method of this owner be charged? */
+/** True if one of these owners has the method, so that it may be charged. */
 export const mayCharge = (owners: readonly MethodOwner[], method: Owned): boolean => {
   const owner = methodOwner(method);
   return owner !== undefined && owners.some((allowed) => nameOf(allowed) === nameOf(owner));
@@ -58,8 +59,9 @@ const belongsTo = (owner: MethodOwner): Clause => {
 };
 
 /**
- * An organization's customers and addresses serve that organization only. The access rule has already decided whether the
- * caller may name them. @throws DomainError ORGANIZATION_ACCESS_DENIED
+ * An organization's customers and addresses serve only that organization. The access rule has already decided whether
+ * the caller may name them.
+ * @throws DomainError ORGANIZATION_ACCESS_DENIED
  */
 export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organizationId: string | undefined): void => {
   if (record.organizationId === undefined || record.organizationId === organizationId) return;
@@ -67,15 +69,15 @@ export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organiza
 };
 
 /**
- * A guest without a token may name a customer and a method of two guest_ids of its e-mail. The method's guest_id continues, and
- * its customer pays. @returns true if the customer is that of the other guest_id
+ * True if the customer belongs to another guest_id of the same e-mail. A guest without a token may name a customer and
+ * a method of different guest_ids; the request then continues the method's guest_id, and the method's customer pays.
  */
 export const isOfOtherGuest = (caller: Caller, { guestId }: Pick<Owned, 'guestId'>): boolean =>
   caller.kind === 'guest' && guestId !== caller.guestId;
 
 /**
- * A payment saves its method for its customer, so the customer must belong to the payment's owner. (A subscription saves no
- * method, and may name the customer of the member whose own method it charges.)
+ * A payment saves its method for its customer, so the customer must belong to the payment's owner. (A subscription
+ * saves no method, and may name the customer of the member whose own method it charges.)
  * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer
  */
 export const requirePayersCustomer = (

@@ -1,4 +1,5 @@
-/** The permissions of each role in an organization. Every access decision reads this table. */
+/** @module The permissions of each role in an organization. Every access decision reads this table. */
+
 export const ROLES = ['owner', 'admin', 'billing', 'member'] as const;
 export type Role = (typeof ROLES)[number];
 

@@ -1,3 +1,8 @@
+/**
+ * @module Kinds of records and their owners, as the access rule reads them. A record belongs to an organization, else
+ * to a user, else to a guest (guest_id and e-mail).
+ */
+
 import * as z from 'zod';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
@@ -8,7 +13,9 @@ const optional = z.string().optional();
 /** The stored fields that name the owner of a record. */
 export const ownerColumns = { userId: optional, organizationId: optional, guestId: optional, guestEmail: optional };
 
-/** The owner of a record. An organization's addresses and methods name no user: access ends with the membership. */
+/**
+ * The owner of a record. An organization's addresses and methods name no user, so that access ends with the membership.
+ */
 export type Owned = Readonly<{ [Field in keyof typeof ownerColumns]?: string | undefined }>;
 
 export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owned): Owned => ({
@@ -18,7 +25,10 @@ export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owne
   guestEmail,
 });
 
-/** How the chain finds and checks a record. An endpoint that declares a kind gets a record that passed the access rule. */
+/**
+ * How the request chain finds and checks a record. An endpoint that declares a kind gets only records that passed the
+ * access rule.
+ */
 export interface RecordKind<T = unknown> {
   /** The name in errors: `payment`, `payment_method` … */
   readonly resource: string;
@@ -36,11 +46,11 @@ export interface RecordKind<T = unknown> {
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /**
-   * The creation time of a record whose id only its maker sees: a guest may continue the record's guest_id by naming it
-   * (continue-guest.ts). Absent for kinds whose ids a list without a credential shows.
+   * The creation time of a record whose id only its creator sees, so that a guest may continue the record's guest_id by
+   * naming it (continue-guest.ts). Absent for kinds whose ids appear in a list that needs no credential.
    */
   provesGuest?(record: T): string;
-  /** The record's own GET route takes a guest token. */
+  /** True if the record's own GET route accepts a guest token. */
   readonly guestsRead?: true;
 }
 
@@ -49,7 +59,7 @@ export interface RecordAliases {
   readonly keys: readonly Key[];
   /** Our id; undefined if the item leads to a record of another kind. */
   idOf(item: Item): string | undefined;
-  /** False if the record has another id at the provider by now: the named one is gone. */
+  /** False if the record now has a different id at the provider, so that the named id is no longer valid. */
   isNamed(record: Item): boolean;
 }
 

@@ -1,14 +1,16 @@
+/**
+ * @module The caller's right to act for an organization, as conditions of a write. The access rule reads the
+ * membership once, before the use case; a member may be removed or demoted, or the organization deleted, before the
+ * write that claims a charge, an update or a save. So that write checks the right again, as charges without a caller
+ * do.
+ */
+
 import { memberKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import { type Action, rolesWith, standingRefusal } from './access.ts';
 import type { Caller } from './caller.ts';
 import { organizationCheck, type Standings } from './standing.ts';
 
-/**
- * @module What allowed a caller to act for an organization, as conditions of a write. The access rule reads the membership once,
- * before the use case; a member may be removed or demoted, or the organization deleted, before the write that claims a charge,
- * an update or a save. That write is therefore made under the caller's right, as charges without a caller are.
- */
 export interface CallerRight {
   /** The organization exists, and the membership has a role that permits the action. Empty for a personal record. */
   readonly onlyIf: readonly TransactionStep[];
@@ -19,7 +21,7 @@ export interface CallerRight {
   readonly requireStill: () => Promise<void>;
 }
 
-/** Of a caller who acts on a personal record, as a guest or as a platform admin. */
+/** The right of a caller who acts on a personal record, as a guest, or as a platform admin. */
 export const NO_CONDITIONS: CallerRight = { onlyIf: [], requireStill: async () => {} };
 
 interface Permitted {

@@ -1,3 +1,8 @@
+/**
+ * @module A caller's standing in an organization: whether the organization exists, and the caller's role in it. Writes
+ * decide on a consistent read; reads use a cache of five minutes, which the cache epoch clears.
+ */
+
 import QuickLRU from 'quick-lru';
 import { MINUTE, type Now } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
@@ -7,7 +12,7 @@ import type { CacheEpoch } from './cache-epoch.ts';
 import type { SessionCaller } from './caller.ts';
 import { ROLES, type Role } from './permissions.ts';
 
-/** A caller's standing in one organization. Writes decide on a consistent read; reads use a cache of five minutes. */
+/** A caller's standing in one organization. */
 export interface Standing {
   readonly organizationId: string;
   readonly exists: boolean;
@@ -15,7 +20,7 @@ export interface Standing {
 }
 
 const CACHE_MS = 5 * MINUTE;
-/** The cache takes its whole memory at once, at every cold start. */
+/** Bounds the memory of the cache. */
 const CACHE_ENTRIES = 2_000;
 
 export const standingKeys = (userId: string, organizationId: string): readonly [Key, Key] => [
@@ -35,7 +40,7 @@ export const standingOf = (
 
 export const ORGANIZATION_EXISTS: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
 
-/** The condition that the organization of a record still exists; none where the record has no organization. */
+/** The condition that the organization of a record still exists; empty if the record has no organization. */
 export const organizationCheck = ({
   organizationId,
 }: {
@@ -46,7 +51,7 @@ export const organizationCheck = ({
 export type Standings = ReturnType<typeof standings>;
 
 export const standings = (deps: { readonly table: Table; readonly now: Now; readonly epoch: CacheEpoch }) => {
-  // The library keeps up to twice its size.
+  // quick-lru keeps up to twice `maxSize` entries.
   const cache = new QuickLRU<string, { readonly standing: Standing; readonly until: number }>({
     maxSize: CACHE_ENTRIES / 2,
   });

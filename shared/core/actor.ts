@@ -1,10 +1,12 @@
+/**
+ * @module The actor of the current work, on whose behalf a function runs. The request chain, the consumers of queues
+ * and the application of provider events set the actor once; the stores read it, so that no use case passes it on or
+ * forgets it.
+ */
+
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as z from 'zod';
 
-/**
- * The actor of the current work: on whose behalf a function runs. The request chain, the consumers of queues and the
- * application of provider events set it once; the stores read it, so that no use case passes it on or forgets it.
- */
 const ACTOR_TYPES = ['user', 'guest', 'admin', 'provider', 'system'] as const;
 type ActorType = (typeof ACTOR_TYPES)[number];
 
@@ -36,7 +38,7 @@ export const actorSchema = z.object({
   id: z.string(),
 });
 
-/** An actor in a history: payers do not see which admin acted. */
+/** An actor as a history shows it. Payers do not see which admin acted. */
 export const shownActorSchema = actorSchema
   .extend({
     id: actorSchema.shape.id
@@ -51,18 +53,18 @@ export type ShownActor = z.infer<typeof shownActorSchema>;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHORT_UUID = /^~[\w-]{22}$/;
 
-/** A request id; a UUID takes 23 characters in place of 36. */
+/** The stored form of a request id. A UUID takes 23 characters instead of 36. */
 const storedRequestId = (id: string): string =>
   UUID.test(id) ? `~${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}` : id;
 
-/** The request id as it was stored. */
+/** The request id from its stored form. */
 const requestIdOf = (stored: string | undefined): string | undefined => {
   if (stored === undefined || !SHORT_UUID.test(stored)) return stored;
   const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
-/** The ids of the record that an actor's id may repeat. */
+/** Ids of the record itself, which a stored actor does not repeat. */
 interface Known {
   readonly userId?: string | undefined;
   readonly guestId?: string | undefined;

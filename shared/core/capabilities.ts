@@ -1,21 +1,22 @@
-/** @module What each adapter can do, and which secrets it needs for it. */
+/** @module The capabilities of each adapter, and the secrets that it needs. */
+
 import type { AdapterName, SlotSettings } from './settings.ts';
 
-/** What a payment provider can do, as data. */
+/** The capabilities of a payment provider, as data. */
 export interface Capabilities {
   readonly payments: boolean;
   readonly customers: boolean;
-  /** False: one-time payments only. */
+  /** False if the provider makes one-time payments only. */
   readonly methods: boolean;
-  /** Takes raw card data (development only). */
+  /** Accepts raw card data (development only). */
   readonly rawCards: boolean;
-  /** Takes billing details of a saved method. */
+  /** Accepts billing details for a saved method. */
   readonly billingDetails: boolean;
-  /** The payer's browser can confirm with the client secret. False: only the server can charge. */
+  /** True if the payer's browser can confirm with the client secret. False if only the server can charge. */
   readonly clientConfirmation: boolean;
-  /** A payer's approval at the provider replaces a method; the service then captures the payment. */
+  /** True if the payer's approval at the provider replaces a method; the service then captures the payment. */
   readonly capturesOnApproval: boolean;
-  /** Takes the proof of a payer's authentication that the provider's page in the browser has made. */
+  /** Accepts the proof of a payer's authentication that the provider's page in the browser made. */
   readonly verificationTokens: boolean;
   readonly subscriptions: 'native' | 'service';
 }
@@ -36,7 +37,7 @@ const NOTHING = {
 
 const PAYMENTS = { ...NOTHING, payments: true, customers: true, methods: true } as const;
 
-/** What each adapter can do, known without opening a slot: no adapter and no key is loaded. */
+/** The capabilities of each adapter, known without opening a slot, so that no adapter or key is loaded. */
 export const CAPABILITIES_OF = {
   stripe: { ...PAYMENTS, rawCards: true, billingDetails: true, clientConfirmation: true },
   paypal: { ...PAYMENTS, capturesOnApproval: true, subscriptions: 'service' },
@@ -47,8 +48,8 @@ export const CAPABILITIES_OF = {
 } as const satisfies Readonly<Record<AdapterName, Known>>;
 
 /**
- * To call the provider, or to verify the events that it sends. A function gets the secrets of its own purpose only, so a
- * receiver of events, which anyone can reach, holds no key.
+ * To call the provider, or to verify the events that it sends. A function gets only the secrets for its purpose, so the
+ * public receivers of events hold no key that can charge, except PayPal's.
  */
 export type SecretPurpose = 'calls' | 'events';
 
@@ -56,7 +57,7 @@ type SecretField = 'API_KEY' | 'WEBHOOK_SECRET' | 'CLIENT_SECRET' | 'ACCESS_TOKE
 
 const SECRETS_OF: Readonly<Record<AdapterName, Readonly<Record<SecretPurpose, readonly SecretField[]>>>> = {
   stripe: { calls: ['API_KEY'], events: ['WEBHOOK_SECRET'] },
-  /** Only PayPal itself can verify an event, when it is called. Its webhook id is no secret. */
+  /** PayPal verifies an event only through an API call. Its webhook id is not secret. */
   paypal: { calls: ['CLIENT_SECRET'], events: ['CLIENT_SECRET'] },
   square: { calls: ['ACCESS_TOKEN'], events: ['SIGNATURE_KEY'] },
   braintree: { calls: ['PRIVATE_KEY'], events: [] },

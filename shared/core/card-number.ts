@@ -1,17 +1,18 @@
 /**
- * @module Card numbers by value: digits of a brand's own range and length that pass Luhn's check, however they are spaced or
- * written. A letter directly before the first digit makes them a reference. 13 digits are never a card number, because barcodes
- * have as many.
+ * @module Finds card numbers by value. A card number has digits in a brand's range and length that pass the Luhn
+ * check, however they are spaced or written. A letter directly before the first digit marks a reference instead. 13
+ * digits are never a card number, because barcodes have 13 digits.
  */
+
 import { invalid, type Problem } from './errors.ts';
 
-/** A part of a text: from the first digit of a card number to the one after its last. */
+/** The place of a card number in a string, from its first digit to the position after its last digit. */
 export interface CardNumberSpan {
   readonly from: number;
   readonly to: number;
 }
 
-/** By first digit. */
+/** The lengths of card numbers by first digit. */
 const LENGTHS: Readonly<Record<string, readonly number[]>> = {
   2: [16],
   3: [14, 15, 16],
@@ -27,23 +28,26 @@ const DIGITS = /\p{Nd}+/gu;
 /** White space, hyphens and dots in any script, and invisible characters. */
 const SEPARATORS = /^[\s\p{Pd}\p{Cf}.\u2212\u00b7\u2024\u2027\u30fb\uff0e\uff61\u3002]*$/u;
 const LETTER_BEFORE = /\p{L}$/u;
-/** A letter may be two units long. */
+/** A letter may be two UTF-16 units long. */
 const LONGEST_LETTER = 2;
 
-/** Adjacent digits in a text. */
+/** Adjacent digits in a string. */
 interface Group extends CardNumberSpan {
   readonly digits: string;
   readonly isReference: boolean;
 }
 
-/** Groups of digits with nothing but separators between them, and the place of each group in the digits of all. */
+/** Groups of digits with only separators between them, and the position of each group in the joined digits. */
 interface Run {
   readonly groups: Group[];
   readonly starts: number[];
   digits: string;
 }
 
-/** The card numbers in a text, in order. A number begins and ends where a group of digits does. Takes linear time. */
+/**
+ * The card numbers in a string, in order. A card number begins and ends where a group of digits does. Runs in linear
+ * time.
+ */
 export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => runsIn(text).flatMap(numbersInRun);
 
 export const holdsCardNumber = (text: string): boolean => cardNumbersIn(text).length > 0;
@@ -85,7 +89,7 @@ const numbersInRun = ({ groups, starts, digits }: Run): readonly CardNumberSpan[
 
 const isCardNumber = (digits: string): boolean => BRAND_NUMBER.test(digits) && passesLuhn(digits);
 
-/** Doubles every second digit, from the last but one to the first. */
+/** Doubles every second digit, from the second-to-last to the first. */
 const passesLuhn = (digits: string): boolean => {
   let sum = 0;
   for (let at = 0; at < digits.length; at += 1) {
@@ -103,7 +107,7 @@ const asciiDigits = (written: string): string =>
 const IS_DIGIT = /^\p{Nd}$/u;
 const ZERO = '0'.codePointAt(0) ?? 0;
 
-/** Unicode has the digits of each script in a row from 0 to 9, and rows of several styles one after another. */
+/** Unicode lists the digits of each script from 0 to 9, and the digits of several styles directly one after another. */
 const digitValue = (digit: string): number => {
   const point = digit.codePointAt(0) ?? ZERO;
   let first = point;
@@ -111,18 +115,19 @@ const digitValue = (digit: string): number => {
   return (point - first) % 10;
 };
 
-/** What a request says in its path and in its body. */
+/** The values that a request sends in its path and its body. */
 interface Said {
   readonly params: unknown;
   readonly body: unknown;
-  /** The fields of the body that take a provider's token. */
+  /** The fields of the body that accept a provider's token. */
   readonly tokenFields: ReadonlySet<string>;
 }
 
 /**
- * Refuses card numbers before a request is stored, hashed or sent. Fields whose name begins with `card_` have rules of their own:
- * a raw card is refused or goes to the provider alone.
- * @param allowInTexts the operator accepts card numbers in texts and metadata; a token field never takes one
+ * Refuses card numbers before a request is stored, hashed or sent. Skips fields whose name begins with `card_`, because
+ * a raw card is refused elsewhere or goes only to the provider.
+ * @param allowInTexts true if the operator accepts card numbers in texts and metadata; a token field never accepts a
+ * card number
  * @throws DomainError VALIDATION_ERROR
  */
 export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTexts: boolean): void => {
@@ -130,7 +135,7 @@ export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTe
   const texts: [string, unknown][] = [];
   for (const [name, value] of membersOf(body)) {
     if (tokenFields.has(name)) tokens.push([name, value]);
-    // A number of the body itself is an amount or a count.
+    // A top-level number is an amount or a count.
     else if (!isCardField(name)) texts.push([name, typeof value === 'number' ? undefined : value]);
   }
   const problems = [
@@ -148,7 +153,7 @@ const TEXT_MESSAGE =
 const membersOf = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];
 
-/** A text of an unknown field has no bound of its own. As long as metadata may be. */
+/** The limit for strings of unknown fields, which no schema limits. The same as for metadata. */
 const LONGEST_TEXT = 16 * 1024;
 const TOO_LONG = { rule: 'too_big', message: `must be at most ${LONGEST_TEXT} characters long` };
 
@@ -157,7 +162,7 @@ const problemOfText = (text: string, message: string): Omit<Problem, 'path'> | u
   return holdsCardNumber(text) ? { rule: 'card_number', message } : undefined;
 };
 
-/** The path of a name that is a card number itself is that of the object around it. */
+/** If a field's name is itself a card number, the problem has the path of the object around it. */
 const problemsIn = (value: unknown, path: string, message: string): readonly Problem[] => {
   if (typeof value === 'string') {
     const problem = problemOfText(value, message);
@@ -165,7 +170,7 @@ const problemsIn = (value: unknown, path: string, message: string): readonly Pro
   }
   return membersOf(value).flatMap(([name, inner]) => {
     const problem = problemOfText(name, message);
-    // The fraction of a number is no part of a card number, as in coordinates and rates.
+    // The fraction of a number (a coordinate, a rate) is not part of a card number.
     const text = typeof inner === 'number' ? String(Math.trunc(inner)) : inner;
     return problem ? [{ path, ...problem }] : problemsIn(text, path === '' ? name : `${path}.${name}`, message);
   });
@@ -173,7 +178,7 @@ const problemsIn = (value: unknown, path: string, message: string): readonly Pro
 
 const isCardField = (name: string): boolean => name.startsWith('card_');
 
-/** The stored hash covers no card data: the number of possible cards is small enough to try them all. */
+/** The body without card data, for the stored hash. Card numbers are few enough to be guessed from a hash. */
 export const withoutCardData = (json: unknown): unknown =>
   typeof json === 'object' && json !== null
     ? Object.fromEntries(Object.entries(json).filter(([name]) => !isCardField(name)))

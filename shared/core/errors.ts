@@ -1,7 +1,8 @@
 /**
- * @module The catalogue of errors: every public error code with its HTTP status and text. A `DomainError` is mapped to a
- * response once, at the edge; any other error is a bug and becomes a plain 500.
+ * @module The catalogue of errors, with the HTTP status and the text of every public error code. A `DomainError`
+ * becomes a response once, at the edge; any other error is a bug and becomes a plain 500.
  */
+
 import { cutText } from './text.ts';
 
 export const ERRORS = {
@@ -93,7 +94,7 @@ export class DomainError extends Error {
   }
 }
 
-/** @param advice what the caller can do, as a sentence of its own */
+/** @param advice a full sentence that says what the caller can do */
 export const notFound = (resource: string, advice?: string): DomainError => {
   const message = [`No such ${resource.replaceAll('_', ' ')}`, ...(advice === undefined ? [] : [advice])].join('. ');
   return new DomainError('RESOURCE_NOT_FOUND', { message, details: { resource } });
@@ -108,7 +109,7 @@ export const invalid = (problems: readonly Problem[]): DomainError =>
     details: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, path: cutText(problem.path, MAX_PATH) })),
   });
 
-/** For branches that the types exclude: a call is a bug. */
+/** For branches that the types exclude, so a call is a bug. */
 export const assertNever = (value: never): never => {
   throw new Error(`unexpected value: ${String(value)}`);
 };

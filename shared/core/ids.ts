@@ -1,3 +1,8 @@
+/**
+ * @module Ids and fingerprints. Everything here is pure, because new ids get their random bytes from the caller, and
+ * the same parts always give the same derived id or fingerprint.
+ */
+
 import { hash } from 'node:crypto';
 
 /**

@@ -1,7 +1,8 @@
 /**
- * Log lines carry catalogued messages and allow-listed fields only, so that no body, card data, secret, token or e-mail
- * can reach a log.
+ * @module The messages and fields of log lines. Lines carry only catalogued messages and allow-listed fields, so that
+ * no body, card data, secret, token or e-mail can reach a log.
  */
+
 export interface LogFields {
   readonly request_id?: string;
   readonly endpoint?: string;

@@ -1,3 +1,8 @@
+/**
+ * @module Writes log lines as JSON, which CloudWatch collects. Written without a library, because every function loads
+ * this file and must start fast.
+ */
+
 import type { LogFields, LogMessage } from './log-line.ts';
 import { metricsOf } from './metrics.ts';
 
@@ -10,14 +15,13 @@ export interface Log {
 export interface LogOptions {
   readonly level: 'INFO' | 'ERROR' | 'SILENT';
   readonly stage: string;
-  /** The trace header of the running request, where the host has one. */
+  /** The trace header of the running request, if the host has one. */
   readonly trace?: () => string | undefined;
 }
 
 /**
- * JSON lines, which CloudWatch collects: information on standard output, the others on the error output. The local host has
- * no CloudWatch: its lines carry no metrics. Written without a library: every function loads this file, and its start is
- * short only as long as it loads little.
+ * Information goes to standard output, all other lines to the error output. Lines of the local host carry no metrics,
+ * because it has no CloudWatch.
  */
 export const jsonLog = ({ level, stage, trace }: LogOptions): Log => {
   const write =

@@ -1,9 +1,10 @@
+/**
+ * @module The metrics of log lines. CloudWatch extracts them from the lines (embedded metric format), so they cost no
+ * request. The dimensions are the provider's slot and the consumer's name, which have few values and no personal data.
+ */
+
 import type { LogFields, LogMessage } from './log-line.ts';
 
-/**
- * The metrics of log lines. CloudWatch extracts them from the lines (embedded metric format), so they cost no request.
- * The dimensions are the provider's slot and the consumer's name: few values, and no personal data.
- */
 export type MetricName =
   | 'Anomalies'
   | 'ConsumerFailures'
@@ -23,7 +24,7 @@ type Dimension = 'provider' | 'trigger';
 interface Metric {
   readonly name: MetricName;
   readonly unit: 'Count' | 'Milliseconds';
-  /** 0 counts as a sample: the average of samples of 0 and 1 is a rate. undefined: no sample. */
+  /** 0 counts as a sample, so that the average of samples of 0 and 1 is a rate; undefined is not a sample. */
   readonly of: (fields: LogFields) => number | undefined;
 }
 
@@ -78,7 +79,7 @@ export interface EmbeddedMetrics extends Readonly<Partial<Record<MetricName, num
     readonly Timestamp: number;
     readonly CloudWatchMetrics: readonly {
       readonly Namespace: string;
-      /** Without dimensions, and by the metric's dimension where it has one. */
+      /** No dimension and, if the metric has a dimension, that dimension. */
       readonly Dimensions: readonly (readonly Dimension[])[];
       readonly Metrics: readonly { readonly Name: MetricName; readonly Unit: Metric['unit'] }[];
     }[];
@@ -93,7 +94,7 @@ interface CountedLine {
   readonly at: number;
 }
 
-/** The metrics of a log line, where it has some. */
+/** The metrics of a log line, if it has any. */
 export const metricsOf = ({ stage, message, fields, at }: CountedLine): EmbeddedMetrics | undefined => {
   const counted = COUNTED[message];
   const values = (counted?.metrics ?? []).flatMap(({ name, unit, of }) => {

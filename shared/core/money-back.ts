@@ -1,4 +1,5 @@
-/** The states and reasons of money that goes back to a payer. */
+/** @module The statuses and reasons of refunds and disputes. */
+
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
 
@@ -8,6 +9,6 @@ export type RefundReason = (typeof REFUND_REASONS)[number];
 export const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost', 'closed'] as const;
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
 
-/** The provider has decided, or closed without a decision. It may open the dispute again. */
+/** True if the provider has decided the dispute or closed it without a decision. The provider may open it again. */
 export const isClosedDispute = (status: DisputeStatus): boolean =>
   status === 'won' || status === 'lost' || status === 'closed';

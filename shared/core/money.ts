@@ -1,3 +1,8 @@
+/**
+ * @module Currencies and prices. Amounts are integers in minor units, and total = subtotal + tax − discount always
+ * holds.
+ */
+
 import { DomainError } from './errors.ts';
 
 /** In minor units; total = subtotal + tax − discount. */
@@ -18,7 +23,7 @@ export interface GivenPrices {
 
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-/** @throws DomainError UNSUPPORTED_CURRENCY when it is no ISO 4217 code. */
+/** @throws DomainError UNSUPPORTED_CURRENCY if the value is not an ISO 4217 code. */
 export const currencyCode = (value: string): string => {
   const code = value.toUpperCase();
   if (!CURRENCIES.has(code)) {
@@ -31,7 +36,8 @@ export const currencyCode = (value: string): string => {
 };
 
 /**
- * ISO 4217 currencies with other than 2 digits. Intl gives the digits of written prices (HUF 0), not of the minor unit.
+ * ISO 4217 currencies whose minor unit does not have 2 digits. `Intl` gives the digits of written prices (HUF 0), not
+ * of the minor unit.
  */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
@@ -44,8 +50,8 @@ const USUAL_DIGITS = 2;
 export const currencyDigits = (code: string): number => DIGITS.get(code) ?? USUAL_DIGITS;
 
 /**
- * An amount in major units, exactly: 2500 minor units of USD are `25.00`. A fraction of a minor unit, as only a provider's own
- * event could hold, is rounded.
+ * The exact amount in major units, such as `25.00` for 2500 minor units of USD. Rounds a fraction of a minor unit,
+ * which only a provider's event could contain.
  */
 export const majorUnits = (cents: number, currency: string): `${number}` => {
   const digits = currencyDigits(currency);
@@ -62,10 +68,10 @@ const mismatch = (path: string, expected: number, given: number): DomainError =>
   });
 
 /**
- * Completes the given prices: derives a missing subtotal or total from the others. `amount_cents` is the total. Each provider
- * has a ceiling of its own; here every sum must be an integer that a number holds exactly.
+ * Derives a missing subtotal or total from the other prices. `amount_cents` is the total. Each provider has its own
+ * maximum; here every sum must be a safe integer.
  * @throws DomainError PRICING_MISMATCH with the expected total; AMOUNT_TOO_SMALL for a total below `leastTotal`;
- * VALIDATION_ERROR for a sum that is no safe integer
+ * VALIDATION_ERROR if both total and subtotal are missing, or for a sum that is not a safe integer
  */
 export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   const taxCents = given.tax_cents ?? 0;

@@ -1,3 +1,5 @@
+/** @module The outcomes of a provider call, as a union that every caller must handle. */
+
 /**
  * The outcome of a provider call. `unknown` (time-out, reset, 5xx): money may have moved; the outcome is looked up, and
  * the call is never resent under a new key. `not_done` (connection refused, 429): the provider did nothing, and a retry
@@ -16,7 +18,7 @@ export type Arrived<T> =
 export interface NotDone {
   readonly kind: 'not_done';
   readonly reason: 'unreachable' | 'rate_limited';
-  /** The provider's Retry-After, where it sends one. */
+  /** The provider's Retry-After, if it sends this header. */
   readonly retryAfterSeconds?: number | undefined;
 }
 

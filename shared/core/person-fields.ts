@@ -1,9 +1,10 @@
 /**
- * @module Blanks the personal data of an erased person in a stored payload. Numbers, dates, ids, amounts, currencies and statuses stay.
- * A text stays only if it is a code (one word, no e-mail address, no phone number) in a field whose name does not denote a
- * person, a place or free text. Fields inside such a field are blanked too. Our own ids always stay, and so do Square's states
- * of orders and disputes.
+ * @module Blanks the personal data of an erased person in a stored payload. Numbers, dates, ids, amounts, currencies
+ * and statuses stay. A string stays only if it is a code (one word, no e-mail address, no phone number) in a field
+ * whose name does not denote a person, a place or free text; fields inside such a field are blanked too. Our own ids
+ * always stay, and so do Square's states of orders and disputes.
  */
+
 import { ID_PREFIX } from './ids.ts';
 import { comparableText } from './text.ts';
 
@@ -25,14 +26,14 @@ export const withoutPerson = (value: unknown, isPersonal = false): unknown => {
   return Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => entryOf(name, inner, isPersonal)));
 };
 
-/** Square's states of orders and disputes: a target that takes raw events needs them. Any other state may be a place. */
+/** Square's states of orders and disputes, which webhook targets of raw events need. Any other state may be a place. */
 const MACHINE_STATES: ReadonlySet<unknown> = new Set([
   ...['DRAFT', 'OPEN', 'COMPLETED', 'CANCELED'],
   ...['INQUIRY_EVIDENCE_REQUIRED', 'INQUIRY_PROCESSING', 'INQUIRY_CLOSED'],
   ...['EVIDENCE_REQUIRED', 'PROCESSING', 'WON', 'LOST', 'ACCEPTED'],
 ]);
 
-/** The names of the fields within a field of a person may hold personal data, too. */
+/** Inside a personal field, even the names of fields may hold personal data. */
 const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [string, unknown][] => {
   if (!isCode(name)) return [];
   if (!isPersonal && name === 'state' && MACHINE_STATES.has(value)) return [[name, value]];
@@ -42,18 +43,21 @@ const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [s
 
 const isKept = (text: string, isPersonal: boolean): boolean => isOurId(text) || (!isPersonal && isCode(text));
 
-/** One word as systems write it: an id, a code, a time or an amount; no e-mail address and no phone number. */
+/**
+ * True if the text is one word as systems write it (an id, a code, a time or an amount), but no e-mail address or phone
+ * number.
+ */
 export const isCode = (text: string): boolean =>
   /^[\w.:#-]{0,255}$/.test(text) && (!PHONE.test(text) || DATE_OR_AMOUNT.test(text));
 
 const PHONE = /^(?:\d{9,15}|\d{1,5}(?:[.-]\d{2,8}){1,6})$/;
 const DATE_OR_AMOUNT = /^(?:\d{4}-\d{2}-\d{2}|\d+\.\d{1,3})$/;
 
-/** The text if it is a code; any other text may hold personal data. */
+/** The text if it is a code, else undefined, because any other text may hold personal data. */
 export const codeOnly = (text: string | undefined): string | undefined =>
   text !== undefined && isCode(text) ? text : undefined;
 
-/** Replaces normalized e-mail addresses in every text of a value, whatever their case and composition there. */
+/** Replaces normalized e-mail addresses in every string of a value, in any letter case and Unicode composition. */
 export const withoutEmails = (value: unknown, emails: readonly string[]): unknown => {
   if (typeof value === 'string') return emails.reduce(withoutEmail, value);
   if (typeof value !== 'object' || value === null) return value;
@@ -68,7 +72,7 @@ export const ERASED = '[erased]';
 const withoutEmail = (text: string, email: string): string => {
   const lower = comparableText(text);
   if (!lower.includes(email)) return text;
-  // Composition and lower case may change lengths: then the place of the address is not the same in both.
+  // Composition and lower case may change lengths, so that positions in the two strings differ.
   const isAligned = lower === text.toLowerCase() && lower.length === text.length;
   const source = isAligned ? text : lower;
   const kept: string[] = [];

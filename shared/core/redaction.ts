@@ -1,6 +1,6 @@
 /**
- * @module Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any depth; e-mail
- * addresses keep their first letter and domain. A value that a table item cannot hold is stored as text.
+ * @module Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any
+ * depth; e-mail addresses keep their first letter and domain. A value that a table item cannot hold is stored as text.
  */
 
 import { cardNumbersIn } from './card-number.ts';
@@ -8,20 +8,23 @@ import { cutText } from './text.ts';
 
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
-/** A run of characters that may hold e-mail addresses: an address ends at each excluded character. */
+/** A run of characters that may hold e-mail addresses. An address ends at each excluded character. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
 /**
- * The form of a card number of any brand: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a time or
- * an amount.
+ * The form of a card number of any brand: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a
+ * time or an amount.
  */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
-/** The text before a secret: Stripe's `_secret_`, or a parameter of a link, whose name decides. */
+/** The text before a secret: Stripe's `_secret_`, or a URL parameter whose name `SECRET_PARAMETER` matches. */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
 const SECRET_PARAMETER = /secret|token|key|password/i;
 const END_OF_VALUE = /[&\s"]|$/g;
 export const REDACTED = '[redacted]';
 const MAX_TEXT = 2_048;
-/** Texts are redacted before they are cut: a cut within an address would hide it from the pattern. */
+/**
+ * Text is redacted before it is cut to `MAX_TEXT`, because a cut inside an address would hide the address from the
+ * pattern.
+ */
 const MAX_READ = 256 * 1_024;
 /** The SDK mistakes an item's object with this field for a class instance. */
 const UNSTORABLE_NAME = 'constructor';
@@ -45,7 +48,7 @@ export const redact = (value: unknown, depth = 0): unknown => {
   );
 };
 
-/** Runs in linear time: providers and senders of test events choose the text. */
+/** Runs in linear time, because providers and senders of test events choose the text. */
 const redactedText = (text: string): string =>
   cutText(
     withoutCardNumbers(withoutSecrets(cutText(text, MAX_READ)))
@@ -54,7 +57,10 @@ const redactedText = (text: string): string =>
     MAX_TEXT,
   );
 
-/** However they are spaced; runs of 13 to 19 digits outside the brands' ranges follow. */
+/**
+ * Redacts card numbers of the brands' ranges in any spacing. The caller then redacts other card numbers of 13 to 19
+ * digits.
+ */
 const withoutCardNumbers = (text: string): string => {
   const kept: string[] = [];
   let end = 0;
@@ -65,7 +71,7 @@ const withoutCardNumbers = (text: string): string => {
   return [...kept, text.slice(end)].join('');
 };
 
-/** Reads each character once: skips a start within a secret that is already redacted. */
+/** Reads each character once, because it skips a match inside a secret that is already redacted. */
 const withoutSecrets = (text: string): string => {
   const kept: string[] = [];
   let from = 0;
@@ -96,21 +102,21 @@ const withoutAddresses = (word: string): string => {
   }
   return [...kept, local].join('');
 };
-/** The text contains a dot that is neither its first nor its last character. */
+/** True if the text contains a dot that is neither its first nor its last character. */
 const isDomain = (text: string): boolean => {
   const dot = text.indexOf('.', 1);
   return dot > 0 && dot < text.length - 1;
 };
 
 /**
- * Does a part of the digits pass Luhn's check? Digits before or after the part are ignored; each part costs one
- * subtraction.
+ * True if a run of at least 13 of the digits passes the Luhn check. The digits before and after the run do not count.
+ * Each run costs one subtraction.
  */
 const isCardNumber = (text: string): boolean => {
   const digits = text.replaceAll(/\D/g, '');
   const [evenDoubled, oddDoubled] = [luhnSums(digits, 0), luhnSums(digits, 1)];
   for (let to = MIN_CARD; to <= digits.length; to += 1) {
-    // Luhn's check doubles every second digit, beginning with the last but one.
+    // The Luhn check doubles every second digit, beginning with the second-to-last.
     const sums = to % 2 === 0 ? evenDoubled : oddDoubled;
     for (let from = 0; from + MIN_CARD <= to; from += 1) {
       if (((sums[to] ?? 0) - (sums[from] ?? 0)) % 10 === 0) return true;
@@ -120,7 +126,7 @@ const isCardNumber = (text: string): boolean => {
 };
 const MIN_CARD = 13;
 
-/** For each length, Luhn's sum of that many leading digits, with the digits at even or at odd places doubled. */
+/** For each length, the Luhn sum of that many leading digits, with the digits at even or at odd positions doubled. */
 const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   const sums = [0];
   let sum = 0;
@@ -132,7 +138,9 @@ const luhnSums = (digits: string, doubledPlace: 0 | 1): readonly number[] => {
   return sums;
 };
 
-/** Keeps a number that is no card number and that a table can store. An unsafe integer may have been a card number. */
+/**
+ * Keeps a number that is not a card number and that a table can store. An unsafe integer may have been a card number.
+ */
 const redactedNumber = (value: number): number | string => {
   const size = Math.abs(value);
   if (Number.isSafeInteger(value) ? !isCardNumber(String(size)) : size >= 1e-130 && size < 1e12) return value;

@@ -1,12 +1,16 @@
+/**
+ * @module The rights, queues and memory sizes that functions declare. Each host grants exactly the declared rights:
+ * AWS through the function's role, the local host through its own check.
+ */
+
 import { type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from './settings.ts';
 
 /** The queues of the service. Rights, triggers and hosts use the same names. */
 export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
 /**
- * What a function may access. Each host grants exactly the declared rights: AWS by the function's role, the local host by
- * its own check. `table:put` covers puts and updates; `secrets:provider_a` the keys of that slot alone, `signatures:provider_a`
- * what verifies the events of its provider.
+ * A right of a function. `table:put` covers puts and updates, `secrets:provider_a` only the keys of that slot, and
+ * `signatures:provider_a` the secrets that verify the events of its provider.
  */
 export type Right =
   | TableRight
@@ -21,8 +25,8 @@ export type Right =
 type TableRight = 'table:read' | 'table:put' | 'table:delete' | 'table:scan';
 
 /**
- * The IAM actions of each right to the table. A transaction needs the action of each of its steps. Only the erasure of a person
- * may scan: copies of personal data lie in items that no index lists by person.
+ * The IAM actions of each right to the table. A transaction needs the action of each of its steps. Only the erasure of
+ * a person may scan, because copies of personal data lie in items that no index lists by person.
  */
 export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
   'table:read': ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'],
@@ -31,7 +35,7 @@ export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
   'table:scan': ['dynamodb:Scan'],
 };
 
-/** The keys of the slots that take payments. The slot `provider_d` takes customers only, and no webhooks. */
+/** The keys of the slots that take payments. The slot `provider_d` is for customers only and has no webhooks. */
 export const PAYMENT_SECRETS = ['secrets:provider_a', 'secrets:provider_b', 'secrets:provider_c'] as const;
 export const CUSTOMER_SECRETS = [...PAYMENT_SECRETS, 'secrets:provider_d'] as const;
 
@@ -41,19 +45,24 @@ export const slotsOpenedBy = (rights: readonly Right[]): readonly ProviderSlot[]
     rights.some((right) => right === `secrets:${slot}` || right === `signatures:${slot}`),
   );
 
-/** Verification may be a call, too. */
+/** True if the function may call a provider. Verifying an event may be a call too. */
 export const callsProviders = (rights: readonly Right[]): boolean => slotsOpenedBy(rights).length > 0;
 
 /**
- * The memory of functions in MB. Lambda gives a function a share of a processor in proportion, a whole one at 1,769 MB.
- * The measured processor times are in docs/performance.md ("Processor time", "Memory").
+ * The memory of functions in MB. Lambda gives a function a share of a processor in proportion to its memory, a whole
+ * processor at 1,769 MB. The measured processor times are in docs/performance.md ("Processor time", "Memory").
  */
 export const MEMORY_MB = {
-  /** Background work, for which no person waits: at 14 % of a processor, a function and Stripe's SDK (30 ms) load in 0.2 s. */
+  /**
+   * Background work, for which no person waits. At 14 % of a processor, a function and Stripe's SDK (30 ms) load in 0.2
+   * s.
+   */
   background: 256,
-  /** A person waits: at 29 % of a processor, a function loads (22 ms) in 0.08 s, and a warm read (0.3 ms) takes 1 ms. */
+  /**
+   * A person waits. At 29 % of a processor, a function loads (22 ms) in 0.08 s, and a warm read (0.3 ms) takes 1 ms.
+   */
   request: 512,
-  /** A payer waits for a charge: at 58 %, function and SDK load in 0.05 s, and a warm create (2 ms) takes 4 ms. */
+  /** A payer waits for a charge. At 58 %, function and SDK load in 0.05 s, and a warm create (2 ms) takes 4 ms. */
   payment: 1_024,
 } as const;
 

@@ -1,20 +1,23 @@
 /**
- * How one setting is read from the text of its environment variable. An absent variable counts as the fallback; so does an
- * empty one, unless the setting refuses it.
- * Plain functions and no schemas: a function reads every setting at its cold start, and schemas would be built for that one
- * time.
+ * @module Reads a setting from its environment variable. An absent variable means the fallback, and so does an empty
+ * variable, unless the setting refuses it. Plain functions without schemas, because a function reads every setting
+ * once, at its cold start, and building schemas for that would cost time.
  */
+
 export interface Setting<T> {
   readonly fallback: string;
   /** The accepted values in the documentation: `on, off`, `100 to 4000`, `URL` or `text`. */
   readonly values: string;
   readonly isList: boolean;
   readonly refusesEmpty: boolean;
-  /** What the setting is for. */
+  /** The purpose of the setting. */
   readonly description: string;
-  /** What is wrong with a text, in one line that does not repeat the text: it may be a secret in the wrong place. */
+  /**
+   * The problem with a value, in one line that does not repeat the value, because it may be a secret in the wrong
+   * place.
+   */
   readonly problem: (text: string) => string | undefined;
-  /** @param text without a problem */
+  /** @param text a value without a problem */
   readonly value: (text: string) => T;
   readonly describe: (description: string) => Setting<T>;
 }
@@ -34,7 +37,7 @@ const setting = <T>(reading: Reading<T>): Setting<T> => ({
 export const checked = <T>(of: Setting<T>, isRight: (value: T) => boolean, message: string): Setting<T> =>
   setting({ ...of, problem: (text) => of.problem(text) ?? (isRight(of.value(text)) ? undefined : message) });
 
-/** The setting, which must not be set to nothing: an empty word would choose the fallback without being noticed. */
+/** The setting, which must not be empty, because an empty value would silently choose the fallback. */
 export const neverEmpty = <T>(of: Setting<T>): Setting<T> => setting({ ...of, refusesEmpty: true });
 
 /** The setting with its value in another form. */

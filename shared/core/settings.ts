@@ -1,3 +1,9 @@
+/**
+ * @module Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment,
+ * the local host at its start. An empty variable counts as absent, except STAGE, which must not be empty; an empty
+ * secret turns off the feature that needs it.
+ */
+
 import {
   booleanSetting,
   checked,
@@ -17,10 +23,6 @@ import {
 } from './setting.ts';
 import { descriptorProblem, LONGEST_DESCRIPTOR } from './text.ts';
 
-/**
- * Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment, the local
- * host at its start. An empty variable counts as absent; an empty secret turns off the feature that needs it.
- */
 const MAX_DAYS = 365;
 /** Ascending whole days, separated by commas. */
 const days = (fallback: readonly number[]): Setting<readonly number[]> =>
@@ -37,7 +39,7 @@ export const prefix = mapped(
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
 export type ProviderSlot = (typeof PROVIDER_SLOTS)[number];
-/** The slots that take payments, and events of their provider. */
+/** The slots that take payments and receive events of their provider. */
 export const PAYMENT_SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const satisfies readonly ProviderSlot[];
 export type PaymentSlot = (typeof PAYMENT_SLOTS)[number];
 const LETTERS = ['A', 'B', 'C', 'D'] as const;
@@ -51,7 +53,7 @@ const descriptorSetting = checked(
   `must have at most ${LONGEST_DESCRIPTOR} characters`,
 );
 
-/** A value that everyone may see: its form is checked, so that no secret is set in its place. */
+/** A value that everyone may see. Its form is checked, so that no secret is set in its place. */
 const publicSetting = (form: RegExp, message: string): Setting<string> =>
   checked(textSetting(), (value) => value === '' || form.test(value), message);
 
@@ -100,10 +102,10 @@ export const slotFields = {
 };
 export type SlotSettings = Values<typeof slotFields>;
 
-/** Functions that call a provider have at least 20 s; 5 s of them are for recording the outcome and replying. */
+/** Functions that call a provider have at least 20 s, of which 5 s are for recording the outcome and replying. */
 export const PROVIDER_FUNCTION_SECONDS = 20;
 const AROUND_A_PROVIDER_CALL_MS = 5_000;
-/** Of those 5 s, the record's own reads and writes need one. */
+/** Reading and writing the record needs 1 s of those 5 s. */
 const LONGEST_IDENTITY_CALL_MS = AROUND_A_PROVIDER_CALL_MS - 1_000;
 const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
 
@@ -264,7 +266,7 @@ export const parseSettings = (env: Environment): Settings => {
   };
 };
 
-/** A function whose stage is missing from its environment is guarded like a deployed one. */
+/** Without STAGE in its environment, a function gets the limits of a deployed stage. */
 const stagedSettings = (
   { CONSOLE, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
   env: Environment,
@@ -279,7 +281,7 @@ const stagedSettings = (
 
 const SHARED_DESCRIPTOR = 'STATEMENT_DESCRIPTOR';
 
-/** Each slot takes its own text or the shared one, by the rules of its adapter. */
+/** Each slot uses its own descriptor or the shared one, under the rules of its adapter. */
 const descriptorMistakes = (env: Environment): readonly string[] =>
   LETTERS.flatMap((letter) => {
     const own = `PROVIDER_${letter}_${SHARED_DESCRIPTOR}`;
@@ -304,7 +306,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 
-/** Settings that are for tests only. Checked on the environment itself, so that no other mistake hides these. */
+/** Reports values that only tests may use. Reads the environment itself, so that no other mistake hides these. */
 const productionMistakes = (env: Environment): readonly string[] => {
   if (env['STAGE'] !== 'prod') return [];
   const isPlain = (url: string): boolean => URL.canParse(url) && new URL(url).protocol !== 'https:';
@@ -326,7 +328,7 @@ const productionMistakes = (env: Environment): readonly string[] => {
   ];
 };
 
-/** SQS delays a message by 12 hours at most; a small part of that is for the attempt itself. */
+/** SQS delays a message by at most 12 hours; a small part of that is for the attempt itself. */
 const LONGEST_DELAY_MS = 43_000_000;
 
 const retryMistakes = (settings: ServiceSettings): readonly string[] => {

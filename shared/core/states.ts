@@ -1,4 +1,4 @@
-/** A transition table: per state and cause, the states that the cause may lead to. */
+/** A transition table: for each state and cause, the states that the cause may lead to. */
 export type Transitions<S extends string, C extends string> = Readonly<
   Record<S, Readonly<Partial<Record<C, readonly S[]>>>>
 >;
@@ -15,7 +15,7 @@ export const hasArrow = <S extends string, C extends string>(
   { from, to, cause }: StateChange<S, C>,
 ): boolean => table[from][cause]?.includes(to) ?? false;
 
-/** May a record be stored with this change? A change that keeps the state needs no arrow. */
+/** True if a record may be stored with this change. A change that keeps the state needs no arrow. */
 export const allows = <S extends string, C extends string>(
   table: Transitions<S, C>,
   change: StateChange<S, C>,

@@ -1,8 +1,11 @@
-/** @module Texts as the service compares them and as providers and chat services take them: cut to a length, and the text on payers' statements by each provider's rules. */
+/**
+ * @module Text rules that several rooms share: the form for comparison, the cut to a length, and each provider's rules
+ * for the text on payers' statements.
+ */
 
 /**
- * The first `most` code points of a text. A lone surrogate becomes U+FFFD, because providers, tables and signatures take only
- * well-formed text. Runs in time that is linear in `most`.
+ * The first `most` code points of a text. A lone surrogate becomes U+FFFD, because providers, tables and signatures
+ * accept only well-formed text. Runs in time that is linear in `most`.
  */
 export const cutText = (text: string, most: number): string => {
   if (text.length <= most) return text.toWellFormed();
@@ -17,8 +20,8 @@ export const cutText = (text: string, most: number): string => {
 };
 
 /**
- * A text in the one form that is compared whatever its case and composition. Lower case may leave letters that NFC joins
- * again, so NFC stands on both sides, and the form of the form is itself.
+ * The form of a text for comparison, whatever its letter case and composition. Lower-casing may leave letters that NFC
+ * joins again, so NFC runs before and after it, and the result is stable.
  */
 export const comparableText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
@@ -35,7 +38,7 @@ interface Rule {
   readonly characters: string;
 }
 
-/** The longest text that a provider takes. */
+/** The longest statement descriptor that any provider accepts. */
 export const LONGEST_DESCRIPTOR = 22;
 
 const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
@@ -63,7 +66,10 @@ const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
 
 const ASCII = /^[ -~]*$/;
 
-/** @returns why the provider does not take the text; undefined: it does. An empty text is the account's own. */
+/**
+ * @returns why the provider refuses the text; undefined if the provider accepts the text. An empty text means the
+ * account's own.
+ */
 export const descriptorProblem = (provider: Provider, text: string): string | undefined => {
   const rule = provider === '' ? undefined : RULES[provider];
   if (text === '' || rule === undefined) return undefined;

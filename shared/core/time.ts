@@ -1,4 +1,4 @@
-/** Epoch milliseconds. The clock is the host's: pure code gets "now" as a parameter. */
+/** Epoch milliseconds. Only the host has a clock; pure code gets "now" as a parameter. */
 export type Instant = number;
 export type Now = () => Instant;
 
@@ -7,7 +7,7 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** ISO 8601 UTC with milliseconds: sorts as text. */
+/** ISO 8601 UTC with milliseconds, which sorts as text. */
 export const iso = (instant: Instant): string => new Date(instant).toISOString();
 export const instant = (isoText: string): Instant => Date.parse(isoText);
 /** Whole seconds, for providers and TTL attributes. */

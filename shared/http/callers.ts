@@ -1,4 +1,5 @@
-/** @module Reads who calls: a session, a guest token, or the guest whom a body names. */
+/** @module Reads the caller of a request: a session, a guest token, or the guest that the body names. */
+
 import * as z from 'zod';
 import type { Credentials } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
@@ -10,8 +11,8 @@ import type { Exchange } from './exchange.ts';
 import { LONGEST_GUEST_TOKEN } from './fields.ts';
 
 /**
- * The credentials that the endpoint's `auth` accepts; an empty one is absent. A route that guests cannot call needs no guest
- * token secret.
+ * The credentials that the endpoint's `auth` accepts; an empty credential counts as absent. A route that guests cannot
+ * call reads no guest token, so it needs no guest token secret.
  */
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   const { spec, headers, query } = exchange;
@@ -28,7 +29,7 @@ export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
 /** A session may be a JWT. */
 const LONGEST_SESSION = 4_096;
 
-/** @throws DomainError SESSION_INVALID for a credential that no service issues, before anything reads it. */
+/** @throws DomainError SESSION_INVALID for a credential that is too long or malformed, before anything reads it. */
 const sent = (credential: string | undefined, longest: number): string | undefined => {
   if (credential === undefined) return undefined;
   if (credential.length > longest || !credential.isWellFormed()) throw new DomainError('SESSION_INVALID');
@@ -39,8 +40,8 @@ const guestTokenOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): 
   sent(headers['x-guest-token'], LONGEST_GUEST_TOKEN) ?? sent(query['token'], LONGEST_GUEST_TOKEN);
 
 /**
- * The guest of a token that stands beside a session, where the route also reads by token. A token that is not valid is no
- * guest, because the session alone has decided the response by then.
+ * The guest of a token that is sent beside a session, if the route also accepts guest tokens. An invalid token is
+ * ignored, because the session alone has already decided the response.
  */
 export const guestBeside = async (exchange: Exchange): Promise<Caller | undefined> => {
   const { spec, caller, deps } = exchange;
@@ -72,7 +73,7 @@ const namesGuest = (body: unknown): boolean =>
 export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =>
   spec.auth === 'session-or-guest' && caller.kind !== 'session' && (caller.kind === 'guest' || namesGuest(body));
 
-/** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route takes no guest_data. */
+/** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route accepts no guest_data. */
 export const requireCredential = (exchange: Exchange, body: unknown): void => {
   const { spec, caller } = exchange;
   if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
@@ -102,13 +103,13 @@ export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false };
 };
 
-/** The subject of limits by address. */
+/** The network that limits by address count. */
 export const sourceNetworkOf = ({ event, headers, deps }: Exchange): string =>
   networkOf(clientAddress({ sourceIp: event.requestContext.http.sourceIp, headers }, deps.edge));
 
 export const organizationOfSession = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? caller.organizationId : undefined;
 
-/** guest_data is not a credential; a provider's signature is. */
+/** True if the request proves who calls. guest_data is not a credential; a provider's signature is. */
 export const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
   spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);

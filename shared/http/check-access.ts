@@ -1,3 +1,10 @@
+/**
+ * @module Checks the access rule before every use case. Loads the records that the request names in one BatchGet, and
+ * passes on only those that the caller may use. The standing in another organization is read only if a decision
+ * depends on it. A guest without a token may prove an earlier guest_id by the records that it names; the request then
+ * continues as that guest.
+ */
+
 import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
@@ -14,11 +21,6 @@ import type { AccessRule } from './endpoint.ts';
 import type { WebDeps } from './exchange.ts';
 import type { ApiRequest } from './request.ts';
 
-/**
- * Checks the access rule before every use case: loads what the request names in one BatchGet, decides on it, and hands on
- * only records that passed. The standing in another organization is read only if a decision depends on it. A guest without a
- * token may turn out to be an earlier one by what it names; the request then goes on as that guest's.
- */
 type AccessDeps = Pick<WebDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds'>;
 
 const namesOrganization = z.looseObject({ organization_id: z.string().nullish() });
@@ -65,7 +67,7 @@ interface ToContinue {
   readonly loaded: Loaded;
 }
 
-/** The request as that of the guest whom it continues, with the items of that guest. */
+/** The request with the guest that it continues as its caller, and with the items of that guest. */
 const continued = async (
   deps: AccessDeps,
   { rule, request, loaded }: ToContinue,
@@ -109,7 +111,7 @@ const namedOrganization = ({ body, query }: Input): string | null | undefined =>
   return parsed.success ? parsed.data.organization_id : undefined;
 };
 
-/** The session's organization, where the request is about it without naming it. */
+/** The session's organization, if the request means it without naming it. */
 export const impliedOrganization = (rule: AccessRule | undefined, input: Input): string | undefined =>
   rule?.organization === 'session by default' && namedOrganization(input) === undefined
     ? effectiveOrganization(input.caller, undefined, true)
@@ -124,7 +126,7 @@ const scopeOf = (rule: AccessRule, request: ApiRequest): Scope => {
   return { organizationId, owner: ownerFor(caller, organizationId) };
 };
 
-/** Only members use an organization's records. A guest learns that it has no access, and nothing else. */
+/** Only members use an organization's records. A guest learns only that it has no access. */
 const requireSession = (caller: Caller, kind: RecordKind, item: Item | undefined): void => {
   const record = item && kind.parse(item);
   if (record === undefined || caller.kind === 'session') return;
@@ -179,7 +181,9 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   };
 };
 
-/** A record that the request uses, with the keys that may lead to it: its own key, or the aliases of its provider's id. */
+/**
+ * A record that the request uses, with the keys that may lead to it: its own key, or the aliases of its provider's id.
+ */
 interface UsedReference {
   readonly kind: RecordKind;
   readonly aliases: RecordAliases | undefined;
@@ -193,8 +197,8 @@ const usedBy = (rule: AccessRule, input: unknown): readonly UsedReference[] =>
   });
 
 /**
- * Resolves providers' ids before any decision. A further read is needed only for an id that leads to a record; a record that is
- * gone is named nevertheless, and so refused.
+ * Resolves providers' ids before any decision. Only an id that leads to a record needs a further read. A reference to a
+ * removed record stays without an item, so that the check refuses it.
  */
 const resolveUsed = async (
   { table }: AccessDeps,
@@ -232,7 +236,7 @@ const readItems = async (
 ): Promise<readonly (Item | undefined)[]> => {
   const [only] = keys;
   if (!only) return [];
-  // A single record is read consistently, so that its creator sees it at once.
+  // A single record is read consistently, so that its creator sees it immediately.
   return keys.length === 1 ? [await table.get(only)] : table.getMany(keys, { consistent });
 };
 
@@ -285,7 +289,7 @@ const checkerFor =
     return { record, canWrite, asAdmin, right: rightTo(deps, { ...request, action, asAdmin }) };
   };
 
-/** Only records under the access rule of owners are charged, changed and saved for an organization. */
+/** Only records under the rule `owned` are charged, changed or saved for an organization. */
 const rightTo = ({ standings }: AccessDeps, { caller, action, asAdmin, kind, record }: Granted): CallerRight =>
   asAdmin || kind.rule !== 'owned'
     ? NO_CONDITIONS
@@ -299,7 +303,7 @@ interface Granted {
   readonly record: Owned;
 }
 
-/** A guest without a token learns how to go on, and not whether there is such a record. */
+/** Tells a guest without a token how to continue, but not whether the record exists. */
 const advised = (caller: Caller, { resource, provesGuest }: RecordKind, error: DomainError): DomainError => {
   const needsToken = caller.kind === 'guest' && !caller.byToken && provesGuest !== undefined;
   return needsToken && error.code === 'RESOURCE_NOT_FOUND'

@@ -1,4 +1,4 @@
-/** @module The address of a caller: which one is believed, and the network that counts as one address in limits. */
+/** @module Decides which address of a caller to trust, and which network counts as one address in limits. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import ipaddr from 'ipaddr.js';
@@ -21,7 +21,7 @@ export const networkOf = (address: string): string => {
 export interface TrustedEdge {
   /** Lower-cased name of the header with the client's address. */
   readonly header: string;
-  /** SHA-256 of each accepted secret in hex: the service does not hold the secret itself. */
+  /** SHA-256 of each accepted secret in hex, so that the service does not hold the secret itself. */
   readonly secretHashes: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const EDGE_SECRET = 'x-trusted-edge-secret';
 const WITH_PORT = 'cloudfront-viewer-address';
 
 interface Arrival {
-  /** Of the connection to the API. */
+  /** The address of the connection to the API. */
   readonly sourceIp: string;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;

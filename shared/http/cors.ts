@@ -1,4 +1,4 @@
-/** @module What browsers of other origins may send and read, the same on the HTTP API of a stage and on the local host. */
+/** @module The CORS rules for browsers of other origins, the same on the HTTP API of a stage and on the local host. */
 
 export const CORS = {
   methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],

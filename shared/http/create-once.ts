@@ -1,3 +1,9 @@
+/**
+ * @module Creates a record once per Idempotency-Key. The record's id is derived from scope and key, so one conditional
+ * write claims the key and stores the record. After 24 h the same key creates a new record, whose id is derived from
+ * the old id.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { derivedId, type IdKind } from '../core/ids.ts';
 import { DAY, type Instant, instant, type Now } from '../core/time.ts';
@@ -5,10 +11,6 @@ import type { Found, StoredRecord } from '../platform/record-store.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import { claimKey, type IdempotentRequest, inProgressError, keyReusedError, settleKey } from './idempotency.ts';
 
-/**
- * Creates a record once per Idempotency-Key. The record's id is derived from scope and key, so one conditional write claims
- * the key and stores the record. After 24 h the same key creates a new record, whose id is derived from the old id.
- */
 const KEY_LIFETIME_MS = DAY;
 const MAX_KEY_GENERATIONS = 50;
 
@@ -25,7 +27,7 @@ export interface Creation<T> {
   readonly build: (id: string) => Promise<T>;
   /** Steps in the same transaction as the record. */
   readonly beside?: (record: T) => readonly TransactionStep[];
-  /** Set if `build` calls a provider: holds the key while one function builds, at most for its time-out. */
+  /** Set if `build` calls a provider. Holds the key while one function builds, at most for its time-out. */
   readonly hold?: { readonly table: Table; readonly timeoutSeconds: number };
 }
 
@@ -61,10 +63,13 @@ export const createOnce = async <T extends StoredRecord>(
   throw inProgressError(1);
 };
 
-/** The Idempotency-Key still returns the record that it created at this time. */
+/** True if the Idempotency-Key still returns the record that it created at `createdAt`. */
 export const isKeyInForce = (createdAt: string, now: Instant): boolean => instant(createdAt) + KEY_LIFETIME_MS > now;
 
-/** An error frees the key at once. If the function stops, a retry may take the key after the function's time-out. */
+/**
+ * An error frees the key immediately. If the function stops, a retry may take over the key after the function's
+ * time-out.
+ */
 const whileHeld = async <R>(
   hold: { readonly table: Table; readonly timeoutSeconds: number; readonly now: Now },
   request: IdempotentRequest,

@@ -1,13 +1,14 @@
+/**
+ * @module Lists as CSV (RFC 4180), for callers that ask for text/csv. Pages have 1,000 rows and a header row each; the
+ * Link header leads to the next page, and `limit` does not apply.
+ */
+
 import { stringify } from 'csv-stringify/sync';
 import Negotiator from 'negotiator';
 import { invalid } from '../core/errors.ts';
 
-/**
- * Lists as CSV (RFC 4180), for callers that ask for text/csv: pages of 1,000 rows, each with the header row. The next
- * page is behind the Link header; `limit` does not apply.
- */
 export interface CsvForm {
-  /** The name of the file, without its ending. */
+  /** The name of the file, without its extension. */
   readonly name: string;
   /** Fields of the list's records with simple values, in the order of the columns. */
   readonly columns: readonly string[];
@@ -21,7 +22,7 @@ export interface CsvPage {
   readonly cursor?: string;
 }
 
-/** Where a list goes on after a page: at this cursor or, in a list without cursors, after as many rows as were shown. */
+/** Where a list continues after a page: at this cursor or, in a list without cursors, after the rows shown so far. */
 export type More = { readonly cursor: string } | 'rows';
 
 const PAGE_ROWS = 1_000;
@@ -31,11 +32,11 @@ const CSV = 'text/csv';
 const CSV_TYPE = `${CSV}; charset=utf-8`;
 const TYPES = ['application/json', CSV, CSV_TYPE] as const;
 
-/** True if the caller prefers CSV to JSON; a caller that takes anything gets JSON. */
+/** True if the caller prefers CSV to JSON; a caller that accepts anything gets JSON. */
 const prefersCsv = (accept: string | undefined): boolean =>
   new Negotiator({ headers: { accept } }).mediaType([...TYPES])?.startsWith(CSV) === true;
 
-/** @throws DomainError VALIDATION_ERROR for a cursor that no Link header of a CSV page had. */
+/** @throws DomainError VALIDATION_ERROR for a cursor that is not from the Link header of a CSV page. */
 const csvPageAt = (cursor: string | undefined): CsvPage => {
   const [, rows, position] = /^(\d{1,6})(?:\.([\w-]{1,1000}))?$/.exec(cursor ?? '0') ?? [];
   const before = Number(rows);
@@ -58,8 +59,8 @@ const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string
 };
 
 /**
- * What a spreadsheet may take for a formula: at the start of a cell, and after a character at which a spreadsheet with other
- * separators splits the cell.
+ * Text that a spreadsheet may read as a formula, at the start of a cell or after a character at which a spreadsheet
+ * with other separators splits the cell.
  */
 const FORMULA = /(?:^|[;,\t])[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
@@ -75,7 +76,7 @@ const csvText = (columns: readonly string[], records: readonly unknown[]): strin
     cast: { boolean: String, string: textCell },
   });
 
-/** Only the functions of lists load this: its packages would slow down every other start. */
+/** Only the functions of lists load this renderer, because its packages would slow down every other start. */
 export const csvRenderer = { prefersCsv, csvPageAt, csvCursor, csvText } as const;
 export type CsvRenderer = typeof csvRenderer;
 

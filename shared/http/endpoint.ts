@@ -1,3 +1,8 @@
+/**
+ * @module The form of an endpoint's declaration: route, callers, access rule, schemas, rights and limits. A
+ * declaration may leave out the fields that have a default in `endpoint`.
+ */
+
 import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
@@ -24,43 +29,41 @@ export type Auth =
   | 'provider-signature';
 
 /**
- * How a repeated request takes effect once. `create`: the record's id is derived from the Idempotency-Key. `stored`: the
- * answer is stored under the key. `natural`: the operation is idempotent by itself (every GET, PUT, PATCH, DELETE, and a
- * POST that recognizes a repeat by its content).
+ * How a repeated request takes effect once. `create`: the record's id is derived from the Idempotency-Key. `stored`:
+ * the response is stored under the key. `natural`: the operation is idempotent by itself (every GET, PUT, PATCH,
+ * DELETE, and a POST that recognizes a repeat by its content).
  */
 export type Idempotency = 'create' | 'stored' | 'natural';
 
 /**
- * What the chain checks before the use case runs. It reads the record of the path, the caller's standing in the
- * organization, and every record that the body names in one BatchGet. The use case gets only what passed the access rule.
+ * The access check before the use case runs. The chain reads the record of the path, the caller's standing in the
+ * organization, and every record that the body names in one BatchGet. The use case gets only records that passed the
+ * access rule.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
   /** `platform admin`: only platform admins, on every record (the endpoint's `auth` is `platform-admin`, too). */
   readonly action: Action;
-  /**
-   * Platform admins may also take the action on the record of the path if it belongs to another. Without this they may only read
-   * another's record.
-   */
+  /** Platform admins may also take the action on another's record in the path. Without this they may only read it. */
   readonly platformAdmins?: 'may act';
   /** The record that the path's `id` names. */
   readonly record?: RecordKind<R>;
   /**
-   * Body or query may name an `organization_id`, the owner of the list or of the new record. Without it, the owner is the
-   * session's organization or the caller.
+   * The body or query may name an `organization_id`, the owner of the list or of the new record. Without an
+   * `organization_id`, the owner is the session's organization or the caller.
    */
   readonly organization?: 'session by default' | 'personal by default';
-  /** The request itself ends the caller's access, so a repeat gets the stored answer without an access check. */
+  /** The request itself ends the caller's access, so a repeat gets the stored response without an access check. */
   readonly endsAccess?: true;
-  /** Records that the body or query only names: to link, to show or to filter by. */
+  /** Records that the body or query only names, in order to link, show or filter by them. */
   references?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * Records that the request charges or sends to a provider. The request may name each by our id or by its provider's id.
-   * The use case handles an id without a record (a provider's one-time token).
+   * Records that the request charges or sends to a provider. The request may name each record by our id or by its
+   * provider's id. The use case handles an id without a record (a provider's one-time token).
    */
   uses?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * The record that an Idempotency-Key of this scope creates. A guest's repeat of a create is decided as of the creation of that
-   * record, so that it gets the record also when the guest would need a token by now.
+   * The record that an Idempotency-Key of this scope creates. A guest's repeated create is decided as of the creation
+   * of that record, so that the repeat returns the record even if the guest would now need a token.
    */
   createdUnder?(scope: string): Key;
   /** Further items of the owner that the use case needs, read in the same BatchGet. */
@@ -77,12 +80,14 @@ export interface Endpoint<
   readonly id: string;
   readonly method: HttpMethod;
   readonly path: `/${string}`;
-  /** What it does, in a few words. Like all texts of a declaration, only the API document and the tools read it. */
+  /** The effect in a few words. Like all texts of a declaration, only the API document and the tools read it. */
   readonly summary: string;
-  /** Markdown: what happens, when to use it, what can go wrong. The form of the answer and the callers are added. */
+  /**
+   * Markdown: what happens, when to use it, what can go wrong. The API document adds the response form and the callers.
+   */
   readonly description: string;
   readonly auth: Auth;
-  /** Platform admins may call without a role in an organization, too; only the API document reads it. */
+  /** True if platform admins may also call without a role in an organization; only the API document reads it. */
   readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
   readonly params: Params;
@@ -91,7 +96,9 @@ export interface Endpoint<
   /** The data of a success, in bare form; null: no body (204). */
   readonly response: z.ZodType | null;
   readonly status: 200 | 201 | 202 | 204;
-  /** What a 202 of this endpoint means, where it answers 202 always or beside `status`; the body has the same form. */
+  /**
+   * The meaning of a 202, if the endpoint returns 202 always or in addition to `status`; the body has the same form.
+   */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
   /**
@@ -99,7 +106,7 @@ export interface Endpoint<
    * decides whether an installation has it.
    */
   readonly serves: 'data' | 'console';
-  /** What `meta` of the envelope holds; only the API document reads it. */
+  /** The schema of `meta` in the envelope; only the API document reads it. */
   readonly meta: z.ZodType | undefined;
   /** Further members of the envelope; only the API document reads them. */
   readonly beside: z.ZodRawShape | undefined;
@@ -111,10 +118,13 @@ export interface Endpoint<
   readonly limits: readonly RateLimit[];
   /** `raw`: the body reaches the handler as received (inbound webhooks). */
   readonly bodyForm: 'json' | 'raw';
-  /** Lambda time-out; by default 10 s, or 20 s where a provider may be called. */
+  /** Lambda time-out; by default 10 s, or 20 s if the function may call a provider. */
   readonly timeoutSeconds: number;
   readonly memoryMb: MemoryMb;
-  /** A payer waits for it while money moves: it has more memory, and its own concurrency and canary where the stage has them. */
+  /**
+   * True if a payer waits while money moves. The function has more memory, and its own concurrency and canary if the
+   * stage has them.
+   */
   readonly paymentPath: boolean;
 }
 

@@ -1,3 +1,8 @@
+/**
+ * @module One request in the middleware chain, and the dependencies of the chain. Each step fills in its part of the
+ * exchange.
+ */
+
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
@@ -22,22 +27,22 @@ export interface WebDeps {
   readonly standings: Standings;
   readonly authenticate: Authenticate['authenticate'];
   readonly rateLimits: boolean;
-  /** In texts and metadata; never in a field that takes a token. */
+  /** True if texts and metadata may contain card numbers. A token field never may. */
   readonly allowsCardNumbers?: boolean | undefined;
   /** How long a guest without a token continues the guest_id of a record after its creation. */
   readonly guestContinueSeconds: number;
-  /** undefined: clients connect to the API themselves. */
+  /** undefined if clients connect to the API directly. */
   readonly edge?: TrustedEdge | undefined;
   readonly log: Log;
   readonly now: Now;
   readonly newId: (kind: IdKind) => string;
-  /** Opens, while the function starts, the providers of these slots, which a request would open later. */
+  /** Opens the providers of these slots while the function starts, so that the first request does not need to. */
   readonly prepare?: ((slots: readonly ProviderSlot[]) => Promise<void>) | undefined;
-  /** Of the functions whose endpoint declares `csv`. */
+  /** Set in functions whose endpoint declares `csv`. */
   readonly csv?: CsvRenderer | undefined;
 }
 
-/** One request in the chain: each step fills in its part. */
+/** One request in the chain. */
 export interface Exchange {
   readonly spec: Endpoint;
   readonly deps: WebDeps;

@@ -1,14 +1,16 @@
 /**
- * @module Fields that many requests share, with their limits, and the only makers of strings and JSON objects in requests. A
- * maker checks its bound on the raw value before any other work, so that a long value costs no more than its transport.
+ * @module Fields that many requests share, with their limits, and the only makers of string and JSON object schemas
+ * for requests. A maker checks its limit on the raw value before any other work, so that a long value costs nothing
+ * beyond its transport.
  */
+
 import * as z from 'zod';
 import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
 /**
- * A maximum length that ends the checks of its string. Zod's own `abort` would also stop the rules of the whole body, which
- * report missing fields in the same response.
+ * A maximum length that ends the checks of its string. Zod's own `abort` would also stop the rules of the whole body,
+ * which report missing fields in the same response.
  */
 const rawBound = (max: number) => {
   const bound = z.maxLength(max);
@@ -20,12 +22,15 @@ const rawBound = (max: number) => {
   return bound;
 };
 
-/** A string of a request. A longer one fails before it is trimmed, normalized, matched or transformed. */
+/** A string of a request. A longer string fails before it is trimmed, normalized, matched or transformed. */
 export const boundedText = (max: number) => z.string().check(rawBound(max));
 
 const tokenFields = z.registry<{ readonly isToken: true }>();
 
-/** A provider's token or our id of a method: what such a field holds is sent on, so it never takes a card number. */
+/**
+ * A provider's token or our id of a method. Its value is sent to the provider, so the field never accepts a card
+ * number.
+ */
 export const tokenText = (max: number) => boundedText(max).min(1).register(tokenFields, { isToken: true });
 
 const isTokenField = (field: z.core.$ZodType): boolean =>
@@ -45,7 +50,7 @@ export const dayField = () => boundedText(LONGEST_TIME).check(z.iso.date());
 export const timeField = () => boundedText(LONGEST_TIME).check(z.iso.datetime({ offset: true }));
 
 export const idSchema = boundedText(64).min(1);
-/** The id of a record that the body may name; null takes the name out of a stored record. */
+/** The id of a record that the body may name; null removes the reference from a stored record. */
 export const optionalId = idSchema.nullish();
 /** Our id of a saved payment method. */
 export const methodIdSchema = tokenText(64);
@@ -57,7 +62,7 @@ export const organizationField = withEmptyMeaning(boundedText(64).nullish(), 'a 
 /** The organization whose records the query asks for; an empty value asks for personal records. */
 export const organizationParameter = withEmptyMeaning(boundedText(64).optional(), 'personal records');
 
-/** A text of the caller's own; null clears a stored one. */
+/** The caller's own text; null clears a stored text. */
 export const textField = (max: number) => boundedText(max).nullish();
 export const centsField = z.int().min(0).optional();
 export const currencyField = boundedText(10).trim().min(1);
@@ -68,10 +73,10 @@ export const jsonValue = z.json().register(z.globalRegistry, {
   description: 'Any JSON value: text, number, boolean, null, list or object.',
 });
 
-/** A text that an answer may leave out. */
+/** A string that a response may leave out. */
 export const optionalText = z.string().optional();
 
-/** A time in an answer. */
+/** A time in a response. */
 export const timestamp = z.string().meta({ format: 'date-time' });
 
 interface ObjectBounds {
@@ -79,7 +84,7 @@ interface ObjectBounds {
   readonly bytes: number;
 }
 
-/** JSON of the caller's own. Its bounds are checked before its members are. */
+/** The caller's own JSON. Its limits are checked before its members. */
 export const boundedObject = <T extends z.ZodType>({ keys, bytes }: ObjectBounds, members: T) =>
   z.preprocess((value, { issues }) => {
     const tooBig = (message: string) => {
@@ -91,7 +96,7 @@ export const boundedObject = <T extends z.ZodType>({ keys, bytes }: ObjectBounds
     return value;
   }, members);
 
-/** A list whose length is checked before its members are. */
+/** A list whose length is checked before its members. */
 export const boundedList = <T extends z.ZodType>(max: number, member: T) =>
   z.preprocess((value, { issues }) => {
     if (Array.isArray(value) && value.length > max) {
@@ -112,7 +117,10 @@ const metadataValue = jsonValue.refine(
   },
 );
 
-/** DynamoDB stores no number below 1e-130, its SDK none above 2^53, and the SDK mistakes `constructor` for a class name. */
+/**
+ * True if a table item can hold the value. DynamoDB stores no number below 1e-130, its SDK none above 2^53, and the SDK
+ * mistakes `constructor` for a class name.
+ */
 const isStorable = (value: unknown): boolean => {
   if (typeof value === 'number') {
     return value === 0 || (Math.abs(value) >= 1e-130 && Math.abs(value) <= Number.MAX_SAFE_INTEGER);
@@ -145,7 +153,7 @@ export const tagsSchema = boundedText(500)
 const LONGEST_FLAG = 'false'.length;
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
 
-/** What a flag says, in any case; undefined if it is no flag. */
+/** The value of a flag, in any letter case; undefined if the text is not a flag. */
 export const flagOf = (text: string): boolean | undefined => {
   if (text.length > LONGEST_FLAG) return undefined;
   const word = text.toLowerCase();
@@ -202,7 +210,7 @@ export const nextActionSchema = z
   })
   .meta({ id: 'NextAction', description: 'What the payer must do before the provider goes on.' });
 
-/** What a guest's create request answers beside the record. */
+/** The guest token in the response to a guest's create request. */
 export const guestTokenView = {
   guest_token: z
     .string()
@@ -215,7 +223,7 @@ export const guestTokenView = {
 
 export const LONGEST_GUEST_TOKEN = 2_048;
 
-/** The query parameter of a guest token, where the document names it. */
+/** The guest token as a query parameter, for routes whose API document names it. */
 export const tokenParameter = boundedText(LONGEST_GUEST_TOKEN)
   .optional()
   .describe('A guest token, in place of the header `X-Guest-Token`. Prefer the header: addresses end up in logs.');
@@ -226,7 +234,7 @@ export const hasAnyField = (body: unknown, ...fields: readonly string[]): boolea
   body !== null &&
   Object.entries(body).some(([field, value]) => fields.includes(field) && value !== undefined);
 
-/** Options of a refinement that also runs on an invalid body, so that one answer lists all problems. */
+/** Options of a refinement that also runs on an invalid body, so that one response lists all problems. */
 export const requiredRule = (path: string, message = 'is required') => ({
   path: [path],
   message,
@@ -234,5 +242,5 @@ export const requiredRule = (path: string, message = 'is required') => ({
   when: () => true,
 });
 
-/** The proof of a payer's authentication that the provider's page in the browser has made. Used once, never stored. */
+/** The proof of a payer's authentication that the provider's page in the browser made. Used once, never stored. */
 export const verificationTokenSchema = tokenText(2048).optional();

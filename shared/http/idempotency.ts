@@ -1,3 +1,9 @@
+/**
+ * @module Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key, which
+ * keeps status and body of a 2xx or 402 for 24 h. A retry may take over the key once the first function must have
+ * ended. (A create stores no such item, because the id of the created record is derived from the key.)
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { DAY, epochSeconds, type Now, SECOND } from '../core/time.ts';
@@ -5,11 +11,6 @@ import type { Clause } from '../platform/expression.ts';
 import { idempotencyKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 
-/**
- * Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key. The item keeps status
- * and body of a 2xx or 402 for 24 h. A retry may take over the key once the first function must have ended. (A create
- * stores no such item: the id of the created record is derived from the key.)
- */
 const GRACE_SECONDS = 5;
 
 export interface KeptAnswer {
@@ -22,12 +23,12 @@ export interface IdempotentRequest {
   readonly requestHash: string;
 }
 
-/** Without a credential, the key alone gives access to the stored answer, so it must be hard to guess. */
+/** Without a credential, the key alone gives access to the stored response, so it must be hard to guess. */
 const SOLE_KEY_CHARACTERS = 20;
 
 const LONGEST_KEY = 255;
 
-/** @param isSole the caller presents no credential. @throws DomainError IDEMPOTENCY_KEY_INVALID */
+/** @param isSole true if the caller presents no credential @throws DomainError IDEMPOTENCY_KEY_INVALID */
 export const checkKey = (key: string, isSole = false): string => {
   if (key.length > LONGEST_KEY || !/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key))
     throw new DomainError('IDEMPOTENCY_KEY_INVALID');
@@ -63,7 +64,7 @@ export const inProgressError = (retryAfterSeconds: number): DomainError =>
 
 export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
 
-/** Claims the key. @returns the stored answer if there is one. */
+/** Claims the key. @returns the stored response, if any */
 export const claimKey = async (
   deps: { readonly table: Table; readonly now: Now },
   request: IdempotentRequest,
@@ -82,7 +83,7 @@ export const claimKey = async (
   return { status: Number(found['status']), body: JSON.parse(String(found['body'])) };
 };
 
-/** Stores the answer of a 2xx or 402; any other result frees the key for a retry. */
+/** Stores the response of a 2xx or 402; any other result frees the key for a retry. */
 export const settleKey = async (
   deps: { readonly table: Table },
   request: IdempotentRequest,

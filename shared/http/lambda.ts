@@ -1,3 +1,9 @@
+/**
+ * @module The one middleware chain from API Gateway to a use case. Its steps run in this order: caller, parsing, rate
+ * limits, idempotency, access, limits of allowed requests, use case. Errors, headers and one summary line apply to
+ * every response.
+ */
+
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
@@ -23,7 +29,7 @@ type Step = MiddlewareObj<Exchange, HttpResponse>;
 
 interface LambdaHandler {
   (event: APIGatewayProxyEventV2, context: Context): Promise<HttpResponse>;
-  /** Called while the function starts: see `infra/build.ts`. */
+  /** Called while the function starts (see `infra/build.ts`). */
   readonly prepare: () => Promise<void>;
 }
 
@@ -36,17 +42,14 @@ type Request<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R> =
   R
 >;
 
-/** The use case of an endpoint without an access rule: it decides itself who may act. */
+/** The use case of an endpoint without an access rule, which decides itself who may act. */
 interface CheckedUseCase<D, Request> {
   readonly run: UseCase<D, Request>;
-  /** Asked before a stored answer. @throws DomainError where the caller may not act any more */
+  /** Runs before a stored response is returned. @throws DomainError if the caller may no longer act */
   readonly checkRepeat: (deps: D, request: Request) => Promise<unknown>;
 }
 
-/**
- * The one middleware chain from API Gateway to a use case: request id, caller, parsing, idempotency, access, rate limits,
- * use case, response form, errors, headers, one summary line.
- */
+/** The handler of an endpoint: the middleware chain around its use case. */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
@@ -89,8 +92,9 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
 };
 
 /**
- * A refusal may follow from the loss of the right: the claim has failed, or the deletion of the organization has changed the record.
- * After a decline the attempt was made, so the caller gets its outcome.
+ * A use case may refuse because the caller has lost the right, so that the claim failed or the deletion of the
+ * organization changed the record. The caller then gets the refusal for the lost right. After a decline the attempt was
+ * made, so the caller gets its outcome.
  */
 const underRight = async ({ right }: ApiRequest, run: () => Promise<Reply>): Promise<Reply> => {
   try {
@@ -123,7 +127,7 @@ const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
 
-/** A platform admin sees no payer's secret, whatever the use case answers. */
+/** A platform admin sees no payer's secret, whatever the use case returns. */
 const withoutSecrets = ({ request }: Exchange, reply: Reply): Reply =>
   request?.asAdmin ? { ...reply, data: withoutPayerSecrets(reply.data) } : reply;
 
@@ -217,7 +221,7 @@ const parsing: Step = {
 
 const isInvalid = (error: unknown): boolean => error instanceof DomainError && error.code === 'VALIDATION_ERROR';
 
-/** @throws DomainError RATE_LIMITED in place of the refusal, once the address has sent too many requests of guests. */
+/** @throws DomainError RATE_LIMITED instead of the refusal, once the address has sent too many guest requests. */
 const countInvalidGuest = async (exchange: Exchange): Promise<void> => {
   if (exchange.deps.rateLimits) await countSubject(exchange.deps, guestCreatesByAddress, sourceNetworkOf(exchange));
 };
@@ -228,7 +232,10 @@ const limiting: Step = {
   },
 };
 
-/** Windows of a record or an owner count requests that passed the access rule, without repeats: strangers cannot fill them. */
+/**
+ * Windows of a record or an owner count only requests that passed the access rule, and no repeats, so that strangers
+ * cannot fill them.
+ */
 const limitingOfAllowed: Step = {
   before: async ({ event: exchange }) => {
     if (!exchange.kept) await limit(exchange, (one) => countsAllowed(exchange.spec, one));
@@ -272,8 +279,8 @@ const fallBack =
   };
 
 /**
- * A caller that may no longer act on the record does not get its stored answer. Records that the body names are not
- * checked again: they may have been deleted since.
+ * A caller that may no longer act on the record does not get its stored response. Records that the body names are not
+ * checked again, because they may have been deleted since.
  */
 const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   if (!rule || rule.endsAccess) return undefined;
@@ -318,16 +325,17 @@ const idempotency: Step = {
 };
 
 /**
- * What a function does while it starts, so that its first request need not: Lambda gives a starting function a whole
- * processor, and afterwards the share of its memory. It builds the dependencies and the schemas of a request, loads the
- * adapters of the providers and reads their secrets. Never rejects: the first request meets and reports the same failure.
+ * Prepares a function while it starts, so that its first request is faster. Lambda gives a starting function a whole
+ * processor, and later only a share in proportion to its memory. Builds the dependencies and the schemas of a request,
+ * loads the adapters of the providers and reads their secrets. Never rejects, because the first request meets and
+ * reports the same failure.
  */
 const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
 ): Promise<void> => {
   try {
-    // Only those that the function may read: another one would be refused at every start.
+    // Only slots whose secrets the function may read. Any other slot would be refused at every start.
     const opened = depsOf().prepare?.(slotsOpenedBy(spec.uses));
     parseNothing(spec);
     await opened;
@@ -338,6 +346,6 @@ const parseNothing = (spec: Parameters<typeof checkAll>[0]): void => {
   try {
     checkAll(spec, { params: {}, query: {}, body: {} });
   } catch {
-    // Most requests have fields that must be there.
+    // Fails for most endpoints, because their required fields are missing.
   }
 };

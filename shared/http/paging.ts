@@ -1,3 +1,9 @@
+/**
+ * @module The pages of lists. Lists by limit and offset are bare arrays, newest first, with the total and the next
+ * page in headers. `runList` runs the steps of a list in one order, so that a page shows only records that the caller
+ * may see.
+ */
+
 import * as z from 'zod';
 import type { Clause } from '../platform/expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from '../platform/keys.ts';
@@ -7,11 +13,10 @@ import { type CountedPage, listCounted, type Total } from '../platform/totals.ts
 import { boundedText } from './fields.ts';
 import type { Reply } from './request.ts';
 
-/** Lists by limit and offset are bare arrays, newest first, with the total and the next page in headers. */
 export const MAX_OFFSET = 10_000;
 export const PAGE_LIMIT = 100;
 
-/** The form of a whole number in a query; the largest that is exact has 16 digits. */
+/** A whole number in a query. The largest integer that a number holds exactly has 16 digits. */
 export const WHOLE_NUMBER = /^\d{1,16}$/;
 
 const wholeNumber = boundedText(20).regex(WHOLE_NUMBER, 'must be a whole number').transform(Number);
@@ -27,7 +32,7 @@ export const cappedLimit = wholeNumber
 /** The number of a page, from 1. */
 export const pageNumber = wholeNumber.pipe(z.int().min(1)).default(1);
 
-/** Pages reach as far as offsets do. A page that is not a number has its own problem, so NaN passes here. */
+/** True if the page begins within `MAX_OFFSET`. A page that is not a number has its own problem, so NaN passes here. */
 export const isWithinReach = ({ page, limit }: { readonly page: number; readonly limit: number }): boolean =>
   !((page - 1) * limit > MAX_OFFSET);
 export const outOfReach = {
@@ -79,7 +84,7 @@ export const offsetReply = (data: readonly unknown[], { listed, page, total }: O
   ...totalHeader(total),
 });
 
-/** A bare list has no place to say that its total is an estimate, so the header stands for exact totals only. */
+/** A bare list cannot mark its total as an estimate, so the header holds only exact totals. */
 export const totalHeader = ({ count, isExact }: Total): Pick<Reply, 'headers'> =>
   isExact ? { headers: { 'x-total-count': String(count) } } : {};
 
@@ -87,13 +92,13 @@ interface FoundPage extends Partial<CountedPage> {
   readonly rows: readonly IndexRow[];
 }
 
-/** The steps of every list, in the order in which they run: ids, records, what this caller may see, views, reply. */
+/** The steps of every list, in the order in which they run: ids, records, visibility, views, reply. */
 export interface ListSteps<P extends FoundPage, T, A = unknown> {
   /** The ids: index rows of one page. */
   readonly findPage: () => Promise<P>;
   /** The key of a row's record; by default the row's own key. */
   readonly keyOf?: (row: IndexRow) => Key;
-  /** The record of an item, where it exists for this caller. */
+  /** The record of an item, if it exists for this caller. */
   readonly recordOf: (item: Item, row: IndexRow) => T | undefined;
   /** Reads data that the views need in addition to the records, in parallel with them. */
   readonly readAlongside?: (page: P) => Promise<A>;
@@ -105,8 +110,9 @@ export interface ListSteps<P extends FoundPage, T, A = unknown> {
 type Views = readonly unknown[];
 
 /**
- * Runs the steps of a list. All records of a page are read together, in one request per hundred; the list is counted at the
- * same time. A row whose record is gone is not in the total: the index learns of a deletion later than the table.
+ * Runs the steps of a list. All records of a page are read together, in one request per hundred; the list is counted at
+ * the same time. A row whose record is gone does not count, because the index learns of a deletion later than the
+ * table.
  */
 export const runList = async <P extends FoundPage, T, A>(table: Table, steps: ListSteps<P, T, A>): Promise<Reply> => {
   const { keyOf = (row) => row, recordOf } = steps;

@@ -1,8 +1,9 @@
 /**
- * @module Parses path, query and body. One response lists every problem. The schemas alone decide what a request leaves out:
- * null and "" in an optional field of a body, and an empty value of the query, count as absent. Sizes and counts are checked
- * on the raw request, before any work whose cost depends on them.
+ * @module Parses path, query and body. One response lists every problem. The schemas alone decide which fields may be
+ * absent: null and "" in an optional field of a body, and an empty value in the query, count as absent. Sizes and
+ * counts are checked on the raw request, before any work whose cost depends on them.
  */
+
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod';
 import { DomainError, invalid, MAX_PROBLEMS, type Problem } from '../core/errors.ts';
@@ -11,14 +12,14 @@ export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_JSON_DEPTH = 10;
 /** Members and elements of a body, at all depths together. */
 const MAX_JSON_VALUES = 5_000;
-/** API Gateway takes 10,240 bytes of request line and headers. */
+/** API Gateway accepts 10,240 bytes of request line and headers. */
 const MAX_QUERY_CHARACTERS = 8_192;
 export const MAX_HEADER_CHARACTERS = 8_192;
 
 const tooLong = (path: string, most: number): DomainError =>
   invalid([{ path, rule: 'too_big', message: `must be at most ${most} characters long` }]);
 
-/** @throws DomainError VALIDATION_ERROR for a header that is too long for anything that reads it. */
+/** @throws DomainError VALIDATION_ERROR for a header that is too long, before anything reads it. */
 export const requireBoundedHeaders = (headers: Readonly<Record<string, string | undefined>>): void => {
   const long = Object.entries(headers).find(([, value]) => (value?.length ?? 0) > MAX_HEADER_CHARACTERS);
   if (long) throw tooLong(long[0], MAX_HEADER_CHARACTERS);
@@ -32,7 +33,10 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
   return raw;
 };
 
-/** The query that the schema reads; a repeated name becomes a comma-separated list. Reads the raw text, equal on every host. */
+/**
+ * The query that the schema reads; a repeated name becomes a comma-separated list. Reads the raw query string, which is
+ * the same on every host.
+ */
 export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Readonly<Record<string, string>> => {
   if (event.rawQueryString.length > MAX_QUERY_CHARACTERS) throw tooLong('query', MAX_QUERY_CHARACTERS);
   const query = new Map<string, string>();
@@ -57,7 +61,7 @@ export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknow
 };
 
 /**
- * Counts are checked before members. Neither the table nor a provider accepts a lone surrogate.
+ * Counts are checked before the members are read. Neither the table nor a provider accepts a lone surrogate.
  * @throws DomainError VALIDATION_ERROR for a body that no schema accepts: too deep, too many values, or not Unicode
  */
 export const requireReadable = (json: unknown): void => {
@@ -93,7 +97,7 @@ const TOO_MANY = { path: '', rule: 'too_big', message: `must have at most ${MAX_
 
 type Schema = z.core.$ZodType;
 
-/** Fields whose null and "" have a meaning of their own: an `organization_id` that asks for personal records. */
+/** Fields in which null and "" have their own meaning, such as an `organization_id` that asks for personal records. */
 const meaningful = z.registry<{ readonly meaning: string }>();
 
 export const withEmptyMeaning = <T extends Schema>(schema: T, meaning: string): T => {
@@ -126,8 +130,9 @@ const fieldIn = (shape: Readonly<Record<string, Schema>>, name: string): Schema 
   Object.hasOwn(shape, name) ? shape[name] : undefined;
 
 /**
- * The body without its absent fields, in nested objects of the schema too. Data of the caller's own (metadata) stays as sent.
- * @param nullClears true on PUT and PATCH: null stays in a nullable field, because it clears the stored value
+ * The body without its absent fields, in nested objects of the schema too. The caller's own data (metadata) stays as
+ * sent.
+ * @param nullClears true on PUT and PATCH, so that null stays in a nullable field and clears the stored value
  */
 export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: boolean): unknown => {
   const shape = shapeOf(schema);
@@ -141,8 +146,9 @@ export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: b
 };
 
 /**
- * A field that is sent counts also if its value is absent, so `{"name": ""}` changes nothing and `{}` is refused.
- * @throws DomainError VALIDATION_ERROR if the schema needs a field (`minProperties`) and the body has none of its fields
+ * A sent field counts even if its value counts as absent, so `{"name": ""}` changes nothing and `{}` is refused.
+ * @throws DomainError VALIDATION_ERROR if the schema needs a field (`minProperties`) and the body has none of its
+ * fields
  */
 export const requireSomeField = (schema: Schema, body: unknown): void => {
   const shape = shapeOf(schema);
@@ -158,7 +164,10 @@ const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean 
   return isOptional && !(value === null && isNullable && nullClears);
 };
 
-/** The query without empty values, and each enum value in the spelling of its schema: callers may send it in any case. */
+/**
+ * The query without empty values. Enum values get the spelling of their schema, because callers may send them in any
+ * letter case.
+ */
 const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const shape = shapeOf(schema) ?? {};
   const present = Object.entries(query).flatMap(([name, value]): [string, string][] => {
@@ -243,12 +252,11 @@ export const apiVersion = (header: string | undefined): string => {
   return header;
 };
 
-/** The message for one problem of a request. A message in the schema itself takes precedence. */
 const IS_REQUIRED = 'is required';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** @returns undefined for an issue that has its own message. */
+/** The message for one problem of a request. @returns undefined for an issue that has its own message in the schema */
 const messageFor = (issue: Issue): string | undefined => (issue.input === undefined ? IS_REQUIRED : messageOf(issue));
 
 const messageOf = (issue: Issue): string | undefined => {

@@ -1,15 +1,20 @@
+/**
+ * @module Rate limits: requests or declines per subject in fixed windows of time, with one counter per window in the
+ * table. A full window refuses the request with RATE_LIMITED.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds } from '../core/time.ts';
 import { type Key, rateKey } from '../platform/keys.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import type { ApiRequest } from './request.ts';
 
-/** A limit of requests or of declines in a window of time, for each subject. */
+/** A limit of requests or of declines per subject in a window of time. */
 export interface RateLimit {
   readonly name: string;
   readonly max: number;
   readonly windowSeconds: number;
-  /** The subject to count by; undefined: this request is not counted. */
+  /** The subject to count by; undefined if the request is not counted. */
   readonly by: (request: ApiRequest) => string | undefined;
   /**
    * `requests`, the default: every request; if the path names a record, every request that may act on it.
@@ -29,8 +34,9 @@ interface Window {
 }
 
 /**
- * Counts a request in all of its windows at once. It only reads windows of declined payments: whether this payment is
- * declined is not known yet. @throws DomainError RATE_LIMITED if a window is full.
+ * Counts a request in all of its windows in parallel. Only reads the windows of declined payments, because it is not
+ * yet known whether this payment is declined.
+ * @throws DomainError RATE_LIMITED if a window is full
  */
 export const enforceLimits = async (
   deps: StoreDeps,
@@ -60,7 +66,10 @@ export interface Reservation {
   readonly release: () => Promise<void>;
 }
 
-/** @throws DomainError RATE_LIMITED if the window is full, also for requests at the same time. */
+/**
+ * Counts in one conditional write, so that concurrent requests cannot exceed the maximum.
+ * @throws DomainError RATE_LIMITED if the window is full
+ */
 export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiRequest): Promise<Reservation> => {
   const windows = windowsOf(deps, [limit], request);
   requireNone((await Promise.all(windows.map((window) => countIn(deps, window)))).flat());

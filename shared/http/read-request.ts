@@ -1,4 +1,7 @@
-/** @module Makes the request of a use case from what the gateway sent: checked body, query and path, caller, and Idempotency-Key. */
+/**
+ * @module Builds the request of a use case from the event of the gateway: checked body, query and path, caller, and
+ * Idempotency-Key.
+ */
 
 import { type Caller, principalOf } from '../access/caller.ts';
 import { NO_CONDITIONS } from '../access/right.ts';
@@ -57,7 +60,7 @@ const idempotencyOf = (
   const key = exchange.headers['idempotency-key'];
   if (key === undefined || exchange.spec.method !== 'POST') return undefined;
   const { method, path, access: rule } = exchange.spec;
-  // The same body is another request once the session means another organization.
+  // The same body is a different request if the session now means another organization.
   const isDecidedLater = rule === undefined && exchange.spec.idempotent === 'stored';
   const organizationId = isDecidedLater
     ? organizationOfSession(caller)

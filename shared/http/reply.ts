@@ -1,3 +1,8 @@
+/**
+ * @module Renders every response: JSON in bare or envelope form, text, files and errors, always with the security
+ * headers.
+ */
+
 import { type DomainError, ERRORS } from '../core/errors.ts';
 import type { FileContent, Reply } from './request.ts';
 
@@ -17,7 +22,7 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Sends a text of another type than JSON as it is. */
+/** Renders text that is not JSON, as it is. */
 export const renderText = (text: string, headers: Readonly<Record<string, string>>): HttpResponse => ({
   statusCode: 200,
   headers: { ...SECURITY_HEADERS, ...headers },
@@ -31,7 +36,7 @@ export const renderFile = ({ body, headers }: FileContent): HttpResponse => ({
   isBase64Encoded: true,
 });
 
-/** The one serializer: `bare` sends the data alone, `envelope` wraps it. */
+/** The only serializer of JSON data. `bare` sends the data alone, `envelope` wraps it. */
 export const render = (reply: Reply, status: number, form: ResponseForm): HttpResponse => {
   const headers = { ...SECURITY_HEADERS, ...reply.headers };
   const code = reply.status ?? status;
@@ -71,7 +76,7 @@ export const renderError = (error: DomainError, requestId: string): HttpResponse
   }),
 });
 
-/** What only a payer may use: a client secret, also in the address of a provider's page. */
+/** The fields that only a payer may use, because they hold a secret or an address that contains a secret. */
 const PAYER_SECRETS = new Set(['client_secret', 'guest_token', 'open_payment']);
 
 /** The data without secrets of payers, at any depth. A next action keeps its type and loses its address. */

@@ -1,3 +1,5 @@
+/** @module The request that the chain passes to a use case, and the reply that the use case returns. */
+
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
@@ -17,13 +19,14 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly record: R;
   /** The caller's role in the organization that the path names. */
   readonly role: Role | undefined;
-  /** The caller may also change that record. */
+  /** True if the caller may also change that record. */
   readonly canWrite: boolean;
-  /** The caller reads or acts as a platform admin: the record or list is another's, or the action is for admins only. */
+  /** True if the caller acts as a platform admin, on another's record or list or in an action for admins only. */
   readonly asAdmin: boolean;
   /**
-   * What allowed the caller to act. A write that claims a charge, an update or a save is made under its conditions; if one of them
-   * fails, the use case throws VERSION_CONFLICT, and the chain answers with the refusal of a caller who has lost the right.
+   * The right by which the caller acts. A write that claims a charge, an update or a save includes the conditions of
+   * this right. If a condition fails, the use case throws VERSION_CONFLICT, and the chain returns the refusal to a
+   * caller who has lost the right.
    */
   readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */
@@ -32,7 +35,7 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly named: <T>(kind: RecordKind<T>) => T | undefined;
   /** The items that the endpoint declares as `alongside`, in that order. */
   readonly alongside: readonly (Item | undefined)[];
-  /** Set if the caller asked for CSV: the page to read, in place of `limit` and `cursor` of the query. */
+  /** The page to read if the caller asked for CSV, instead of `limit` and `cursor` of the query. */
   readonly csvPage?: CsvPage | undefined;
   readonly rawBody: Buffer;
   /** Lower-cased names. */
@@ -45,7 +48,7 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly idempotency: { readonly scope: string; readonly requestHash: string } | undefined;
 }
 
-/** The answer of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
+/** The reply of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
 export interface Reply {
   readonly data: unknown;
   readonly status?: number;
@@ -54,13 +57,13 @@ export interface Reply {
   /** Further members of the envelope in addition to `data` (`user_context`). */
   readonly beside?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A charge was declined, though the request succeeds: it counts in the windows of declines. */
+  /** True if a charge was declined although the request succeeds. The decline counts in the windows of declines. */
   readonly isDecline?: boolean;
-  /** Query parameters of the next page: becomes a Link header. */
+  /** Query parameters of the next page, which become a Link header. */
   readonly next?: Readonly<Record<string, string>>;
   /** Sent as it is, with its own headers, in place of `data`. */
   readonly file?: FileContent;
-  /** Set if rows follow the page: becomes the Link header of a CSV page. */
+  /** Set if rows follow the page, for the Link header of a CSV page. */
   readonly more?: More;
 }
 

@@ -1,19 +1,19 @@
+/**
+ * @module The rate limit windows that several routes share. They count by user, by holder of a guest token, or by
+ * network address. They count by e-mail address, which anyone may name, only on guests' lists, so that one person
+ * cannot lock another out.
+ */
+
 import * as z from 'zod';
 import { type Caller, principalOf } from '../access/caller.ts';
 import { emailSchema } from './fields.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { ApiRequest } from './request.ts';
 
-/**
- * @module The windows that several routes share, declared once. They count by who tries: a user, the holder of a guest
- * token, or a network address. An e-mail address that anyone may name counts only where guests' lists are read, so that
- * one person cannot lock another out.
- */
-
 const MINUTE = 60;
 const HOUR = 3_600;
 
-/** A user or the holder of a guest token; undefined: only the network address tells who tries. */
+/** The user or the holder of a guest token; undefined if only the network address identifies the caller. */
 export const provenCaller = (caller: Caller): string | undefined =>
   caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken) ? principalOf(caller) : undefined;
 
@@ -32,8 +32,9 @@ export const guestCreatesByAddress: RateLimit = {
 export const guestCreateLimits: readonly RateLimit[] = [guestCreatesByAddress];
 
 /**
- * Declines of charges and of methods to save, on every route that can cause one: most tries with stolen cards are
- * declined. A guest without a token may go on as an earlier guest by the records that it names (continue-guest.ts).
+ * Declines of charges and of methods to save, on every route that can cause a decline, because most attempts with
+ * stolen cards are declined. A guest without a token may continue an earlier guest_id by the records that it names
+ * (continue-guest.ts).
  */
 export const declineLimits: readonly RateLimit[] = [
   {
@@ -64,7 +65,7 @@ const CREATES: RateLimit = {
 
 const hasId = z.looseObject({ id: z.string() });
 
-/** Every write of a caller to one record, by whichever route and name. */
+/** Every write of a caller to one record, on any route and by any of the record's ids. */
 const WRITES: RateLimit = {
   name: 'write',
   max: 60,
@@ -82,7 +83,7 @@ export const writeLimits = ({ method, path, auth, idempotent }: Declared): reado
   return idempotent === 'create' ? [CREATES] : [];
 };
 
-/** What a declaration says about the effect of its requests. */
+/** The fields of a declaration that decide its write limits. */
 interface Declared {
   readonly method: string;
   readonly path: string;

@@ -1,8 +1,12 @@
+/**
+ * @module Aliases, which lead from a provider's id to our record. Several aliases may lead to one record: an order and
+ * its capture lead to one payment.
+ */
+
 import * as z from 'zod';
 import { aliasKey, type ItemKind } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
-/** Leads from a provider's id to our record; many to one (an order and its capture lead to one payment). */
 const KINDS = ['PAY', 'PM', 'CUS', 'SUB', 'RFD'] as const;
 const aliasSchema = z.object({ kind: z.enum(KINDS), id: z.string() });
 export type Alias = z.infer<typeof aliasSchema>;
@@ -27,7 +31,7 @@ export const putAlias = async (table: Table, externalId: ExternalId, target: Tar
   await table.put(aliasItem(externalId, target));
 };
 
-/** Writes those aliases that are missing: one read for all, and a write only per missing one. @returns how many it wrote */
+/** Writes the missing aliases, with one read for all and one write per missing alias. @returns how many it wrote */
 export const fillAliases = async (table: Table, aliases: readonly (ExternalId & { readonly target: Target })[]) => {
   const items = aliases.map(({ target, ...externalId }) => aliasItem(externalId, target));
   const found = await table.getMany(items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));

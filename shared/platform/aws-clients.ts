@@ -1,7 +1,9 @@
 /**
- * @module The clients of the AWS SDK. Functions, tools and tests open them here, with the same retries and time-outs. On
- * Lambda the SDK finds region, credentials and endpoints in the function's environment; for a tool it finds the operator's.
+ * @module The clients of the AWS SDK. Functions, tools and tests open them here, with the same retries and time-outs.
+ * On Lambda the SDK finds region, credentials and endpoints in the function's environment; for a tool it finds the
+ * operator's.
  */
+
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -32,10 +34,13 @@ export const openSqs = (site: AwsSite): SQSClient => new SQSClient(settingsOf(si
 export const openSecretsManager = (site: AwsSite): SecretsManagerClient =>
   new SecretsManagerClient(settingsOf(site, 'AWS_ENDPOINT_URL_SECRETS_MANAGER'));
 
-/** The first attempt included. */
+/** Including the first attempt. */
 const MAX_ATTEMPTS = 4;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/** The longest silence of a connection. Four of them fit into 10 s, the shortest deadline with a table. */
+/**
+ * The longest silence of a connection. Four such attempts fit into 10 s, the shortest time-out of a function that uses
+ * the table.
+ */
 const SOCKET_TIMEOUT_MS = 2_000;
 
 const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
@@ -45,7 +50,10 @@ const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
   ...namedEndpoint(env, endpointVariable),
 });
 
-/** The local host names its own endpoints in an environment that is not the one of the process, where the SDK looks. */
+/**
+ * The local host passes its endpoints in this environment. The SDK would look for them in the environment of the
+ * process.
+ */
 const namedEndpoint = (env: Environment, endpointVariable: string) => {
   const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
   if (endpoint === undefined) return {};

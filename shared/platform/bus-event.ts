@@ -1,4 +1,9 @@
-/** An event for the bus. Its id derives from record, version and name, so a repeated event has the same id. */
+/**
+ * @module Events for the bus. The id of a canonical event derives from its record, version and name, so a repeated
+ * event has the same id.
+ */
+
+/** An event for the bus. */
 export interface BusEvent {
   /** record : version : event name */
   readonly id: string;
@@ -41,7 +46,7 @@ interface EventRecord {
   readonly organizationId?: string | undefined;
 }
 
-/** The canonical event of one version of a record. Its id derives from both, so a repeated event has the same id. */
+/** The canonical event of one version of a record. */
 export const canonicalBusEvent = (
   event: CanonicalEvent,
   record: EventRecord,
@@ -61,7 +66,7 @@ export const canonicalBusEvent = (
   };
 };
 
-/** `user` of an event's payload. */
+/** The `user` field of an event's payload. */
 export const payerOf = (record: {
   readonly userId?: string | undefined;
   readonly userEmail?: string | undefined;

@@ -1,3 +1,8 @@
+/**
+ * @module Changes of stored records under optimistic locking. A new version is stored only if the version that it was
+ * decided on is still the current one.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
 
@@ -5,15 +10,15 @@ export type Committed<T, N extends T = T> =
   | { readonly ok: true; readonly record: N }
   | {
       readonly ok: false;
-      /** The record as it is now; undefined where it has been removed. */
+      /** The record as it is now; undefined if it was removed. */
       readonly found: T | undefined;
-      /** The record has not changed since the decision; another condition of the transaction failed. */
+      /** True if the record is unchanged and another condition of the transaction failed. */
       readonly unmet?: boolean;
     };
 
 /**
- * The next version as it is stored. Clocks differ, and a decision may be stored late; but receivers of events compare the times,
- * so a version whose time would be earlier than that of the one before is later by a millisecond.
+ * The next version, with a time that is not before that of the previous version. Clocks differ, and a decision may be
+ * stored late, but receivers of events compare the times. An earlier time becomes the previous time plus a millisecond.
  */
 export const inOrder = <N extends Timed>(was: Timed, next: N): N =>
   next.updatedAt < was.updatedAt ? { ...next, updatedAt: iso(instant(was.updatedAt) + 1) } : next;
@@ -23,12 +28,12 @@ interface Timed {
   readonly updatedAt: string;
 }
 
-/** Replaces `was`, under its version, by what `decide` returned. */
+/** Replaces `was` with the result of `decide`, if the stored version is still that of `was`. */
 export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;
 
 /**
  * Called with the current record, and again with the new record each time another commit was faster.
- * @returns the next record; the same record or undefined where there is nothing to do
+ * @returns the next record; the same record or undefined if nothing needs to change
  * @throws the refusal
  */
 export type Decide<T, N = T> = (current: T) => N | undefined | Promise<N | undefined>;
@@ -37,18 +42,18 @@ export interface Changed<T> {
   readonly record: T;
   /** The version that the last decision was made on. */
   readonly was: T;
-  /** This call has committed `record`. */
+  /** True if this call has committed `record`. */
   readonly isOurs: boolean;
-  /** Nothing was committed: another condition of the transaction failed. */
+  /** True if nothing was committed because another condition of the transaction failed. */
   readonly unmet?: true;
 }
 
 const COMMIT_TRIES = 10;
 
 /**
- * The only retry loop over a record: decides, commits if the version is unchanged, and decides again if
- * another commit came first.
- * @throws DomainError VERSION_CONFLICT where the record has been removed, or other commits came first ten times
+ * The only retry loop over a record. Decides, commits if the version is unchanged, and decides again if another commit
+ * came first.
+ * @throws DomainError VERSION_CONFLICT if the record has been removed, or if other commits came first ten times
  */
 export const changeRecord = async <T, N = T>(
   commit: Commit<T, N>,

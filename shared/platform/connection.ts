@@ -1,3 +1,8 @@
+/**
+ * @module The interface of the one table, with the semantics of DynamoDB. Either the AWS SDK serves it, or the table
+ * that the local host keeps in its own process.
+ */
+
 import type { Changes, Clause } from './expression.ts';
 import type { Key, TABLE } from './keys.ts';
 
@@ -44,7 +49,7 @@ export type PartitionPage = PartitionQuery & Consistency & { readonly index?: In
 
 export type IndexName = (typeof TABLE.indexes)[number]['name'];
 
-/** A part of the whole table: `limit` items after a key, expired items too. */
+/** A part of the whole table: `limit` items after a key, including expired items. */
 export interface Slice {
   readonly after: Item | undefined;
   readonly limit: number;
@@ -66,9 +71,8 @@ export interface PageCount {
 }
 
 /**
- * One table with the semantics of DynamoDB, whatever serves it: the AWS SDK, or the table that the local host keeps in its
- * own process. Expired items are returned like others: the table's door leaves them out. A clause counts an item past its
- * `ttl` as absent.
+ * A connection to the table. It returns expired items like others, because `openTable` leaves them out. A clause counts
+ * an item past its `ttl` as absent.
  */
 export interface Connection {
   readonly getItem: (key: Key, consistent: boolean) => Promise<Item | undefined>;
@@ -78,7 +82,10 @@ export interface Connection {
   /** @returns the item after the update */
   readonly updateItem: (update: ItemUpdate) => Promise<Written>;
   readonly deleteItem: (key: Key, clauses: readonly Clause[]) => Promise<Written>;
-  /** Writes all steps or none. If a condition fails: the indexes of the failed steps, and the items that they found. */
+  /**
+   * Writes all steps or none. @returns the indexes of the failed steps and the items that they found, if a condition
+   * fails
+   */
   readonly transact: (steps: readonly TransactionStep[]) => Promise<Transacted>;
   /** One page of a partition, by sort key. */
   readonly query: (query: PartitionPage) => Promise<Page>;

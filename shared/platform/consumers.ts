@@ -1,3 +1,8 @@
+/**
+ * @module Consumers of queues and of the table's stream. They log every failure and report it to Lambda, which then
+ * retries the failed messages, or the stream from the failed record.
+ */
+
 import type {
   DynamoDBBatchResponse,
   DynamoDBRecord,
@@ -45,7 +50,7 @@ interface BatchHandler<D, T> {
   readonly handle: (deps: D, messages: readonly T[]) => Promise<void>;
 }
 
-/** Handles the messages of a batch together: all readable messages succeed together or are retried together. */
+/** Handles the messages of a batch together, so all readable messages succeed or are retried together. */
 export const batchConsumer =
   <D extends ConsumerDeps, T>(
     queue: QueueName,
@@ -82,7 +87,7 @@ interface Consumed<D> {
   readonly handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>;
 }
 
-/** @returns whether the message is done. */
+/** @returns true if the message is done. */
 const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
   deps: D,
   { queue, record, handle }: Consumed<D>,

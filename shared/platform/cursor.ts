@@ -1,7 +1,8 @@
 /**
- * @module The positions that `next_cursor` and Link headers hand out. A cursor is opaque to callers and belongs to one list: the
- * text, the list and the range are checked when a caller sends it.
+ * @module The cursors of `next_cursor` and Link headers. A cursor is opaque to callers and belongs to one list. When a
+ * caller sends a cursor, its form, its list and its range are checked.
  */
+
 import * as z from 'zod';
 import { invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
@@ -16,7 +17,7 @@ export interface CursorRange {
   readonly to?: string | undefined;
 }
 
-/** The table refuses a whole query for a key that is not well-formed. */
+/** The table refuses a whole query if its key is not well-formed Unicode. */
 const texts = z
   .array(
     z
@@ -33,11 +34,11 @@ const LONGEST = 1_000;
 
 const nameOf = (list: string): string => fingerprint(list).slice(0, 16);
 
-/** The texts that say where a page of the list ends, as one opaque text. */
+/** Encodes the position at which a page of the list ends as one opaque string. */
 export const encodePlace = (place: readonly string[], list: string): string =>
   Buffer.from(JSON.stringify([nameOf(list), ...place])).toString('base64url');
 
-/** @throws DomainError VALIDATION_ERROR for a text that is no cursor of the list */
+/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of the list */
 export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>): T => {
   const [name, ...place] = text.length > LONGEST ? [] : (texts.safeParse(jsonOf(text)).data ?? []);
   if (name !== undefined && name !== nameOf(list)) {
@@ -50,7 +51,9 @@ export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>)
 
 export const encodeCursor = ({ pk, sk, sort }: Cursor, list: string): string => encodePlace([pk, sk, sort], list);
 
-/** @throws DomainError VALIDATION_ERROR for a text that is no cursor of the list, or that lies outside the asked range */
+/**
+ * @throws DomainError VALIDATION_ERROR for a text that is not a cursor of the list, or lies outside the requested range
+ */
 export const decodeCursor = (text: string, { list, from, to }: CursorRange): Cursor => {
   const [pk, sk, sort] = decodePlace(text, list, placeSchema);
   const createdAt = sort.slice(0, ISO_LENGTH);

@@ -1,3 +1,8 @@
+/**
+ * @module The reads of a table connection, as DynamoDB commands of the AWS SDK. A batch returns all of its items or
+ * throws.
+ */
+
 import {
   BatchGetCommand,
   type DynamoDBDocumentClient,
@@ -10,14 +15,13 @@ import type { Item, Page, PageCount, PartitionPage, Slice } from './connection.t
 import type { Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
 
-/** The table that requests name, and a builder of expressions for the present second. */
+/** The table that commands name, and a builder of expressions for the present second. */
 export interface DynamoTable {
   readonly documents: DynamoDBDocumentClient;
   readonly tableName: string;
   readonly compose: () => Expression;
 }
 
-/** The reads of a connection. */
 const BATCH_GET_TRIES = 8;
 
 export const getItem = async (

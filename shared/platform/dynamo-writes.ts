@@ -1,3 +1,8 @@
+/**
+ * @module The writes of a table connection, as DynamoDB commands of the AWS SDK. A failed condition is a result, not
+ * an error; a conflict with a transaction is retried.
+ */
+
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
@@ -13,7 +18,6 @@ import type { DynamoTable } from './dynamo-reads.ts';
 import type { Clause, Expression } from './expression.ts';
 import type { Key } from './keys.ts';
 
-/** The writes of a connection. */
 const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 20;
 

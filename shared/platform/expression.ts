@@ -1,7 +1,8 @@
 /**
- * The only code that writes DynamoDB expressions. Names and values reach DynamoDB through placeholders only, so no
- * attribute name or value of a caller is part of an expression's text.
+ * @module The only code that writes DynamoDB expressions. Names and values reach DynamoDB only through placeholders,
+ * so no attribute name or value of a caller is part of an expression's text.
  */
+
 export type Scalar = string | number | boolean | null;
 
 /** A condition on the stored item; every clause of a list must hold. */

@@ -1,18 +1,21 @@
+/**
+ * @module The part of fetch that the service uses, over Node's own HTTP client, for calls of the identity service and
+ * of providers. Loading Node's fetch would take longer than everything else in a function's start.
+ */
+
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { Socket } from 'node:net';
 
-/**
- * Calls of the identity service and of providers: the part of fetch that the service uses, over Node's own HTTP client.
- * Loading Node's fetch takes longer than all else of a function's start.
- */
 export interface FetchInit {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>> | [string, string][];
   readonly body?: string;
-  /** The call fails with the signal's reason. */
+  /** On abort, the call fails with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** `error`: a redirect fails the call. Else a redirected GET, and any request after a 307 or 308, is sent again. */
+  /**
+   * `error`: a redirect fails the call. Otherwise the call follows a redirect of a GET, and a 307 or 308 of any method.
+   */
   readonly redirect?: 'error';
 }
 
@@ -23,7 +26,7 @@ export interface FetchHeaders extends Iterable<[string, string]> {
 
 export interface FetchResponse {
   readonly status: number;
-  /** The status is 2xx. */
+  /** True if the status is 2xx. */
   readonly ok: boolean;
   readonly headers: FetchHeaders;
   readonly body: { cancel(): Promise<void> } | null;
@@ -37,7 +40,7 @@ export type Fetch = (url: string, init?: FetchInit) => Promise<FetchResponse>;
 const MOST_REDIRECTS = 5;
 const REPEATED: ReadonlySet<number> = new Set([307, 308]);
 
-/** @throws an error whose cause is that of the connection (its `code` names it), or the signal's reason */
+/** @throws an error whose `cause` is the error of the connection, with its `code`; or the signal's reason */
 export const fetchOverHttp: Fetch = async (url, init = {}) => {
   let address = new URL(url);
   for (let redirects = 0; ; redirects += 1) {
@@ -58,7 +61,10 @@ const redirectOf = (
   return isRedirect ? headers.location : undefined;
 };
 
-/** A connection without traffic for longer may have been closed by the other side, unseen while Lambda paused the function. */
+/**
+ * A connection that was idle for longer is not reused. The other side may have closed it, unseen while Lambda paused
+ * the function.
+ */
 const MOST_IDLE_MS = 4_000;
 const idleSince = new WeakMap<Socket, number>();
 
@@ -89,7 +95,7 @@ const exchange = (url: URL, { method = 'GET', headers, body, signal }: FetchInit
   const { send, agent } = url.protocol === 'https:' ? SECURE : PLAIN;
   closeIdle(agent);
   const given = Array.isArray(headers) ? Object.fromEntries(headers) : headers;
-  // The cause has the code: Stripe's SDK repeats a call by itself where the error has it.
+  // Only the cause has the code, because Stripe's SDK retries a call by itself if the error has a code.
   const failure = (cause: Error): unknown =>
     signal?.aborted ? signal.reason : new TypeError('the call failed', { cause });
   return new Promise((resolve, reject) => {
@@ -106,7 +112,7 @@ const exchange = (url: URL, { method = 'GET', headers, body, signal }: FetchInit
         message.on('end', () => done(Buffer.concat(parts)));
         message.on('error', (error) => fail(failure(error)));
       });
-      // A caller that ignores the body does not see its failure.
+      // Prevents an unhandled rejection if the caller ignores the body.
       bytes.catch(() => undefined);
       resolve({ message, bytes });
     });
@@ -121,7 +127,7 @@ const responseOf = (status: number, { headers }: IncomingMessage, bytes: Promise
     status,
     ok: status >= 200 && status < 300,
     headers: new Map(Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')])),
-    // What follows is read anyway, so that the connection can be used again.
+    // The body is read to its end anyway, so that the connection can be reused.
     body: { cancel: async () => undefined },
     text,
     json: async () => JSON.parse(await text()),

@@ -1,9 +1,11 @@
+/** @module Reads items from the records of the table's stream. */
+
 import type { AttributeValue as SdkValue } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { Item } from './table.ts';
 
-/** A change of an item, as the stream reports it; a removal is none. */
+/** An insert or an update of an item, as the stream reports it. */
 export interface ItemChange {
   readonly sequenceNumber: string;
   readonly before: Item | undefined;
@@ -25,7 +27,7 @@ const sdkValue = (value: AttributeValue): SdkValue => {
 const sdkImage = (image: Readonly<Record<string, AttributeValue>>): Record<string, SdkValue> =>
   Object.fromEntries(Object.entries(image).map(([name, value]) => [name, sdkValue(value)]));
 
-/** The item that was removed, where the record of the stream reports a removal. */
+/** The removed item, if the record of the stream reports a removal. */
 export const removedItem = ({ eventName, dynamodb }: DynamoDBRecord): Item | undefined =>
   eventName === 'REMOVE' && dynamodb?.OldImage ? unmarshall(sdkImage(dynamodb.OldImage)) : undefined;
 

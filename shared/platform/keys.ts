@@ -1,8 +1,9 @@
+/** @module The keys of every item, and the indexes of the one table. The table's page in docs/ explains each key. */
+
 import { derivedId, fingerprint } from '../core/ids.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { normalizedEmail } from '../core/text.ts';
 
-/** The keys of every item. The table's page in docs/ explains each. */
 export interface Key {
   readonly pk: string;
   readonly sk: string;
@@ -48,9 +49,9 @@ export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string)
   pk: recordKey('ADDR', addressId).pk,
   sk: `${kind}#${id}`,
 });
-/** The sort keys between which the uses of an address lie; the address itself sorts before them. */
+/** The range of sort keys of an address's uses; the address itself sorts before them. */
 export const ADDRESS_USES = { from: 'PM#', to: 'SUB#~' } as const;
-/** The shards of one day: all payments together change faster than one partition accepts. */
+/** The shards of one day, because all payments together change faster than one partition accepts. */
 const PAYMENT_SHARDS = 4;
 const paymentShards: readonly number[] = Array.from({ length: PAYMENT_SHARDS }, (_, shard) => shard);
 const everyPaymentPartition = (day: string, shard: number): string => `ALLPAY#${day}#${shard}`;
@@ -66,7 +67,10 @@ export const paymentEntryKey = (createdAt: string, id: string): Key => ({
   sk: listSort(createdAt, id),
 });
 const DAY_LENGTH = '2000-01-01'.length;
-/** The entries of the payments that a user or a guest made (`owner` index) or that an organization has (`project` index). */
+/**
+ * The entries of the payments that a user or a guest made (`owner` index) or that an organization has (`project`
+ * index).
+ */
 export const userEntriesPartition = (userId: string): string => `USER#${userId}#ALLPAY`;
 export const guestEntriesPartition = (email: string): string => `GUEST#${emailHash(email)}#ALLPAY`;
 export const organizationEntriesPartition = (organizationId: string): string => `ORG#${organizationId}#ALLPAY`;
@@ -78,7 +82,7 @@ export const entityPartition = (type: EntityType, id: string): string => `${ENTI
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
 /** The prefix of a record's history items: its versions, then the log entries about it. */
 const HISTORY_PREFIX = 'HIST#';
-/** The sort keys between which a record's history lies. A version begins with a digit, the id of a log entry with a letter. */
+/** The range of sort keys of a record's history. A version begins with a digit, the id of a log entry with a letter. */
 export const HISTORY = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}~` } as const;
 export const HISTORY_VERSIONS = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}:` } as const;
 export const HISTORY_LOG = { from: `${HISTORY_PREFIX}:`, to: `${HISTORY_PREFIX}~` } as const;
@@ -104,7 +108,7 @@ export const deliveryKey = (messageId: string, target: string): Key => ({
 });
 export const logKey = (id: string): Key => single('LOG', id);
 export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
-/** A member's id is derived from organization and user, so that a user is a member once. */
+/** A member's id is derived from organization and user, so that a user is a member only once. */
 export const memberIdOf = (organizationId: string, userId: string): string =>
   derivedId('member', organizationId, userId);
 export const memberKeyById = (organizationId: string, memberId: string): Key => ({
@@ -145,8 +149,8 @@ export const sumRange = (from: string, to: string): { readonly from: string; rea
 });
 const ALL_SHARDS = 8;
 /**
- * The sums of all payments are spread over shards, so that no item takes every write. Projections that run at once choose
- * different shards: two transactions on one item would conflict.
+ * The sums of all payments are spread over shards, so that no item receives every write. Concurrent projections choose
+ * different shards, because two transactions on one item would conflict.
  */
 export const allScope = (spread: string): string => `ALL#${shardOf(spread, ALL_SHARDS)}#PAY`;
 export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
@@ -155,7 +159,7 @@ export const rateKey = (name: string, subject: string, window: number): Key => (
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
   sk: String(window),
 });
-/** The erasure of a person; its partition holds what it still looks for. */
+/** The erasure of a person; its partition also holds the e-mail addresses that the erasure still looks for. */
 export const erasureKey = (id: string): Key => single('ERA', id);
 /** An e-mail address that the erasure has found and still looks for. */
 export const soughtKey = (erasureId: string, email: string): Key => ({
@@ -168,7 +172,7 @@ export const erasureLockKey = (kind: 'user' | 'email', value: string): Key => ({
   pk: `ERASING#${fingerprint(kind, value).slice(0, 32)}`,
   sk: 'ERASING',
 });
-/** An id, ours or a provider's, of a record whose person was erased: later events about it are blanked. */
+/** An id, ours or a provider's, of a record whose person was erased. Later events about the record are blanked. */
 export const erasedKey = (id: string): Key => ({ pk: `GONE#${id}`, sk: 'GONE' });
 /** The erased ids of one erasure, in the `owner` index. */
 export const erasedPartition = (erasureId: string): string => `ERASURE#${erasureId}`;
@@ -194,17 +198,17 @@ export const besidePayment = (paymentId: string, kind: 'RFD' | 'DSP'): string =>
 /** All refunds or disputes that were created in a month (YYYY-MM, UTC), in the `project` index. */
 export const monthPartition = (month: string, kind: 'RFD' | 'DSP'): string => `MONTH#${month}#${kind}`;
 
-/** Sort key of the list indexes: oldest first, unique. */
+/** The sort key of the list indexes, which is unique and sorts oldest first. */
 export const listSort = (createdAt: string, id: string): string => `${createdAt}#${id}`;
 
 const DUE_SHARDS = 10;
-/** Records spread over the shards of the `due` index by their id. */
+/** The shard of a record in the `due` index, by the record's id. */
 export const dueShard = (id: string): string => `DUE#${shardOf(id, DUE_SHARDS)}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
 const BILLING_SHARDS = 4;
 /**
- * The subscriptions of each slot have shards of their own: a million renewals that are due at once delay neither another
- * slot's subscriptions nor the look-ups of payments.
+ * Each slot has its own shards for subscriptions, so that a million renewals due at the same time delay neither another
+ * slot's subscriptions nor payment lookups.
  */
 export const billingShard = (slot: ProviderSlot, id: string): string => `DUE#${slot}#${shardOf(id, BILLING_SHARDS)}`;
 export const billingShards = (slot: ProviderSlot): readonly string[] =>
@@ -218,7 +222,7 @@ export const callsKey = (slot: ProviderSlot): Key => ({ pk: `CALLS#${slot}`, sk:
 export const shardOf = (id: string, shards: number): number =>
   Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
 
-/** The one table: keys and indexes, read by every host that creates it. All keys are strings. */
+/** The keys and indexes of the one table, for every host that creates it. All keys are strings. */
 export const TABLE = {
   partitionKey: 'pk',
   sortKey: 'sk',

@@ -1,13 +1,14 @@
+/**
+ * @module Lists over the `owner` and `project` indexes. Index rows (keys, `sort` and the map `f`) decide which records
+ * are on the page; one BatchGet then reads the records. A list never scans, and every request reads a bounded amount.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { utcDay } from '../core/time.ts';
 import type { Clause } from './expression.ts';
 import { countKey, type Key } from './keys.ts';
 import type { IndexQuery, Item, Page, Table } from './table.ts';
 
-/**
- * Lists over the `owner` and `project` indexes. Index rows (keys, `sort` and the map `f`) decide which records are on the
- * page; one BatchGet reads them. There are no scans, and every request reads a bounded amount.
- */
 export interface ListQuery {
   readonly index: 'owner' | 'project';
   readonly partition: string;
@@ -19,7 +20,7 @@ export interface ListQuery {
   readonly filter: readonly Clause[];
   readonly offset: number;
   readonly limit: number;
-  /** Starts after this row, in place of skipping `offset` rows. */
+  /** Starts after this row, instead of skipping `offset` rows. */
   readonly cursor?: Cursor | undefined;
 }
 
@@ -41,11 +42,11 @@ export interface Listed {
   readonly seen: number;
   /** The last row read, if rows after it may follow. */
   readonly unread: Item | undefined;
-  /** The whole list has been read. */
+  /** True if the whole list has been read. */
   readonly reachedEnd: boolean;
 }
 
-/** One partition of a list, and what has been read of it. */
+/** One partition of a list, and the rows that have been read of it. */
 export interface ListPart {
   readonly query: ListQuery;
   readonly listed: Listed;
@@ -142,7 +143,9 @@ export const listTogether = async (
 
 const cursorOf = ({ pk, sk, sort }: Cursor): Cursor => ({ pk, sk, sort });
 
-/** With a filter: a small chunk first, which fills most pages, then as much as one request may read (1 MB). */
+/**
+ * With a filter, reads a small chunk first, which fills most pages, and then as much as one request may read (1 MB).
+ */
 const chunkQuery = (
   query: ListQuery,
   after: Item | undefined,

@@ -1,3 +1,5 @@
+/** @module The SQS queues: sends messages, sets the time of the next delivery, and reads how many messages wait. */
+
 import {
   ChangeMessageVisibilityCommand,
   GetQueueAttributesCommand,
@@ -9,11 +11,11 @@ import type { QueueName } from '../core/rights.ts';
 
 const BATCH = 10;
 
-/** A message of a fair queue: a slow group does not delay the others. */
+/** A message of a fair queue, in which a slow group does not delay the others. */
 export interface GroupedMessage {
   readonly body: string;
   readonly group: string;
-  /** Hides the message at first, for at most 15 minutes. */
+  /** Delays the first delivery by up to 15 minutes. */
   readonly delaySeconds?: number;
 }
 
@@ -26,7 +28,7 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     return url;
   };
 
-  /** @throws where a message could not be sent. */
+  /** @throws if a message could not be sent. */
   const send = async (queue: QueueName, messages: readonly (string | GroupedMessage)[]): Promise<void> => {
     for (let start = 0; start < messages.length; start += BATCH) {
       const Entries = messages.slice(start, start + BATCH).map(entryOf);

@@ -1,3 +1,8 @@
+/**
+ * @module The store of owned records (customers, addresses, payment methods), with their list keys and versions. A
+ * deleted record that was created with an Idempotency-Key leaves a tombstone until the key expires.
+ */
+
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { DAY, epochSeconds, instant, iso } from '../core/time.ts';
@@ -15,10 +20,6 @@ import {
 } from './keys.ts';
 import type { Item, StoreDeps, TransactionStep } from './table.ts';
 
-/**
- * The store of an owned record (customer, address, payment method): its item, list keys and versions. A deleted record that
- * was created with an Idempotency-Key leaves a tombstone until the key expires.
- */
 export type StoredRecord = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly version: number;
@@ -38,7 +39,9 @@ export const storedRecordFields = {
   requestHash: z.string().optional(),
 };
 
-/** The fields of a new record. @param request the Idempotency-Key of the request that creates it */
+/**
+ * The fields of a new record's first version. @param request the request that creates it, if it has an Idempotency-Key
+ */
 export const firstVersion = (at: string, request?: { readonly requestHash: string }) => ({
   version: 1,
   createdAt: at,
@@ -113,8 +116,9 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   const load = async (id: string): Promise<T | undefined> => parse(await table.get(key(id)));
 
   /**
-   * Stores a new record and the further steps in one transaction. @returns the existing item if the id is
-   * taken. @throws DomainError VERSION_CONFLICT if only another step failed
+   * Stores a new record and the further steps in one transaction.
+   * @returns the existing item if the id is taken
+   * @throws DomainError VERSION_CONFLICT if only another step failed
    */
   const insertOrFind = async (record: T, beside: readonly TransactionStep[] = []): Promise<Found<T> | undefined> => {
     const item = recordItem(shape, record);
@@ -129,8 +133,8 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   };
 
   /**
-   * Replaces the record as it was read by the next one and runs the further steps, in one transaction.
-   * @returns undefined if another commit came first.
+   * Replaces the record with its next version and runs the further steps, in one transaction.
+   * @returns undefined if the record is no longer as it was read, or another step failed
    */
   const commit = async (was: T, decided: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
     const next = inOrder(was, decided);
@@ -140,7 +144,10 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
     return written.ok ? next : undefined;
   };
 
-  /** Stores the next version with the changed fields. @throws DomainError VERSION_CONFLICT if another commit came first */
+  /**
+   * Stores the next version with the changed fields.
+   * @throws DomainError VERSION_CONFLICT if another commit came first
+   */
   const revise = async (was: T, changed: Partial<T>, besideOf: BesideOf<T> = () => []): Promise<T> => {
     const next = { ...was, ...changed, version: was.version + 1, updatedAt: iso(now()) };
     const committed = await commit(was, next, besideOf(was, next));
@@ -148,7 +155,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
     return committed;
   };
 
-  /** Changes a record; see `changeRecord`. `besideOf` has the further steps of each write. */
+  /** Changes a record; see `changeRecord`. `besideOf` returns the further steps of each write. */
   const change = (record: T, decide: Decide<T>, besideOf: BesideOf<T> = () => []): Promise<Changed<T>> =>
     changeRecord(
       async (was, next) => {
@@ -175,7 +182,10 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   return { find, load, insertOrFind, commit, revise, change, remove };
 };
 
-/** A report without news changes `knownAt` alone. */
+/**
+ * The condition that the record is as it was read. A provider's report without news changes only `knownAt`, not the
+ * version.
+ */
 const asRead = ({ version, knownAt }: StoredRecord): readonly Clause[] => [
   { exists: true },
   { equals: ['version', version] },

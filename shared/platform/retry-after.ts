@@ -2,7 +2,7 @@
 
 const LONGEST_SECONDS = 999_999;
 
-/** Retry-After in seconds, rounded up: the header holds seconds or a date. @param now epoch milliseconds */
+/** Retry-After in seconds, rounded up. The header holds seconds or a date. @param now epoch milliseconds */
 export const retryAfterSeconds = (header: string | null | undefined, now: number): number | undefined => {
   if (!header) return undefined;
   if (/^\d+$/.test(header)) return Math.min(Number(header), LONGEST_SECONDS);

@@ -1,11 +1,12 @@
+/**
+ * @module The default of an owner and kind, which is one pointer item; `is_default` is computed from it. The last
+ * update wins. A read that finds a pointer to a missing record moves the pointer to the newest remaining record.
+ */
+
 import type { Clause } from './expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from './keys.ts';
 import type { Item, Table, TransactionStep, Written } from './table.ts';
 
-/**
- * An owner's default of a kind is one pointer item; `is_default` is computed from it. The last update wins. A read repairs a
- * pointer to a missing record: it points the default to the newest remaining record.
- */
 export const ownerKeyOf = (owner: Owner): string => {
   switch (owner.kind) {
     case 'user':
@@ -53,8 +54,8 @@ export const readDefault = async (table: Table, slot: DefaultSlot): Promise<stri
   defaultIdOf(await table.get(defaultKey(slot)));
 
 /**
- * Steps of the write that removes a record. If the record is the default, the newest remaining record becomes the default.
- * The steps fail if another request has set another default.
+ * The steps of the write that removes a record. If the record is the default, the newest remaining record becomes the
+ * default. The steps fail if another request has set another default.
  */
 export const successorSteps = async (
   table: Table,
@@ -71,11 +72,11 @@ export const successorSteps = async (
 
 interface Removed {
   readonly id: string;
-  /** Deletes the pointer if no record remains. Without the right to delete, the pointer expires. */
+  /** True to delete the pointer if no record remains. Without the right to delete, the pointer expires. */
   readonly deletes?: true;
 }
 
-/** Makes the newest remaining record the default after a removal. @returns the id of the default, if there is one. */
+/** Makes the newest remaining record the default after a removal. @returns the id of the default, if any */
 export const promoteNewest = async (
   table: Table,
   slot: DefaultSlot,

@@ -1,3 +1,8 @@
+/**
+ * @module The only access to the table. Clauses guard every write. Reads leave out expired items, except counts and
+ * the scan of an erasure.
+ */
+
 import { epochSeconds, type Now } from '../core/time.ts';
 import type {
   Connection,
@@ -20,13 +25,12 @@ export type { Item, Page, PageCount, TransactionStep, Written } from './connecti
 
 export type IndexQuery = PartitionQuery & { readonly index: IndexName };
 
-/** The only access to the table. Clauses guard every write; every read leaves out expired items. */
 export type Table = ReturnType<typeof openTable>;
 
 const BATCH_GET_LIMIT = 100;
 const nameOf = (key: { pk?: unknown; sk?: unknown }): string => `${key.pk}\n${key.sk}`;
 
-/** What every store needs, and most use cases. */
+/** The dependencies of every store, and of most use cases. */
 export interface StoreDeps {
   readonly table: Table;
   readonly now: Now;
@@ -57,7 +61,7 @@ export const openTable = (connection: Connection, now: Now) => {
     return { items: items.filter((item) => unlessExpired(item) !== undefined), next };
   };
 
-  /** Reads page after page while the caller takes items. */
+  /** Reads page after page as the caller iterates. */
   async function* pages(query: PartitionPage): AsyncGenerator<Item> {
     let after: Item | undefined;
     do {
@@ -73,7 +77,10 @@ export const openTable = (connection: Connection, now: Now) => {
   return {
     get: async (key: Key, { consistent = true }: Consistency = {}): Promise<Item | undefined> =>
       unlessExpired(await connection.getItem(key, consistent)),
-    /** Reads all keys, a hundred per request, the requests side by side. @returns the items in the order of the keys; undefined for an absent item. */
+    /**
+     * Reads all keys, in parallel requests of a hundred keys. @returns the items in the order of the keys; undefined
+     * for an absent item
+     */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
       getMany(keys, options),
     put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> => guarded(connection.putItem(item, clauses)),
@@ -81,19 +88,28 @@ export const openTable = (connection: Connection, now: Now) => {
     update,
     remove: (key: Key, clauses: readonly Clause[] = []): Promise<Written> =>
       guarded(connection.deleteItem(key, clauses)),
-    /** The item counts as absent from now on, and DynamoDB deletes it later: needs no right to delete. */
+    /** Makes the item count as absent from now on; DynamoDB deletes it later. Needs no right to delete. */
     expire: (key: Key, clauses: readonly Clause[]): Promise<Written> =>
       update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
-    /** Writes all steps or none. If a condition fails: the indexes of the failed steps, and the items that they found. */
+    /**
+     * Writes all steps or none. @returns the indexes of the failed steps and the items that they found, if a condition
+     * fails
+     */
     transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
       const result = await connection.transact(steps);
       return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };
     },
     /** One page of an index, eventually consistent. */
     queryIndex: (query: IndexQuery): Promise<Page> => page(query),
-    /** Counts one page of an index, eventually consistent. An index holds no `ttl`, so expired items count until DynamoDB deletes them. */
+    /**
+     * Counts one page of an index, eventually consistent. An index holds no `ttl`, so expired items count until
+     * DynamoDB deletes them.
+     */
     countIndex: (query: IndexQuery): Promise<PageCount> => connection.count(query),
-    /** Only the erasure of a person reads the whole table: also expired items that DynamoDB has not deleted yet. */
+    /**
+     * One page of the whole table, only for the erasure of a person. Includes expired items that DynamoDB has not
+     * deleted yet.
+     */
     scanItems: (slice: Slice): Promise<Page> => connection.scan(slice),
     /** One page of the items under a partition key of the table itself, by sort key. */
     queryItems: (query: PartitionQuery & Consistency): Promise<Page> => page(query),

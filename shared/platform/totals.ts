@@ -1,9 +1,10 @@
 /**
- * @module The total of a list. The index that the page comes from is counted after the last row that the page has read, so
- * that page and total are one reading: a record that is created between the two reads is in neither, and a page never shows
- * more than its total. Up to 1,000 records the total is exact. A longer list would cost too much to count, so its total is
- * an estimate, is marked as one, and is never below what the page proves.
+ * @module The total of a list. Counting starts after the last row that the page has read, so that page and total
+ * agree: a record that is created between the two reads is in neither, and a page never shows more than its total. Up
+ * to 1,000 records the total is exact. A longer list would cost too much to count, so its total is an estimate, is
+ * marked as an estimate, and is never below the number of records that the page proves.
  */
+
 import {
   type Listed,
   type ListPart,
@@ -65,8 +66,8 @@ interface CountedList {
 }
 
 /**
- * The rest of the first partition is counted alone: its records are as many as those of the others, so a long list shows
- * itself by one request. If the list is short, the other partitions follow together.
+ * Counts the rest of the first partition alone. Its records are about as many as those of each other partition, so one
+ * request shows whether the list is long. If the list is short, the other partitions are counted together.
  */
 const totalOf = async (
   table: Table,
@@ -101,7 +102,10 @@ interface RowCount {
   readonly reachedEnd: boolean;
 }
 
-/** Counts the rows of a list until it proves to be too long: 1,000 rows, or with a filter as many as one request reads. */
+/**
+ * Counts the rows of a list until the list proves too long to count, at 1,000 rows or, with a filter, at as many rows
+ * as one request reads.
+ */
 export const countRows = async (
   table: Table,
   query: ListRange,

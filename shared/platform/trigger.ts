@@ -1,3 +1,8 @@
+/**
+ * @module The triggers that start a function without an HTTP request: the table's stream, a queue, or a schedule.
+ * Every trigger declares its rights, its limits and the business impact of its failure.
+ */
+
 import type { MemoryMb, QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
 import { SECOND } from '../core/time.ts';
@@ -9,21 +14,21 @@ interface TriggerBase {
   readonly uses: readonly Right[];
   readonly timeoutSeconds: number;
   readonly memoryMb: MemoryMb;
-  /** The business impact while the trigger fails: the text of its alarm. */
+  /** The business impact while the trigger fails, which is the text of its alarm. */
   readonly impact: string;
 }
 
 /**
- * Reads the table's stream (INSERT and MODIFY of items with one of these sort keys), ten tries. The changes of one item come
- * in order; those of different items may not.
+ * Reads the table's stream (INSERT and MODIFY of items with one of these sort keys), with ten tries. The changes of one
+ * item arrive in order; those of different items may not.
  */
 export interface StreamTrigger extends TriggerBase {
   readonly kind: 'stream';
   readonly sortKeys: readonly string[];
-  /** The sort keys of items whose removal it reads, too, be it by expiry. */
+  /** The sort keys of items whose removal the trigger also reads, including removal by expiry. */
   readonly removalsOf?: readonly string[];
   readonly batchSize: number;
-  /** Batches of one stream shard that run at once, 1 to 10; each item is in one of them only. */
+  /** Concurrent batches per stream shard, 1 to 10; each item is in only one of them. */
   readonly batchesAtOnce: number;
 }
 
@@ -40,7 +45,7 @@ export interface BusPattern {
 }
 
 /**
- * Takes messages from a queue, which bus rules may feed. A failed message is retried, then goes to the dead-letter
+ * Receives messages from a queue, which bus rules may feed. A failed message is retried, then goes to the dead-letter
  * queue.
  */
 export interface QueueTrigger extends TriggerBase {
@@ -70,8 +75,8 @@ export type OperatedSettings = Pick<
 const AROUND_A_POST_SECONDS = 10;
 
 /**
- * The triggers with the operator's settings: the number of webhook attempts and the time-out of each, and how much due work
- * runs at once.
+ * Applies the operator's settings to the triggers: the number and the time-out of webhook attempts, and how much due
+ * work runs at the same time.
  */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
   triggers.map((trigger) => {

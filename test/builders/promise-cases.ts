@@ -163,6 +163,43 @@ const month = (days: number): History =>
     ],
   });
 
+/** Created at second 0, confirmed 20 hours later, and expired that many hours after its confirmation. */
+const expiredAfter = (hours: number): History =>
+  historyWith({
+    items: [
+      historyPayment({ status: 'canceled' }),
+      versionItem(1, { status: 'processing', cause: 'claim', at: historyTime(20 * HOUR_S) }),
+      versionItem(2, { status: 'pending', cause: 'answer', at: historyTime(20 * HOUR_S) }),
+      versionItem(3, { status: 'canceled', cause: 'expiry', at: historyTime((20 + hours) * HOUR_S) }),
+    ],
+  });
+/** An event of Stripe that was applied at second 10 and received at this second. */
+const receivedAt = (seconds: number): History =>
+  historyWith({
+    items: [
+      { pk: 'EVT#provider_a#evt_1', sk: 'EVT', receivedAt: historyTime(seconds) },
+      {
+        ...{ pk: 'LOG#log_1', sk: 'LOG', provider: 'provider_a', eventId: 'evt_1', createdAt: historyTime(10) },
+        ...{ direction: 'inbound', status: 'success' },
+      },
+    ],
+  });
+/** A sync of second 100 shows what is left of 10.00 USD; Stripe has given back 4.00 at second 50. */
+const syncedWith = (refundable: number): History =>
+  historyWith({
+    items: [historyPayment()],
+    ledger: {
+      refunds: [{ id: 're_1', payment_id: PAYMENT, amount: 400, status: 'succeeded', created_at: historyTime(50) }],
+    },
+    exchanges: [
+      exchangeOf({
+        ...{ at: 100, method: 'POST', path: '/payments/sync/pi_1' },
+        body: { id: PAYMENT, status: 'succeeded', total_cents: 1_000, refundable_cents: refundable },
+      }),
+    ],
+  });
+const HOUR_S = 3_600;
+
 export const PROMISE_CASES: Readonly<Record<string, Case>> = {
   'Before its first attempt a payment has one intent at its provider': {
     broken: twoIntents(historyTime(100)),
@@ -199,6 +236,15 @@ export const PROMISE_CASES: Readonly<Record<string, Case>> = {
   'Only owners, admins and billing members change what an organization has': {
     broken: createdBy('member'),
     sound: createdBy('billing'),
+  },
+  'A payment that waits for its payer expires not sooner than a day after its confirmation': {
+    broken: expiredAfter(12),
+    sound: expiredAfter(24),
+  },
+  'An event of a provider is stored once, as it came first': { broken: receivedAt(60), sound: receivedAt(9) },
+  'A sync that is answered with 200 shows the refunds that the provider has made before': {
+    broken: syncedWith(1_000),
+    sound: syncedWith(600),
   },
   'A payment is found by the id that its provider has given to it': { broken: synced(404), sound: synced(200) },
   'The service asks a provider for no refund over the rest of the charge': {

@@ -91,6 +91,13 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     replacement: '',
   },
   {
+    name: 'payer-has-less-than-a-day',
+    what: 'The day of a payment that waits for its payer counts from its creation',
+    file: 'shared/payments/run-payment-due.ts',
+    text: "payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt)",
+    replacement: "payment.status === 'pending' && instant(payment.createdAt)",
+  },
+  {
     name: 'stuck-in-processing',
     what: 'A claimed attempt has no time for its look-up',
     file: 'shared/payments/payment-versions.ts',

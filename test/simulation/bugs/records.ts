@@ -122,6 +122,13 @@ export const RECORD_BUGS: readonly Bug[] = [
     replacement: 'const ended = subscription;',
   },
   {
+    name: 'event-stored-again',
+    what: 'An event that comes again later replaces the stored one',
+    file: 'shared/webhooks/receive-event.ts',
+    text: '[{ absent: true }],',
+    replacement: "[{ any: [{ absent: true }, { differs: ['receivedAt', iso(deps.now())] }] }],",
+  },
+  {
     name: 'paused-is-billed',
     what: 'A paused subscription is billed for its next period',
     file: 'shared/subscriptions/subscription-due.ts',

@@ -104,6 +104,23 @@ export const failureStays: Oracle = {
   },
 };
 
+const DAY_MS = 86_400_000;
+
+/** A payer has a day for the step that the provider asks for, also where the payment is confirmed long after its creation. */
+export const payersHaveADay: Oracle = {
+  sentence: 'A payment that waits for its payer expires not sooner than a day after its confirmation',
+  atRestOnly: false,
+  violations: (history) => {
+    const { versionsOf } = recordsOf(history);
+    return stepsOf(history).flatMap(({ id, was, next }) => {
+      if (was['status'] !== 'pending' || next['cause'] !== 'expiry') return [];
+      const claim = versionsOf(id).findLast(({ cause, sk }) => cause === 'claim' && sk < next['sk']);
+      const isEarly = claim !== undefined && at(next['at']) < at(claim['at']) + DAY_MS - 2 * SKEW_MS;
+      return isEarly ? [`${id} was confirmed at ${claim['at']} and expired at ${next['at']}`] : [];
+    });
+  },
+};
+
 const isConfirm = ({ path }: HistoryExchange, id: string): boolean => path === `/payments/confirm/${id}`;
 
 /** Refused before anything happened. */

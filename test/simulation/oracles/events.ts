@@ -1,6 +1,7 @@
 import { erasuresOf } from '../model/erasures.ts';
+import { SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryDelivery, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
-import { isVisible, recordsOf } from '../model/records.ts';
+import { at, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about events: on the bus and at the webhook targets. */
 export const canonical = ({ bus }: Pick<History, 'bus'>): readonly HistoryEvent[] =>
@@ -169,3 +170,24 @@ export const deliveriesKeepTheirId: Oracle = {
     return [...changed, ...doubled];
   },
 };
+
+/** Providers send an event again, also long after it was applied. */
+export const storedOnce: Oracle = {
+  sentence: 'An event of a provider is stored once, as it came first',
+  atRestOnly: false,
+  violations: ({ items }: Pick<History, 'items'>) => {
+    const entries = items.filter(
+      ({ pk, direction, status }) => isLogEntry(pk) && direction === 'inbound' && status === 'success',
+    );
+    const logged = new Map(
+      entries.map((entry) => [`EVT#${entry['provider']}#${entry['eventId']}`, entry['createdAt']]),
+    );
+    return items.flatMap(({ pk, receivedAt }) => {
+      const appliedAt = receivedAt === undefined ? undefined : logged.get(pk);
+      const isLater = appliedAt !== undefined && at(receivedAt) > at(appliedAt) + 2 * SKEW_MS;
+      return isLater ? [`${pk} was applied at ${appliedAt}, and stored again at ${receivedAt}`] : [];
+    });
+  },
+};
+
+const isLogEntry = (pk: string): boolean => pk.startsWith('LOG#');

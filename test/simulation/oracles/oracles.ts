@@ -4,6 +4,7 @@ import {
   notDoneLeavesNothing,
   oneAttemptAtOnce,
   oneIntent,
+  payersHaveADay,
   successStays,
   unsentIsReleased,
 } from './attempts.ts';
@@ -19,7 +20,7 @@ import {
 import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
-import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
+import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId, storedOnce } from './events.ts';
 import { declinesLimited, limitedByOwnRequests } from './limits.ts';
 import {
   createsAreThere,
@@ -47,6 +48,7 @@ import {
   periodsFit,
   refundsFit,
   syncFinds,
+  syncShows,
 } from './promises.ts';
 import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } from './publications.ts';
 import { answersPermitted } from './reads.ts';
@@ -112,6 +114,7 @@ export const ORACLES: readonly Oracle[] = [
   eventsInOrder,
   eventsDelivered,
   deliveriesKeepTheirId,
+  storedOnce,
   answersPermitted,
   methodsPermitted,
   claimsPermitted,
@@ -147,9 +150,11 @@ export const ORACLES: readonly Oracle[] = [
   oneAttemptAtOnce,
   successStays,
   failureStays,
+  payersHaveADay,
   notDoneLeavesNothing,
   unsentIsReleased,
   syncFinds,
+  syncShows,
   refundsFit,
   defaultKept,
   erasedIsNameless,

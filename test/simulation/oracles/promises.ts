@@ -1,4 +1,4 @@
-import { isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
+import { firstUnderKey, isCarriedOut, SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { actsOnSubscriptions, ENDING, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
@@ -20,6 +20,26 @@ export const syncFinds: Oracle = {
       const mayRead = kind === 'admin' || (payment?.['userId'] === userId && payment?.['organizationId'] === undefined);
       const isKnown = payment !== undefined && mayRead && at(payment['createdAt']) < sentAt;
       return isKnown ? [`answer ${number}: ${externalId} of ${payment['id']} is not found`] : [];
+    });
+  },
+};
+
+/** A refund that has failed or was canceled since may have counted or not. */
+const isGivenBack = ({ status }: HistoryJson): boolean => status === 'succeeded' || status === 'pending';
+
+export const syncShows: Oracle = {
+  sentence: 'A sync that is answered with 200 shows the refunds that the provider has made before',
+  atRestOnly: false,
+  violations: (history) => {
+    const refunds = Map.groupBy(history.ledger.refunds.filter(isGivenBack), ({ payment_id }) => String(payment_id));
+    return history.exchanges.flatMap((exchange) => {
+      const { number, path, body } = exchange;
+      const { sentAt } = firstUnderKey(history, exchange);
+      if (!path.startsWith('/payments/sync/') || !isCarriedOut(exchange) || body?.status !== 'succeeded') return [];
+      const before = (refunds.get(body.id) ?? []).filter(({ created_at }) => at(created_at) < sentAt - SKEW_MS);
+      const wanted = before.reduce((sum, { amount }) => sum + amount, 0);
+      const shown = body.total_cents - body.refundable_cents;
+      return shown < wanted ? [`answer ${number} shows ${shown} of ${wanted} that went back of ${body.id}`] : [];
     });
   },
 };

@@ -62,6 +62,8 @@ export interface AskedRequest {
 
 export interface Acted {
   readonly kind: 'act';
+  /** The name of its operation by default. */
+  readonly name?: string;
   /** POST by default. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Below `/_local`. */

@@ -12,6 +12,7 @@ import {
   type WorldOperation,
 } from './operation.ts';
 import { ADA, GUESTS, PRODUCTS, PROJECT, ROOT, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
+import { payInBrowser } from './provider-acts.ts';
 import type { StageAnswer } from './stage.ts';
 
 /** Operations on payments and refunds. */
@@ -212,9 +213,19 @@ const update: WorldOperation = {
       method: 'PUT',
       path: `/payments/intents/${payment.id}`,
       body: { description: 'changed', ...maybe('total_cents', amount), ...maybe('payment_method_id', method) },
-      ...(prng.chance(0.4) && { next: () => confirmStep(person, payment, prng) }),
+      next: afterUpdate(person, payment, prng),
     };
   },
+};
+
+/** The person confirms. A payer who gets no clear answer may go on in the browser, while the amount at the provider is unclear. */
+const afterUpdate = (person: Person, payment: Known, prng: Prng) => {
+  const confirms = prng.chance(0.4);
+  const goesOn = prng.chance(0.5);
+  return ({ status }: StageAnswer): OperationStep | undefined => {
+    if (goesOn && (status === 0 || status >= 500)) return payInBrowser(payment, prng);
+    return confirms ? confirmStep(person, payment, prng) : undefined;
+  };
 };
 
 const cancel: WorldOperation = {

@@ -1,4 +1,5 @@
 import { LOCAL_SECRETS, PUBLISHABLE_KEY } from '../../../infra/local/machine/environment.ts';
+import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './operation.ts';
@@ -165,19 +166,27 @@ const stripeIntent = ({ prng, knowledge }: Scene, statuses: readonly string[]): 
 
 const STRIPE = '/providers/stripe/v1';
 
+const PAY_IN_BROWSER = 'pay in the browser';
+
+/** The payer of a payment at Stripe pays past the service. */
+export const payInBrowser = ({ fields }: Pick<Known, 'fields'>, prng: Prng): Acted | undefined => {
+  const { client_secret: secret, provider_payment_id: intent } = fields;
+  const method = prng.chance(0.8) ? 'pm_card_visa' : 'pm_card_visa_chargeDeclined';
+  if (typeof secret !== 'string' || !String(intent).startsWith('pi_')) return undefined;
+  return {
+    kind: 'act',
+    name: PAY_IN_BROWSER,
+    path: `${STRIPE}/payment_intents/${intent}/confirm`,
+    ...form(PUBLISHABLE_KEY, { client_secret: secret, payment_method: method }),
+  };
+};
+
 const confirmInBrowser: WorldOperation = {
-  name: 'pay in the browser',
+  name: PAY_IN_BROWSER,
   weight: 4,
   plan: (scene) => {
     const payment = stripeIntent(scene, ['created', 'requires_payment_method', 'failed']);
-    const secret = payment?.fields['client_secret'];
-    if (!payment || typeof secret !== 'string') return undefined;
-    const method = scene.prng.chance(0.8) ? 'pm_card_visa' : 'pm_card_visa_chargeDeclined';
-    return {
-      kind: 'act',
-      path: `${STRIPE}/payment_intents/${payment.fields['provider_payment_id']}/confirm`,
-      ...form(PUBLISHABLE_KEY, { client_secret: secret, payment_method: method }),
-    };
+    return payment && payInBrowser(payment, scene.prng);
   },
 };
 

@@ -53,6 +53,8 @@ const SPANS = [
   { weight: 4, ms: 70 * SECOND },
   { weight: 2, ms: 6 * MINUTE },
   { weight: 2, ms: HOUR },
+  // Longer than half a day, so that a payment may be confirmed late in the day that it has.
+  { weight: 1, ms: 13 * HOUR },
   { weight: 2, ms: 26 * HOUR },
   { weight: 1, ms: 8 * DAY },
   { weight: 1, ms: 32 * DAY },
@@ -97,8 +99,8 @@ export const createWorld = ({
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
     const answer = step.kind === 'act' ? await act(step) : await client.ask(operation.name, step, chance);
     if (step.kind === 'act') {
-      const { path, isFailure = false } = step;
-      acts.push({ name: operation.name, path, at: stage.now(), status: answer.status, isFailure });
+      const { name = operation.name, path, isFailure = false } = step;
+      acts.push({ name, path, at: stage.now(), status: answer.status, isFailure });
     }
     const next = step.next?.(answer);
     if (next) await carryOut({ label, operation, step: next, chance });
