@@ -1,0 +1,81 @@
+/**
+ * @module One stored payment, a clock that the test moves, and a provider whose responses the test scripts. Any call that a test
+ * does not script has an unknown outcome.
+ */
+import type { Outcome } from '../../shared/core/outcome.ts';
+import { type Instant, iso } from '../../shared/core/time.ts';
+import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
+import { paymentItem, paymentStore } from '../../shared/payments/payment-store.ts';
+import { paymentKey } from '../../shared/platform/keys.ts';
+import type { Item } from '../../shared/platform/table.ts';
+import type { ProviderPayment, ReportedStatus } from '../../shared/providers/payment-port.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import type { Providers } from '../../shared/providers/registry.ts';
+import { logLines } from './log-lines.ts';
+import { memoryTable } from './memory-table.ts';
+import { NOON } from './payment.ts';
+import { answers, stripeThatAnswers } from './stripe.ts';
+
+export type Script = Partial<PaymentProvider>;
+
+/** The provider's report of the builders' payment, as the outcome of a call. */
+export const reported = (
+  status: ReportedStatus,
+  fields: Partial<ProviderPayment> = {},
+): { readonly kind: 'done'; readonly value: ProviderPayment } => ({
+  kind: 'done',
+  value: {
+    ...{ intentId: 'pi_1', paymentId: 'pi_1', status, amountCents: 2_500, currency: 'USD', attemptRef: 'ch_2' },
+    ...{ failureCode: undefined, clientSecret: undefined, nextAction: undefined, methodId: undefined },
+    ...{ ourPaymentId: undefined, ...fields },
+  },
+});
+
+export const UNKNOWN: Outcome<never> = { kind: 'unknown', reason: 'timeout' };
+
+export const paymentWork = async (record: Payment, script: Script, others: readonly Item[] = []) => {
+  const clock = { at: NOON };
+  const now = (): Instant => clock.at;
+  const { table } = memoryTable({ now });
+  const { log, lines } = logLines();
+  const calls: string[] = [];
+  const whole = { ...stripeThatAnswers(answers(500, {})).provider(), ...script };
+  const noted = Object.entries(whole).map(([name, part]) => {
+    if (typeof part !== 'function' || name === 'isStoredMethod') return [name, part];
+    return [
+      name,
+      (...input: unknown[]) => {
+        calls.push(name);
+        return Reflect.apply(part, whole, input);
+      },
+    ];
+  });
+  const provider = Object.fromEntries(noted) as PaymentProvider;
+  const providers: Providers = {
+    find: async () => provider,
+    require: async () => provider,
+    openSlots: async () => undefined,
+  };
+  for (const item of [paymentItem(record, NOON), ...others]) await table.put(item);
+  const load = async (): Promise<Item | undefined> => table.get(paymentKey(record.id));
+  return {
+    clock,
+    table,
+    lines,
+    /** The names of the calls to the provider, in order. */
+    calls,
+    load,
+    deps: { table, now, log, providers, isChargeOpen: async () => true },
+    /** When work is next due, as epoch milliseconds; undefined if none is. */
+    dueAt: async (): Promise<number | undefined> => {
+      const dueAt = (await load())?.['due_at'];
+      return dueAt === undefined ? undefined : Date.parse(String(dueAt));
+    },
+    /** Another function commits a version of the payment. */
+    overtake: async (fields: Partial<VisiblePayment>): Promise<void> => {
+      const found = await paymentStore(table, now).loadVisible(record.id);
+      if (!found) throw new Error('no payment');
+      await table.put(paymentItem({ ...found, ...fields, version: found.version + 1, updatedAt: iso(now()) }, now()));
+    },
+  };
+};

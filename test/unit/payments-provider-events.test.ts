@@ -1,0 +1,321 @@
+/** @module A provider's event about a payment. Which payment it is about, which facts it brings, and what it may not change. */
+import { describe, expect, test } from 'vitest';
+import { iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import type { VisiblePayment } from '../../shared/payments/payment.ts';
+import { putAlias } from '../../shared/platform/alias.ts';
+import { organizationKey } from '../../shared/platform/keys.ts';
+import type { Item } from '../../shared/platform/table.ts';
+import type { InboundEventType, ProviderEvent } from '../../shared/providers/event-port.ts';
+import { applyPaymentEvent, type PaymentEvent } from '../../shared/webhooks/payment-event.ts';
+import { draft, NOON, payment } from '../builders/payment.ts';
+import { paymentWork, reported, type Script, UNKNOWN } from '../builders/payment-work.ts';
+
+type Type = PaymentEvent['type'];
+
+interface Sent {
+  readonly record?: VisiblePayment;
+  readonly type?: Type;
+  readonly object?: Partial<ProviderEvent['object']>;
+  /** After noon, in seconds. */
+  readonly after?: number;
+  readonly slot?: PaymentEvent['slot'];
+  readonly isOfInterface?: true;
+  readonly script?: Script;
+  readonly others?: readonly Item[];
+  /** The provider's id that leads to the payment; none by default. */
+  readonly alias?: { readonly externalId: string; readonly kind: 'PAY' | 'SUB' };
+}
+
+const apply = async ({ record = payment(), type = 'payment_intent.succeeded', slot = 'provider_a', ...sent }: Sent) => {
+  const { object, after = 0, script = {}, others = [], alias, isOfInterface } = sent;
+  const work = await paymentWork(record, script, others);
+  if (alias) await putAlias(work.table, { providerId: slot, ...alias }, { kind: alias.kind, id: record.id });
+  work.clock.at = NOON + MINUTE;
+  const event: ProviderEvent = {
+    ...{ id: 'evt_1', rawType: type, type: type satisfies InboundEventType, createdAt: NOON / SECOND + after },
+    ...(isOfInterface && { isOfInterface }),
+    object: {
+      ...{ id: 'pi_1', intentId: undefined, amountCents: 2_500, currency: 'USD', attemptRef: undefined },
+      ...{ failureCode: undefined, ourPaymentId: record.id, method: undefined, customer: undefined, ...object },
+    },
+  };
+  const result = await applyPaymentEvent(work.deps, { slot, type, event });
+  return { ...work, result, stored: await work.load() };
+};
+
+const claimed = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
+  payment({
+    status: 'processing',
+    version: 2,
+    attempt: 1,
+    claimedAt: iso(NOON),
+    reconcileAt: iso(NOON + MINUTE),
+    ...fields,
+  });
+
+describe('an event about a payment', () => {
+  test.each([
+    ['payment_intent.succeeded', 'succeeded', {}],
+    ['payment_intent.failed', 'failed', { failureCode: 'do_not_honor' }],
+    ['payment_intent.canceled', 'canceled', {}],
+  ] as const)('%s makes it %s', async (type, status, facts) => {
+    const { result, stored } = await apply({ record: claimed(), type });
+    expect(result).toMatchObject({
+      kind: 'applied',
+      status,
+      payment: { status, version: 3, updatedAt: iso(NOON + MINUTE) },
+    });
+    expect(stored).toMatchObject({ status, version: 3, cause: 'event', ...facts });
+  });
+
+  test('payment_intent.processing makes a payment that waited for its payer processing', async () => {
+    const { result } = await apply({ record: claimed({ status: 'pending' }), type: 'payment_intent.processing' });
+    expect(result).toMatchObject({ kind: 'applied', status: 'processing' });
+  });
+
+  test('payment_intent.requires_action makes a payment that nobody has confirmed here pending', async () => {
+    const { result } = await apply({ type: 'payment_intent.requires_action' });
+    expect(result).toMatchObject({ kind: 'applied', status: 'pending' });
+  });
+
+  test('stores the attempt and the reason of the failure that it names', async () => {
+    const { stored } = await apply({
+      ...{ record: claimed({ attemptRef: 'ch_1' }), type: 'payment_intent.failed' },
+      object: { attemptRef: 'ch_2', failureCode: 'expired_card' },
+    });
+    expect(stored).toMatchObject({ attemptRef: 'ch_2', failureCode: 'expired_card' });
+    const silent = await apply({ record: claimed({ attemptRef: 'ch_1' }), object: { failureCode: 'expired_card' } });
+    expect(silent.stored).toMatchObject({ attemptRef: 'ch_1', status: 'succeeded' });
+    expect(silent.stored?.['failureCode']).toBeUndefined();
+  });
+
+  test('stores the id of the capture that it is about, and no other id', async () => {
+    const order = claimed({ providerIntentId: 'order_1', providerPaymentId: 'order_1' });
+    const { stored } = await apply({ record: order, object: { id: 'capture_1', intentId: 'order_1' } });
+    expect(stored).toMatchObject({ providerIntentId: 'order_1', providerPaymentId: 'capture_1' });
+    const ofOrder = await apply({ record: order, object: { id: 'order_1' } });
+    expect(ofOrder.result).toMatchObject({ payment: { providerPaymentId: 'order_1' } });
+  });
+
+  test('with nothing new is ignored', async () => {
+    const { result, stored } = await apply({ record: payment({ status: 'succeeded' }) });
+    expect(result).toMatchObject({ kind: 'ignored', reason: 'no change', payment: { status: 'succeeded' } });
+    expect(stored).toMatchObject({ version: 1 });
+  });
+
+  test('from before the claim has the payment looked up now, and changes nothing', async () => {
+    const { result, stored, dueAt } = await apply({ record: claimed(), after: -1 });
+    expect(result).toMatchObject({ kind: 'ignored', reason: 'stale' });
+    expect([stored?.['status'], await dueAt()]).toEqual(['processing', NOON + MINUTE]);
+    const settled = await apply({ record: claimed({ status: 'succeeded' }), type: 'payment_intent.failed', after: -1 });
+    expect([settled.result.kind, await settled.dueAt()]).toEqual(['ignored', undefined]);
+  });
+});
+
+describe('the payment of an event', () => {
+  const other = { ourPaymentId: 'pay_00000000000000000000000f' };
+
+  test.each(['pi_1', 'order_1'])(
+    'is found by the provider’s id %s, whatever id of ours the event names',
+    async (externalId) => {
+      const { result } = await apply({
+        ...{ alias: { externalId, kind: 'PAY' }, object: { ...other, id: 'pi_1', intentId: 'order_1' } },
+      });
+      expect(result).toMatchObject({ kind: 'applied', status: 'succeeded' });
+    },
+  );
+
+  test('is not found by an id that leads to another kind of record', async () => {
+    const { result } = await apply({ alias: { externalId: 'pi_1', kind: 'SUB' }, object: other });
+    expect(result).toEqual({ kind: 'early', isUnnamed: false });
+  });
+
+  test('is early if it is not stored yet, and unnamed if the event names none of ours', async () => {
+    const named = await apply({ object: other });
+    expect(named.result).toEqual({ kind: 'early', isUnnamed: false });
+    const unnamed = await apply({ object: { ourPaymentId: undefined } });
+    expect(unnamed.result).toEqual({ kind: 'early', isUnnamed: true });
+    const contract = await apply({ object: { ourPaymentId: undefined }, isOfInterface: true });
+    expect(contract.result).toEqual({ kind: 'early', isUnnamed: false });
+  });
+
+  test.each([
+    ['the provider differs', { slot: 'provider_b' }, 'provider differs'],
+    ['neither id is the payment’s', { object: { id: 'pi_9', intentId: 'order_9' } }, 'provider object differs'],
+    ['it has no other id', { object: { id: 'pi_9' } }, 'provider object differs'],
+  ] as const)('named by our id alone is not believed if %s', async (_, sent, reason) => {
+    const { result, stored } = await apply(sent);
+    expect(result).toMatchObject({ kind: 'quarantined', reason, payment: { status: 'created' } });
+    expect(stored).toMatchObject({ status: 'created', version: 1 });
+  });
+
+  test.each([
+    { id: 'pi_1', intentId: 'order_9' },
+    { id: 'capture_1', intentId: 'pi_1' },
+    { id: 'capture_1', intentId: undefined },
+  ])('named by our id is believed if one of the provider’s ids is the payment’s: %j', async (object) => {
+    const { result } = await apply({ record: payment({ providerPaymentId: 'capture_1' }), object });
+    expect(result).toMatchObject({ kind: 'applied' });
+  });
+});
+
+describe('an event with another amount', () => {
+  test.each([
+    ['amount differs', { amountCents: 2_501 }],
+    ['currency differs', { currency: 'EUR' }],
+  ])('is quarantined: %s', async (reason, object) => {
+    const { result, stored } = await apply({ record: claimed(), object });
+    expect(result).toMatchObject({ kind: 'quarantined', reason, payment: { status: 'processing' } });
+    expect(stored).toMatchObject({ status: 'processing', version: 2 });
+  });
+
+  test('applies the update that is under way with the status, if it has the amount of the update', async () => {
+    const record = payment({ status: 'pending', draft: draft(), draftVersion: 1, version: 2 });
+    const { result, stored } = await apply({ record, object: { amountCents: 3_000 } });
+    expect(result).toMatchObject({ kind: 'applied', payment: { totalCents: 3_000, status: 'succeeded' } });
+    expect(stored).toMatchObject({ totalCents: 3_000, status: 'succeeded' });
+    expect(stored?.['draft']).toBeUndefined();
+    const before = await apply({ record });
+    expect(before.stored).toMatchObject({ totalCents: 2_500, status: 'succeeded' });
+  });
+});
+
+describe('an event that contradicts a settled payment', () => {
+  const canceled = payment({ status: 'canceled', version: 3 });
+  const reads = (outcome: Awaited<ReturnType<NonNullable<Script['findPayment']>>>): Script => ({
+    findPayment: async () => outcome,
+  });
+  const REASON = 'canceled here, succeeded by the event';
+
+  test('is applied if the provider confirms it, with what the provider reports', async () => {
+    const report = reported('succeeded', { paymentId: 'capture_1', attemptRef: 'ch_9' });
+    const { result, stored, lines } = await apply({ record: canceled, script: reads(report) });
+    expect(result).toMatchObject({ kind: 'applied', status: 'succeeded', payment: { status: 'succeeded' } });
+    expect(stored).toMatchObject({
+      providerPaymentId: 'capture_1',
+      attemptRef: 'ch_9',
+      anomaly: REASON,
+      cause: 'event',
+    });
+    expect(lines).toMatchObject([
+      {
+        ...{ level: 'error', message: 'payment anomaly' },
+        fields: { payment_id: canceled.id, provider: 'provider_a', reason: REASON },
+      },
+    ]);
+  });
+
+  test.each([
+    ['has the payment no more', { kind: 'refused', reason: 'resource_missing' }],
+    ['reports another amount', reported('succeeded', { amountCents: 1 })],
+  ] as const)('is quarantined if the provider %s', async (_, outcome) => {
+    const { result, stored, lines } = await apply({ record: canceled, script: reads(outcome) });
+    expect(result).toMatchObject({ kind: 'quarantined', reason: REASON, payment: { status: 'canceled' } });
+    expect([stored?.['version'], lines.length]).toEqual([3, 1]);
+  });
+
+  test.each([
+    ['confirms the record', 'canceled', 0],
+    ['reports a status that is not later', 'failed', 1],
+  ] as const)('is ignored if the provider %s', async (_, status, anomalies) => {
+    const { result, stored, lines } = await apply({ record: canceled, script: reads(reported(status)) });
+    expect(result).toMatchObject({ kind: 'ignored', reason: `anomaly: ${REASON}`, payment: { status: 'canceled' } });
+    expect([stored?.['version'], lines.length]).toEqual([3, anomalies]);
+  });
+
+  test.each([UNKNOWN, { kind: 'not_done', reason: 'unreachable' }] as const)(
+    'is tried again after %j',
+    async (outcome) => {
+      await expect(apply({ record: canceled, script: reads(outcome) })).rejects.toThrow('cannot be read now');
+    },
+  );
+});
+
+describe('an event of the payer’s approval', () => {
+  const approval = { object: { awaitsCapture: true }, type: 'payment_intent.requires_action', after: 1 } as const;
+  const captures: Script = { confirmIntent: async () => reported('succeeded') };
+
+  test('captures the payment once', async () => {
+    const { result, stored, calls } = await apply({ ...approval, script: captures });
+    expect(result).toMatchObject({ kind: 'applied', status: 'succeeded', payment: { status: 'succeeded' } });
+    expect([stored?.['status'], stored?.['attempt'], calls]).toEqual(['succeeded', 1, ['confirmIntent']]);
+  });
+
+  test('leaves the payment pending with its look in two minutes if the capture was not carried out', async () => {
+    const script: Script = { confirmIntent: async () => ({ kind: 'not_done', reason: 'unreachable' }) };
+    const { result, dueAt } = await apply({ ...approval, script });
+    expect(result).toMatchObject({ kind: 'applied', status: 'pending' });
+    expect(await dueAt()).toBe(NOON + 3 * MINUTE);
+  });
+
+  test('captures nothing for an organization that was deleted', async () => {
+    const record = payment({ organizationId: 'org_1' });
+    const gone = await apply({ ...approval, record, script: captures });
+    expect(gone.result).toMatchObject({ kind: 'ignored', reason: 'the organization was deleted' });
+    expect([gone.calls, gone.stored?.['version']]).toEqual([[], 1]);
+    const there = await apply({ ...approval, record, script: captures, others: [{ ...organizationKey('org_1') }] });
+    expect(there.result).toMatchObject({ kind: 'applied', status: 'succeeded' });
+  });
+
+  test('is quarantined if it approves another amount', async () => {
+    const object = { awaitsCapture: true, amountCents: 1 } as const;
+    const { result, calls } = await apply({ ...approval, object, script: captures });
+    expect([result.kind, calls]).toEqual(['quarantined', []]);
+  });
+
+  test.each([
+    ['is succeeded', claimed({ status: 'succeeded' }), undefined],
+    ['is processing', claimed(), NOON + MINUTE],
+    ['stale', claimed({ status: 'failed', claimedAt: iso(NOON + SECOND) }), undefined],
+  ])('is ignored: %s', async (reason, record, due) => {
+    const { result, calls, dueAt } = await apply({ ...approval, record, script: captures });
+    expect(result).toMatchObject({ kind: 'ignored', reason, payment: { status: record.status } });
+    expect([calls, await dueAt()]).toEqual([[], due]);
+  });
+
+  test('has a pending payment looked up now if it is older than the claim', async () => {
+    const record = claimed({
+      status: 'pending',
+      claimedAt: iso(NOON + 2 * SECOND),
+      reconcileAt: iso(NOON + 5 * MINUTE),
+    });
+    const { result, dueAt } = await apply({ ...approval, record });
+    expect([result.kind, await dueAt()]).toEqual(['ignored', NOON + MINUTE]);
+  });
+});
+
+describe('an approval during an update without a response', () => {
+  const approval = { type: 'payment_intent.requires_action', after: 1 } as const;
+  const record = payment({ draft: draft(), draftVersion: 1, version: 2, reconcileAt: iso(NOON + 5 * MINUTE) });
+  const object = { awaitsCapture: true, amountCents: 3_000 } as const;
+
+  test('captures the updated amount once the update is finished', async () => {
+    const { result, stored, calls } = await apply({
+      ...{ ...approval, record, object },
+      script: {
+        updateIntent: async () => reported('created', { amountCents: 3_000 }),
+        confirmIntent: async ({ amountCents }) => reported('succeeded', { amountCents }),
+      },
+    });
+    expect(calls).toEqual(['updateIntent', 'confirmIntent']);
+    expect(result).toMatchObject({ kind: 'applied', status: 'succeeded' });
+    expect(stored).toMatchObject({ totalCents: 3_000, status: 'succeeded' });
+  });
+
+  test('is early while the update cannot be finished', async () => {
+    const { result, calls } = await apply({
+      ...approval,
+      record,
+      object,
+      script: { updateIntent: async () => UNKNOWN },
+    });
+    expect([result, calls]).toEqual([{ kind: 'early' }, ['updateIntent']]);
+    const busy = await apply({ ...approval, object, record: { ...record, draftBusyUntil: iso(NOON + 5 * MINUTE) } });
+    expect([busy.result, busy.calls]).toEqual([{ kind: 'early' }, []]);
+  });
+
+  test('fails if the update meets a bug', async () => {
+    const script = { updateIntent: () => Promise.reject(new TypeError('a bug')) };
+    await expect(apply({ ...approval, record, object, script })).rejects.toThrow('a bug');
+  });
+});
