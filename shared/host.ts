@@ -1,3 +1,9 @@
+/**
+ * @module The environment of a function, and the dependencies that every function builds from it: settings, log,
+ * table, bus and queues. No other file reads process.env. Each dependency is built at its first use, once per cold
+ * start. A function that needs nothing else loads this file and not `runtime.ts`.
+ */
+
 import { jsonLog } from './core/logger.ts';
 import type { Right } from './core/rights.ts';
 import type { Environment } from './core/setting.ts';
@@ -10,11 +16,6 @@ import { connectDynamo } from './platform/dynamo-table.ts';
 import { openQueues } from './platform/queues.ts';
 import { openTable } from './platform/table.ts';
 
-/**
- * The environment of a function, and what every function builds from it: settings, log, table, bus and queues. The only
- * reader of process.env. Each dependency is built at its first use, once per cold start. Functions that need no more load
- * this file and not `runtime.ts`.
- */
 interface HostEnvironment {
   readonly env: Environment;
   readonly now: Now;
@@ -23,8 +24,8 @@ interface HostEnvironment {
   /** A table that the host connects; without it, the AWS SDK reaches the table. */
   readonly connection?: Connection;
   /**
-   * Names the instance that runs now, where one process stands for many: each has its own caches. On Lambda the process is
-   * the instance.
+   * Names the running instance if one process hosts several, because each instance has its own caches. On Lambda the
+   * process is the instance.
    */
   readonly instance?: () => object;
   /** Carries the requests to the bus and the queues; HTTP by default. */
@@ -33,7 +34,7 @@ interface HostEnvironment {
 
 /** How a host that runs every function in one process holds each function to its declared rights. */
 export interface FunctionRights {
-  /** Whether the running function declares the right. */
+  /** True if the running function declares the right. */
   readonly holds: (right: Right) => boolean;
 }
 
@@ -54,10 +55,10 @@ const builtFor = <T>(owner: () => object, build: () => T): (() => T) => {
     return known.value;
   };
 };
-/** For what keeps nothing between requests. */
+/** Builds a dependency once per host. For objects that keep nothing between requests. */
 /* @__NO_SIDE_EFFECTS__ */
 export const perHost = <T>(build: () => T): (() => T) => builtFor(() => host, build);
-/** For what keeps a cache, and what uses it. */
+/** Builds a dependency once per instance. For caches and the objects that use them. */
 /* @__NO_SIDE_EFFECTS__ */
 export const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host.instance?.() ?? host, build);
 

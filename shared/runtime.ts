@@ -1,3 +1,8 @@
+/**
+ * @module Builds the dependencies of functions that serve requests, call providers or send webhooks. Each dependency
+ * is built at its first use, so a function builds only those that it needs.
+ */
+
 import { randomBytes } from 'node:crypto';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
@@ -26,10 +31,6 @@ import { openProviders, openReceivers } from './providers/registry.ts';
 import { openPost } from './webhooks/post-webhook.ts';
 import { parseTargets, type Target } from './webhooks/webhook-targets.ts';
 
-/**
- * Builds the dependencies of functions that serve requests, call providers or send webhooks. Each is built at its first use,
- * so that a function loads only what it uses.
- */
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
@@ -45,7 +46,7 @@ const secrets = /* @__PURE__ */ perInstance(() => {
   };
 });
 
-/** In prod, weak secrets neither sign nor verify; without a strong one, guest tokens are off. */
+/** In prod, weak secrets neither sign nor verify. Without a strong secret, guest tokens are off. */
 const guestSecrets = /* @__PURE__ */ perInstance(() => {
   let logged = '';
   return async (): Promise<readonly string[]> => {
@@ -70,7 +71,7 @@ const guests = /* @__PURE__ */ perInstance(() =>
 const secretTexts = (json: string): Readonly<Record<string, string>> =>
   z.record(z.string(), z.string()).parse(JSON.parse(json || '{}'));
 
-/** The settings of a slot with the secrets of one purpose; undefined if the function may not read them. */
+/** The settings of a slot with the secrets of one purpose. Undefined if the function may not read them. */
 const withSecretsFor = (purpose: SecretPurpose) => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
   return async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
@@ -104,7 +105,7 @@ const receivers = /* @__PURE__ */ perInstance(() =>
   openReceivers({ ...registryOptions(), withSecrets: withSecretsFor('events') }),
 );
 
-/** Calls of due work alone: requests of payers do not count, and are never held back. */
+/** Counts only the calls of due work. Requests of payers do not count, and are never held back. */
 const callRate = /* @__PURE__ */ perInstance(() =>
   openCallRate({
     table: table(),
@@ -176,7 +177,7 @@ export const webDeps = /* @__PURE__ */ perInstance(() => ({
   }).authenticate,
   guestTokens: guests(),
   guestEmailList: settings().GUEST_EMAIL_LIST,
-  // The full lists show everyone the ids of methods and customers, so those ids prove nothing.
+  // The full lists show the ids of methods and customers to everyone, so an id proves nothing.
   guestContinueSeconds: settings().GUEST_EMAIL_LIST === 'full' ? 0 : settings().GUEST_CONTINUE_SECONDS,
   allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
@@ -223,7 +224,7 @@ export const routingDeps = /* @__PURE__ */ perHost(() => ({
   CONSOLE: settings().CONSOLE,
 }));
 
-/** What the console's page needs to know of the installation. */
+/** The settings that the console's page needs. */
 export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   basePath: settings().BASE_PATH,
@@ -266,7 +267,7 @@ export const deliverDeps = /* @__PURE__ */ perInstance(() => ({
   now,
 }));
 
-/** The reply to a test event has the results of its targets, so they must answer before the gateway's time-out. */
+/** The reply to a test event holds the results of its targets, so they must respond before the gateway's time-out. */
 const TEST_TIMEOUT_MS = 20_000;
 export const sendTestDeps = /* @__PURE__ */ perInstance(() => {
   const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();

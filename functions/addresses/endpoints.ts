@@ -1,3 +1,8 @@
+/**
+ * @module The HTTP endpoints for addresses, with the schemas, access rule and limits of each route. The API document
+ * is generated from them.
+ */
+
 import * as z from 'zod';
 import { ADDRESS_TYPES, addressRecord, TAX_ID_TYPES } from '../../shared/customers/address.ts';
 import { createAddressBody, listAddressesQuery, updateAddressBody } from '../../shared/customers/address-requests.ts';

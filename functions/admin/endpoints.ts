@@ -1,3 +1,8 @@
+/**
+ * @module The HTTP endpoints for platform admins: all payments, the summary of all payments and refunds, and the
+ * clearing of a cache.
+ */
+
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';

@@ -1,10 +1,15 @@
+/**
+ * @module The HTTP endpoints for reference records: products, projects, tiers and invites. Only platform admins may
+ * use them.
+ */
+
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { boundedText, idSchema, timestamp } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { REFERENCE_KINDS } from '../../shared/platform/keys.ts';
 
-/** No enum: an unknown kind must answer 404, not a validation error. */
+/** Not an enum, because an unknown kind must return 404 instead of a validation error. */
 const kind = boundedText(64).meta({
   description: `What kind of record: ${REFERENCE_KINDS.map((one) => `\`${one}\``).join(', ')}.`,
   examples: ['products'],

@@ -18,7 +18,7 @@ import { webhookEndpoints } from '../webhooks/endpoints.ts';
 import { workerTriggers } from '../workers/triggers.ts';
 import { docsEndpoints } from './endpoints.ts';
 
-/** All endpoints of the service. Every host, the API document and tests read it; entries do not. */
+/** All endpoints of the service. Every host, the API document and tests read this list; entries do not. */
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
   ...refundEndpoints,
@@ -38,7 +38,7 @@ export const endpoints: readonly Endpoint[] = [
   ...consoleEndpoints,
 ];
 
-/** The endpoints of the API document; the console's files are for browsers only. */
+/** The endpoints of the API document, which leaves out the files of the console. */
 export const documentedEndpoints: readonly Endpoint[] = endpoints.filter(({ serves }) => serves === 'data');
 
 export const triggers: readonly Trigger[] = workerTriggers;

@@ -5,7 +5,7 @@ import { type HttpResponse, renderError } from '../../shared/http/reply.ts';
 import { routingDeps } from '../../shared/runtime.ts';
 import { endpoints } from './catalogue.ts';
 
-/** Answers requests without a route: 405 if the path has a route for another method, else 404. */
+/** Responds to requests without a route: 405 if the path has a route for another method, else 404. */
 export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpResponse> => {
   const { requestId, http } = event.requestContext;
   const allowed = allowedMethods(http.method, http.path);
@@ -23,7 +23,7 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpRespon
   };
 };
 
-/** Only this entry reads the catalogue: its answer depends on every route. */
+/** Only this entry reads the catalogue, because its response depends on every route. */
 const routes = endpoints.map(({ method, path, serves }) => ({
   method,
   serves,
@@ -37,7 +37,10 @@ const routes = endpoints.map(({ method, path, serves }) => ({
 
 const LONGEST_PATH = 8_192;
 
-/** The other methods of the path's route. Empty if no route has the path, or if an encoded path hides the real route. */
+/**
+ * The methods of the path's route, if the requested method is not among them. Empty if no route has the path, or if an
+ * encoded path hides the real route.
+ */
 const allowedMethods = (asked: string, path: string): readonly string[] => {
   const { basePath, ...settings } = routingDeps();
   if (path.length > LONGEST_PATH || !path.startsWith(`${basePath}/`)) return [];

@@ -1,3 +1,8 @@
+/**
+ * @module The public HTTP endpoints about the service itself: its health, its API document, and the configuration for
+ * browsers.
+ */
+
 import * as z from 'zod';
 import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';

@@ -1,4 +1,10 @@
-/** The request that the API document shows for an operation. */
+/**
+ * @module The requests that the API document shows, by operation id. They use the ids of the demo data, so that they
+ * succeed unchanged on a new local host in the order of the document; provider events need a signature as well. `npm
+ * run examples` sends the requests and records the responses.
+ */
+
+/** The request that the API document shows for one operation. */
 interface ExampleRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -11,22 +17,22 @@ const CUSTOMER = { id: 'cust_e22190ff2c02680e49dcb181' };
 const UNUSED_CUSTOMER = { id: 'cust_e3c4044d92ef1ad8299a97b5' };
 const HOME = { id: 'addr_1ff68ec2e234825105489c60' };
 const WORKSHOP = { id: 'addr_35564e95faea095965435845' };
-/** Created, with a saved card. */
+/** A payment in status created, with a saved card. */
 const BASKET = { id: 'pay_f3b6e5cc2ee8500763d34425' };
-/** Created. */
+/** A payment in status created. */
 const DOUBTFUL = { id: 'pay_90f5eabdb002c3b2d9a067b5' };
 const SUCCEEDED = { id: 'pay_8a7d6686fd3088f0d939f06b' };
 const REFUNDED = { id: 'pay_f161540dd24ac7eab210bce1' };
 const REFUND = { id: 'ref_7c300118ec6d19d4060e36e9' };
 const DISPUTED = { id: 'pay_fe91ba26b4150252f75d3ad1' };
 const SUBSCRIPTION = { id: 'subs_c7bb313deae20b6e1e25aa5a' };
-/** Billed by the service: the events of a provider that bills arrive in any order. */
+/** A subscription that the service bills. Events of a provider that bills would arrive in any order. */
 const PAUSED_SUBSCRIPTION = { id: 'subs_47963b034ae025c56e2a06da' };
 const MEMBERSHIP = { id: 'mbr_ecad34b2b9eee13615d10a73' };
 const ORGANIZATION = { id: 'org_demo' };
 const MEMBER = { ...ORGANIZATION, memberId: 'mem_a213ad8bd0283d2e8ff665d7' };
 const ERASURE = { id: 'ers_d8fd319867a600cbeaf593b0' };
-/** Of the payment BASKET: its payment.created, as the local host's target received it. */
+/** The delivery of payment.created of the payment BASKET to the target of the local host. */
 const DELIVERY = { id: 'log_2c3c27ec826f678bdb7a36cd' };
 const GUEST = { email: 'gus@example.com' };
 const PRODUCT = { kind: 'products', id: 'poster' };
@@ -41,11 +47,6 @@ const event = (slot: 'a' | 'b' | 'c', payment: { id: string; amount: number; cur
   },
 });
 
-/**
- * The requests that the API document shows, by the operation's id. Their ids are those of the demo data, so that the requests
- * succeed as they stand on a new local host in the order of the document; the events of providers need a signature as well.
- * `npm run examples` sends them and records the answers.
- */
 export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payments.create-intent': {
     body: {

@@ -6,7 +6,7 @@ import { exampleRequests } from './example-requests.ts';
 const answered: Readonly<Record<string, unknown>> = answers;
 const acceptedBy: Readonly<Record<string, unknown>> = accepted;
 
-/** One success of each operation, by its id. */
+/** One successful response per operation, by operation id. */
 export const examples: Examples = Object.fromEntries(
   Object.entries(exampleRequests).map(([id, request]) => [
     id,

@@ -1,12 +1,13 @@
+/**
+ * @module The console's files, bundled from `web/` when this file is loaded, which the local host does at the first
+ * request. The build replaces this file with the finished files, so that a deployed function bundles nothing.
+ */
+
 import { basename, extname, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import type { ConsoleEntry, ConsoleFiles } from '../../shared/console/console.ts';
 
-/**
- * The console's files, bundled from `web/` when this file is loaded: on the local host at the first request. The build
- * replaces this file by the finished files, so that a deployed function bundles nothing.
- */
 const WEB = resolve(import.meta.dirname, 'web');
 
 const { outputFiles } = await build({
@@ -22,7 +23,7 @@ const { outputFiles } = await build({
   target: 'es2022',
   jsx: 'automatic',
   jsxImportSource: 'preact',
-  // The licenses of the packages stand in the repository.
+  // The licenses of the packages are in the repository.
   legalComments: 'none',
   logLevel: 'warning',
 });

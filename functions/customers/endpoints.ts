@@ -1,3 +1,8 @@
+/**
+ * @module The HTTP endpoints for customers, with the schemas, access rule and limits of each route. The API document
+ * is generated from them.
+ */
+
 import * as z from 'zod';
 import { projectRecord } from '../../shared/catalog/catalog-records.ts';
 import { CUSTOMER_SECRETS } from '../../shared/core/rights.ts';

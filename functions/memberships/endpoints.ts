@@ -1,3 +1,5 @@
+/** @module The HTTP endpoints for memberships and their tiers. They only read. */
+
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema, timestamp } from '../../shared/http/fields.ts';

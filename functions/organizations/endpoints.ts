@@ -1,3 +1,5 @@
+/** @module The HTTP endpoints for organizations and their members. All require a session. */
+
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { ROLES } from '../../shared/access/permissions.ts';
@@ -66,7 +68,7 @@ const listedMemberSchema = z
   })
   .meta({ id: 'ListedMember', description: 'A user in an organization, with the name to show.' });
 
-/** Fields of every route: sessions only, with the answer in an envelope. */
+/** Fields of every route, which requires a session and returns its data in an envelope. */
 const common = { auth: 'session', query: none, form: 'envelope' } as const;
 const reads = { status: 200, body: null, uses: ['table:read'] } as const;
 const writes = { status: 200, uses: ['table:read', 'table:put'] } as const;
@@ -199,7 +201,7 @@ export const addMemberEndpoint = endpoint({
   status: 201,
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'USER_NOT_FOUND', 'ALREADY_MEMBER', 'RATE_LIMITED', ...OWNER_ERRORS],
   idempotent: 'stored',
-  // Limited because the answer reveals whether an e-mail address has an account.
+  // Limited because the response reveals whether an e-mail address has an account.
   limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR, by: ({ caller }) => principalOf(caller) }],
 });
 

@@ -1,3 +1,8 @@
+/**
+ * @module The HTTP endpoints for saved payment methods, with the schemas, access rule and limits of each route. The
+ * API document is generated from them.
+ */
+
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
@@ -100,9 +105,9 @@ const addressNamed = ({
 }): readonly NamedRecord[] => (id ? [{ kind: addressRecord, id }] : []);
 
 /**
- * The provider checks each saved method, so an owner may save 20 per hour. Owners are free to create, so all saves of a user
- * for any owner, and all saves of an address without a session, share a window of three times that size. Users and
- * organizations are counted after the access rule.
+ * Limits on saving, because the provider checks each saved method. An owner may save 20 methods per hour. Owners are
+ * free to create, so all saves of a user for any owner share a window of three times that size, and so do all saves of
+ * an address without a session. Users and organizations are counted after the access rule.
  */
 const HOUR = 3_600;
 const SAVING = { max: 20, windowSeconds: HOUR } as const;

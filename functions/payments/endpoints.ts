@@ -1,3 +1,8 @@
+/**
+ * @module The HTTP endpoints for payments, with the schemas, access rule and limits of each route. The API document is
+ * generated from them.
+ */
+
 import * as z from 'zod';
 import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';

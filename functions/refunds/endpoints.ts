@@ -1,3 +1,5 @@
+/** @module The HTTP endpoints for refunds. Only platform admins create refunds or list those of all payments. */
+
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
@@ -13,7 +15,10 @@ const none = z.object({});
 const ofPayment = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
 const byId = z.object({ id: idSchema.describe('Names the refund, `ref_…`.') });
 
-/** POST /payments/confirm/{id} and POST /payments/sync/{provider_payment_id} have as many segments as the create's path. */
+/**
+ * Path segments that are not payment ids, because POST /payments/confirm/{id} and POST
+ * /payments/sync/{provider_payment_id} have as many segments as this path.
+ */
 const OTHER_ROUTES: readonly string[] = ['confirm', 'sync'];
 const byPaymentId = z.object({
   id: idSchema

@@ -1,3 +1,8 @@
+/**
+ * @module The HTTP endpoints for subscriptions, with the schemas, access rule and limits of each route. The API
+ * document is generated from them.
+ */
+
 import * as z from 'zod';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';

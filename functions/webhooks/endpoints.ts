@@ -1,3 +1,8 @@
+/**
+ * @module The HTTP endpoints for webhooks: one per provider slot for inbound events, and those for the log, test
+ * events and replays.
+ */
+
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { MEMORY_MB } from '../../shared/core/rights.ts';

@@ -1,3 +1,8 @@
+/**
+ * @module The triggers of the worker functions: streams, queues and schedules, with the rights and limits of each.
+ * Every host creates its workers from this list.
+ */
+
 import { CUSTOMER_SECRETS, MEMORY_MB, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
 
@@ -76,7 +81,7 @@ export const workerTriggers = [
     everyMinutes: 1,
     uses: ['table:read', 'table:put', 'queue:depth:run-due', 'queue:send:run-due'],
     timeoutSeconds: 55,
-    // On the first of the month it leases thousands of records per run.
+    // On the first of the month, each run leases thousands of records.
     memoryMb: MEMORY_MB.request,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
@@ -88,12 +93,12 @@ export const workerTriggers = [
     queue: 'run-due',
     rules: [],
     batchSize: 1,
-    // For the default of RUN_DUE_CONCURRENCY; each host applies the operator's value.
+    // Fits the default of RUN_DUE_CONCURRENCY; each host applies the operator's value.
     maxConcurrency: 60,
     visibilitySeconds: 360,
     maxReceives: 5,
     uses: ['table:read', 'table:put', 'table:delete', 'table:scan', ...CUSTOMER_SECRETS],
-    // It may wait for the rate of calls first.
+    // The function may first wait for the call rate of a provider.
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.background,
     impact:
@@ -123,7 +128,7 @@ export const workerTriggers = [
     batchSize: 1,
     maxConcurrency: 100,
     visibilitySeconds: 180,
-    // For the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
+    // Fits the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
     uses: ['table:read', 'table:put', 'secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 20,

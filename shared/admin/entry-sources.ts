@@ -1,13 +1,14 @@
+/**
+ * @module Sources of entries for the list of all payments. Each source returns its entries newest first. A position in
+ * the list is an entry's sort key (`created_at#id`), so one cursor fits every source, and sources can be merged.
+ */
+
 import { DAY, type Instant, instant, iso, utcDay } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { everyPaymentPartitions, paymentEntryKey } from '../platform/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../platform/listing.ts';
 import type { Item, Table } from '../platform/table.ts';
 
-/**
- * Sources of entries in the list of all payments, each newest first. A position in the list is the sort key of an entry
- * (`created_at#id`), so that one cursor fits every source, and sources can be merged.
- */
 export interface EntryRange {
   /** Inclusive, ISO. */
   readonly from: string | undefined;
@@ -21,13 +22,13 @@ export interface EntryRange {
 export interface EntriesFound {
   /** Newest first, at most `limit`. */
   readonly rows: readonly IndexRow[];
-  /** Every match at or above this sort key is in `rows`; undefined: every match of the range is. */
+  /** Every match at or above this sort key is in `rows`. Undefined means that `rows` holds every match of the range. */
   readonly knownFrom: string | undefined;
 }
 
 export type EntrySource = (range: EntryRange) => Promise<EntriesFound>;
 
-/** The entries of one user, guest or organization: one query, more only where a filter drops most entries. */
+/** The entries of one user, guest or organization. One query is enough unless a filter drops most entries. */
 export const ownersEntries =
   (table: Table, index: 'owner' | 'project', partition: string): EntrySource =>
   async ({ from, to, filter, limit, before }) => {
@@ -56,12 +57,13 @@ const DEFAULT_RANGE = 31 * DAY;
 /** A request makes at most this many queries, each of at most this many entries. */
 const MAX_QUERIES = 64;
 const MAX_ENTRIES_PER_QUERY = 250;
-/** Days that are read at once, where the newest days have had too few matches. */
+/** The most days that are read at the same time, after the newest days have had too few matches. */
 const MAX_DAYS_AT_ONCE = 8;
 
 /**
- * The entries of all payments, day by day back from the newest; all shards of a day at once. Empty days cost least by being
- * read together. Where the bound of a request is reached first, `knownFrom` tells how far the list is known.
+ * The entries of all payments, read day by day back from the newest, all shards of a day in parallel. Empty days are
+ * read several at a time to save round trips. If a request reaches its limit of queries first, `knownFrom` says how far
+ * back the list is known.
  */
 export const everyEntry =
   (table: Table): EntrySource =>
@@ -78,7 +80,7 @@ export const everyEntry =
       const missing =
         filter.length > 0 ? MAX_ENTRIES_PER_QUERY : Math.min(limit + 1 - rows.length, MAX_ENTRIES_PER_QUERY);
       const parts = await Promise.all(
-        // The first entry of a query may be the one at `below`, which is known already.
+        // The first entry of a query may be the entry at `below`, which is already known.
         partitions.map((partition) =>
           table.queryItems({ partition, from, to: walk.below, descending: true, filter, limit: missing + 1 }),
         ),
@@ -105,16 +107,16 @@ const cutAt = (rows: readonly IndexRow[], limit: number): EntriesFound => {
 interface Walk {
   /** Entries below this sort key are still to be read. */
   readonly below: string;
-  /** The number of days to read at once. */
+  /** The number of days to read in parallel. */
   readonly days: number;
 }
 
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
-/** The days from the one that the walk has reached back to the first day of the range. */
+/** The next days to read, from the day that the walk has reached back to the first day of the range. */
 const daysBack = ({ below, days }: Walk, from: string): readonly string[] => {
   const reached = instant(below.slice(0, ISO_LENGTH));
-  // Below the first sort key of a day lies the day before.
+  // Without an id, `below` is the start of a day, so the next day to read is the day before.
   const newest: Instant = below.length <= ISO_LENGTH ? reached - 1 : reached;
   return Array.from({ length: days }, (_, back) => utcDay(iso(newest - back * DAY))).filter(
     (day) => day >= utcDay(from),
@@ -139,7 +141,7 @@ const newestFirst = (rows: readonly IndexRow[], below: string, known: string | u
     .filter(({ sort }) => sort < below && (known === undefined || sort >= known))
     .toSorted((one, other) => (one.sort < other.sort ? 1 : -1));
 
-/** Several sources as one: each is read up to a page, and the page ends where one of them is no longer known. */
+/** Merges several sources. Each is read up to a page, and the page ends at the highest `knownFrom` of the sources. */
 export const together =
   (sources: readonly EntrySource[]): EntrySource =>
   async (range) => {

@@ -1,3 +1,8 @@
+/**
+ * @module The list of all payments, for platform admins: its filters, its search, and the source of entries that each
+ * request reads.
+ */
+
 import * as z from 'zod';
 import type { Identity } from '../access/identity.ts';
 import { isIdOf } from '../core/ids.ts';
@@ -24,7 +29,6 @@ import { cursorParameter, moment, paymentStatusList } from '../queries/parameter
 import { referenceHash } from '../queries/payment-entry.ts';
 import { cursorAt, type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
 
-/** Query parameters of the list of all payments. */
 const MAX_PER_PAGE = 100;
 const PER_PAGE = 25;
 
@@ -84,8 +88,8 @@ interface EveryPaymentDeps extends StoreDeps {
 }
 
 /**
- * The payments of all owners, newest first, for platform admins. A page may hold fewer payments than `limit`, even none,
- * while `has_more` is true: one request reads a bounded number of entries.
+ * The payments of all owners, newest first, for platform admins. A page may hold fewer payments than `limit`, even
+ * none, while `has_more` is true, because one request reads a bounded number of entries.
  */
 export const listEveryPayment = async (
   deps: EveryPaymentDeps,
@@ -94,7 +98,7 @@ export const listEveryPayment = async (
   runList(deps.table, {
     findPage: () => find(deps, query, pageOf(query, csvPage)),
     keyOf: ({ sort }) => paymentKey(sort.slice(sort.indexOf('#') + 1)),
-    // The record decides: its entry follows it by moments.
+    // The entry lags behind the record by moments, so the record decides whether the payment matches.
     recordOf: (item) => {
       const payment = paymentRecord.parse(item);
       return payment && matches(payment, query) ? payment : undefined;
@@ -117,7 +121,7 @@ interface Page {
   readonly before: string | undefined;
 }
 
-/** One list, whatever its filters: a cursor is a position in all payments. */
+/** Every filter uses the same list name, because a cursor is a position among all payments. */
 const EVERY_PAYMENT = 'every payment';
 
 const pageOf = (query: EveryPaymentQuery, csvPage: CsvPage | undefined): Page => {
@@ -139,7 +143,7 @@ const find = async (deps: EveryPaymentDeps, query: EveryPaymentQuery, page: Page
 
 const rowOf = (id: string): IndexRow => ({ ...paymentKey(id), sort: `#${id}`, fields: {} });
 
-/** Our id, or a provider's id of a payment: an exact look-up. */
+/** Finds a payment by our id or by a provider's id. */
 const paymentIdOf = async ({ table }: EveryPaymentDeps, search: string): Promise<string | undefined> => {
   if (isIdOf('payment', search)) return search;
   if (isEmail(search) || LAST_FOUR.test(search)) return undefined;
@@ -161,7 +165,7 @@ const sourceOf = async (deps: EveryPaymentDeps, query: EveryPaymentQuery): Promi
   return everyEntry(deps.table);
 };
 
-/** The guests' payments of an e-mail, and those of the user whom the identity service knows by it. */
+/** The payments of guests with this e-mail address, and of the user whom the identity service knows by it. */
 const entriesOfEmail = async ({ table, identity }: EveryPaymentDeps, email: string): Promise<EntrySource> => {
   const user = await identity.userByEmail(email);
   const partitions = [guestEntriesPartition(email), ...(user ? [userEntriesPartition(user.id)] : [])];

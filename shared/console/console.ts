@@ -1,12 +1,13 @@
+/**
+ * @module The console: a web page that calls the public API. All of its pages are one HTML document, whose script
+ * reads the path.
+ */
+
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, FileContent, Reply } from '../http/request.ts';
 
-/**
- * The console: a page for browsers that calls the public API. It is served as files; all of its pages are one document,
- * whose script reads the path.
- */
 export interface ConsoleEntry {
   /** Names of the script and the style sheet; each contains a hash of its content. */
   readonly script: string;
@@ -18,12 +19,12 @@ export type ConsoleFiles = Readonly<Record<string, string>>;
 
 export interface ConsoleDeps {
   readonly basePath: string;
-  /** Empty: users enter a session ID or token. */
+  /** If empty, users enter a session ID or token. */
   readonly signInUrl: string;
   readonly stage: string;
 }
 
-/** The page calls this host only, runs its own script only, and stands in no frame. */
+/** The page may call only this host and run only its own script, and no other page may frame it. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -47,7 +48,10 @@ export const showConsole =
 
 const FILES = 'assets/';
 
-/** Every path outside of the files is a page. @throws DomainError ROUTE_NOT_FOUND for a file that does not exist. */
+/**
+ * Serves a file of the console. Every other path is a page.
+ * @throws DomainError ROUTE_NOT_FOUND for a file that does not exist
+ */
 export const showConsoleFile =
   (entry: ConsoleEntry, files: ConsoleFiles) =>
   async (deps: ConsoleDeps, { params, headers }: ApiRequest<{ path: string }>): Promise<Reply> => {
@@ -64,7 +68,7 @@ const fileReply = (name: string, compressed: Buffer, takesGzip: boolean): Reply 
     body: takesGzip ? compressed : gunzipSync(compressed),
     headers: {
       'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
-      // The name changes with the content.
+      // A changed file gets a new name.
       'cache-control': 'public, max-age=31536000, immutable',
       vary: 'Accept-Encoding',
       ...(takesGzip && { 'content-encoding': 'gzip' }),

@@ -1,10 +1,14 @@
+/**
+ * @module A delivery: one event for one target. It is the message of the delivery queue, and is stored for 30 days so
+ * that it can be replayed.
+ */
+
 import * as z from 'zod';
 import { DAY, epochSeconds, type Instant } from '../core/time.ts';
 import { deliveryKey, type Historic } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { contentSchema, type OutboundEvent } from './outbound-event.ts';
 
-/** One event for one target: the message of the delivery queue, stored for 30 days so that it can be replayed. */
 const deliverySchema = z.object({
   id: z.string(),
   event: z.string(),
@@ -30,8 +34,8 @@ const namedIn = z.object({
 });
 
 /**
- * The payment or subscription that a canonical event is about. A provider's own event is sent as received, and not read
- * here.
+ * The payment or subscription that a canonical event is about. A provider's own event is sent as received, so it is not
+ * parsed here.
  */
 export const subjectOfDelivery = ({ event, content }: Pick<Delivery, 'event' | 'content'>): Historic | undefined => {
   const { payment_id: payment, subscription_id: subscription } =

@@ -1,14 +1,15 @@
+/**
+ * @module The ids of records whose person was erased, ours and the provider's. They stay after the erasure. A function
+ * that stores or sends an event looks up the event's ids here if the record itself does not show the erasure, so a
+ * late event never restores personal data.
+ */
+
 import { idsIn, withoutPerson } from '../core/person-fields.ts';
 import { iso } from '../core/time.ts';
 import { erasedKey, erasedPartition, type Key, listSort, providerEventKey } from '../platform/keys.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 import { packed, type StoredEvent } from './stored-event.ts';
 
-/**
- * The ids of the records whose person was erased: ours, and those at the provider. They stay after the erasure. Every writer that
- * stores or sends an event looks its ids up here where the record itself does not tell, so that a late event never brings
- * personal data back.
- */
 export const markErased = async (
   { table, now }: StoreDeps,
   erasureId: string,
@@ -24,7 +25,10 @@ export const markErased = async (
   await Promise.all([...known].map((id) => table.put(itemOf(id), [{ absent: true }])));
 };
 
-/** Events from before now about an organization's record that the user made hold the user's e-mail address. */
+/**
+ * Marks the user, because earlier events about an organization's record that the user made contain the user's e-mail
+ * address.
+ */
 export const markUserErased = async ({ table, now }: StoreDeps, userId: string): Promise<void> => {
   await table.put({ ...erasedUserKey(userId), at: iso(now()) });
 };
@@ -42,10 +46,10 @@ export const erasedIds = async (table: Table, erasureId: string): Promise<Readon
 
 /** Ids have a digit and at least ten characters; words of the payload do not. */
 const LIKE_AN_ID = /^(?=.*\d)[\w-]{10,64}$/;
-/** One BatchGet. The ids of an event's objects stand near its beginning. */
+/** One BatchGet reads 100 items: 99 ids and the user. The ids of an event's objects stand near its beginning. */
 const MAX_IDS = 99;
 
-/** Does the payload name a record whose person was erased? */
+/** True if the payload names a record whose person was erased. */
 export const namesErased = async (table: Table, payload: string): Promise<boolean> => {
   const ids = idsOf(payload);
   if (ids.length === 0) return false;
@@ -58,19 +62,21 @@ const idsOf = (payload: string): readonly string[] =>
 
 interface SentEvent {
   readonly body: string;
-  /** ISO time of the version that the event tells of. */
+  /** ISO time of the version that the event reports. */
   readonly timestamp: string;
   readonly userId: string | undefined;
 }
 
-/** `namesErased` for a canonical event: also true if its user was erased after the version that it tells of. */
+/**
+ * Like `namesErased`, for a canonical event. Also true if its user was erased after the version that the event reports.
+ */
 export const tellsOfErased = async (table: Table, { body, timestamp, userId }: SentEvent): Promise<boolean> => {
   const keys = [...idsOf(body).map(erasedKey), ...(userId === undefined ? [] : [erasedUserKey(userId)])];
   const found = (await table.getMany(keys)).filter((item) => item !== undefined);
   return found.some(({ at }) => at === undefined || String(at) >= timestamp);
 };
 
-/** A JSON text without the personal data of its person. */
+/** The JSON text without personal data; `{}` if it cannot be parsed. */
 export const withoutPersonText = (json: string): string => {
   try {
     return JSON.stringify(withoutPerson(JSON.parse(json)));

@@ -1,3 +1,8 @@
+/**
+ * @module The webhook log: one entry per attempt, inbound or outbound. An entry is redacted when it is written, and
+ * kept for 90 days.
+ */
+
 import * as z from 'zod';
 import { derivedId } from '../core/ids.ts';
 import { redact } from '../core/redaction.ts';
@@ -6,11 +11,12 @@ import type { Clause } from '../platform/expression.ts';
 import { type Historic, historyLogKey, type Key, listSort, logKey, shardOf } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 
-/** One log entry per attempt, inbound or outbound: redacted when it is written, kept 90 days. */
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
-/** The object of a provider's event in the shape of the interface. Amounts are in minor units, currencies in lower case. */
+/**
+ * The object of a provider's event in the shape of the interface. Amounts are in minor units, currencies in lower case.
+ */
 const shownEventSchema = z.object({
   id: z.string(),
   amount: z.number().optional(),
@@ -89,7 +95,7 @@ const responseSchema = z.object({
   error: z.string().optional(),
 });
 
-/** The entry in a timeline: without payload and owner. */
+/** The entry in a timeline, without payload and owner. */
 const historyItem = (entry: LogEntry, about: Historic): Item => {
   const { eventType, eventId, status, direction, attempt, target, createdAt, messageId } = entry;
   const logId = idOf(entry);
@@ -108,7 +114,7 @@ type Attempt = Pick<LogEntry, 'direction' | 'provider' | 'eventId' | 'target' | 
 const idOf = ({ direction, provider, eventId, target, messageId, attempt }: Attempt): string =>
   derivedId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
 
-/** Of an inbound event there is one entry: it is written when the event was applied, or given up. */
+/** The key of an inbound event's only log entry, which is written when the event is applied or given up. */
 export const inboundLogKey = ({ provider, eventId }: Pick<LogEntry, 'provider' | 'eventId'>): Key =>
   logKey(idOf({ direction: 'inbound', provider, eventId, attempt: 1 }));
 
@@ -132,7 +138,7 @@ export type LogRecord = z.infer<typeof logRecordSchema>;
 
 export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
 
-/** Which entries a caller lists: all (platform admins), an organization's, or the user's own. */
+/** The entries that a caller may list: all (platform admins), an organization's, or the user's own. */
 export type LogScope =
   | { readonly kind: 'everybody' }
   | { readonly kind: 'organization'; readonly organizationId: string }
@@ -152,8 +158,8 @@ export const logPartitions = (
 };
 
 /**
- * A partition of an index takes 1,000 writes per second, and holds back the table itself when it gets more. So the entries of an
- * owner lie in four partitions per status, and all entries together in sixteen.
+ * An index partition accepts 1,000 writes per second, and throttles the table itself above that. So an owner's entries
+ * are spread over four partitions per status, and all entries together over sixteen.
  */
 const SHARDS_OF_OWNER = 4;
 const SHARDS_OF_ALL = 16;

@@ -1,13 +1,14 @@
+/**
+ * @module An event of the bus, prepared for targets: a canonical event with its payload, or a provider's own event
+ * with a reference to its stored bytes.
+ */
+
 import * as z from 'zod';
 import { derivedId } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ACTED_ON_EVENTS, type InboundEventType } from '../providers/event-port.ts';
 
-/**
- * An event of the bus for targets: canonical, with its payload, or a provider's own event, with a reference to its
- * bytes.
- */
 export interface OutboundEvent {
   /** The same for every target, retry and replay; sent as webhook-id. */
   readonly id: string;

@@ -1,3 +1,5 @@
+/** @module A provider's event as received. One item is the receipt, the guard against duplicates and the raw bytes. */
+
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
@@ -7,17 +9,16 @@ import { providerEventKey } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { EVENT_KEPT_MS, type ProviderEvent } from '../providers/event-port.ts';
 
-/** A provider's event as received. One item is the receipt, the guard against duplicates and the raw bytes. */
 const storedEventSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   eventId: z.string(),
   rawType: z.string(),
-  /** The interface's name of the event, where it has one. */
+  /** The interface's name of the event, if it has one. */
   type: z.string().optional(),
   receivedAt: z.string(),
-  /** The person of the event was erased, and with it the personal data of the event. */
+  /** The person of the event was erased, together with the event's personal data. */
   isBlanked: z.literal(true).optional(),
-  /** The person was erased before the event was applied: the function that applies the event blanks it. */
+  /** The person was erased before the event was applied, so the function that applies the event blanks it. */
   isToBlank: z.literal(true).optional(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });
@@ -42,13 +43,13 @@ export const storedEventItem = ({ providerId, event, raw, receivedAt }: Received
   ttl: epochSeconds(instant(receivedAt) + EVENT_KEPT_MS),
 });
 
-/** The bytes of a payload as an item keeps them. */
+/** The payload compressed with gzip, as an item stores it. */
 export const packed = (payload: Buffer | string): Uint8Array => gzipSync(payload);
 export const unpacked = (raw: Uint8Array): string => gunzipSync(raw).toString('utf8');
 
 export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);
 
-/** A stored provider event on the bus: with the provider's name of it, and a reference instead of the body. */
+/** A stored provider event for the bus, with the provider's event name and a reference instead of the body. */
 export const providerBusEvent = (
   stored: Pick<StoredEvent, 'providerId' | 'eventId' | 'rawType' | 'type'>,
 ): BusEvent => {

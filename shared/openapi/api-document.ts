@@ -1,3 +1,5 @@
+/** @module The API document (OpenAPI 3.1), generated from the declared endpoints. */
+
 import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Endpoint } from '../http/endpoint.ts';
 import { WHOLE_NUMBER } from '../http/paging.ts';
@@ -9,10 +11,7 @@ import { securitySchemes } from './security.ts';
 
 export type Examples = Readonly<Record<string, Example>>;
 
-/**
- * The API document (OpenAPI 3.1), generated from the catalogue.
- * @param examples by the id of their endpoint.
- */
+/** @param examples by the id of their endpoint */
 export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, examples: Examples) =>
   withProse(
     createDocument(
@@ -84,8 +83,8 @@ const withProse = <T>(document: T): T =>
   );
 
 /**
- * The text of a template literal as Markdown: an indented line goes on with the paragraph or the list item before it, and
- * an empty line ends the paragraph.
+ * The text of a template literal as Markdown. An indented line continues the paragraph or list item before it, and an
+ * empty line ends the paragraph.
  */
 export const prose = (text: string): string =>
   text

@@ -1,15 +1,19 @@
+/**
+ * @module Errors in the API document: when each code is returned, what the caller should do, and an example as the
+ * service renders it.
+ */
+
 import * as z from 'zod';
 import { DomainError, ERRORS, type ErrorCode, type ErrorDetails, invalid, notFound } from '../core/errors.ts';
 import { callsProviders } from '../core/rights.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
-/** What the document says of errors: when each code is the answer, with an example as the service renders it. */
 export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => Object.hasOwn(ERRORS, code));
 
 interface Guide {
-  /** When it is the answer, and what the caller should do. */
+  /** When the code is returned, and what the caller should do. */
   readonly when: string;
-  /** An error of this code with its message and details, where they are not the catalogue's message alone. */
+  /** An error of this code with its message and details. Absent if the default message is enough. */
   readonly example?: DomainError;
 }
 
@@ -179,7 +183,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   },
 };
 
-/** When a code is the answer, in one or two sentences. */
+/** When a code is returned, in one or two sentences. */
 export const meaningOfCode = (code: ErrorCode): string => GUIDE[code].when;
 
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
@@ -218,7 +222,7 @@ export const errorSchema = z
   })
   .meta({ id: 'Error', description: 'The one form of every error.', examples: [bodyOf('RESOURCE_NOT_FOUND')] });
 
-/** Every route can answer these: X-API-Version is a header of every route. */
+/** Every route can return these codes, because X-API-Version is a header of every route. */
 const ALWAYS: readonly ErrorCode[] = ['VALIDATION_ERROR', 'INTERNAL_ERROR'];
 const WITH_A_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
 const WITH_A_KEY: readonly ErrorCode[] = [
@@ -236,7 +240,7 @@ const WITH_A_CALLER: readonly ErrorCode[] = [
 /** True if the endpoint reads the header Idempotency-Key. */
 export const takesKey = ({ method, idempotent }: Endpoint): boolean => method === 'POST' && idempotent !== 'natural';
 
-/** The codes of the endpoint, by status: those that it declares and those that follow from its declaration. */
+/** The codes of the endpoint by status, both those that it declares and those that follow from its declaration. */
 export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly ErrorCode[]> => {
   const byStatus = new Map<number, ErrorCode[]>();
   const codes: readonly ErrorCode[] = [
@@ -256,7 +260,7 @@ export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly 
   return byStatus;
 };
 
-/** The refusals of the access rule. */
+/** The errors of the access rule. */
 const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
   if (!access) return [];
   const { action, record, organization } = access;
@@ -267,7 +271,10 @@ const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
   return [...missing, ...ofOrganization, ...ofRole];
 };
 
-/** An endpoint with a 202 answers it where the provider does not answer in time. */
+/**
+ * An endpoint that declares a 202 returns it if the provider does not respond in time. Other endpoints return
+ * PROVIDER_TIMEOUT.
+ */
 const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorCode[] => {
   if (!callsProviders(uses) || bodyForm === 'raw') return [];
   return ['PROVIDER_ERROR', 'PROVIDER_UNAVAILABLE', ...(accepted === undefined ? (['PROVIDER_TIMEOUT'] as const) : [])];

@@ -1,3 +1,8 @@
+/**
+ * @module The bodies of canonical events in the API document. A test compares them with the events that records
+ * derive.
+ */
+
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS } from '../core/money-back.ts';
@@ -9,7 +14,6 @@ import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ENTITY_TYPES } from '../platform/keys.ts';
 import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
 
-/** The bodies of canonical events, for the document. A test compares them with the events that records derive. */
 const time = z.string().meta({ format: 'date-time' });
 const id = z.string();
 const minorUnits = z.int().nonnegative();
@@ -239,6 +243,6 @@ export const eventBody = (event: CanonicalEvent, { summary, when, data }: EventT
     })
     .meta({ id: schemaName(event), description: `${summary}. ${when}` });
 
-/** payment.refund_failed: PaymentRefundFailedEvent */
+/** `payment.refund_failed` becomes `PaymentRefundFailedEvent`. */
 const schemaName = (event: CanonicalEvent): string =>
   `${event.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;

@@ -1,3 +1,5 @@
+/** @module The section `webhooks` of the API document: the events that the service sends to targets. */
+
 import * as z from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { optionalText } from '../http/fields.ts';
@@ -6,7 +8,6 @@ import { SAMPLES } from '../webhooks/event-samples.ts';
 import { EVENTS, eventBody } from './event-bodies.ts';
 import { WEBHOOKS_GROUP } from './groups.ts';
 
-/** The section `webhooks` of the document: what the service sends to targets. */
 const headers = z.object({
   'webhook-id': z.string().meta({
     description: 'Names the event, `msg_…`: the same for every target, retry and replay. Apply each id once.',

@@ -1,4 +1,8 @@
-/** The groups of operations, in the order in which an integrator needs them; by the first part of an endpoint's id. */
+/**
+ * @module The groups of operations in the API document, in the order in which an integrator needs them. The first part
+ * of an endpoint's id selects its group.
+ */
+
 const GROUPS = {
   payments: [
     'Payments',

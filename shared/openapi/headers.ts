@@ -1,10 +1,11 @@
+/** @module The HTTP headers that the service reads and sends, each with its meaning, for the API document. */
+
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
 import { takesKey } from './error-responses.ts';
 
-/** The headers that the service reads and sends, each with its meaning. */
 const idempotencyKey = z
   .string()
   .min(1)
@@ -71,7 +72,7 @@ const retryAfter = optionalText.meta({
   header: { id: 'Retry-After' },
 });
 
-/** Of every answer. */
+/** Headers of every response. */
 const common = { 'X-Request-Id': requestId, 'X-API-Version': apiVersion };
 
 export const successHeaders = (endpoint: Endpoint): z.ZodObject => {
@@ -94,7 +95,7 @@ const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   return { isPaged: isLinked || csv !== undefined, isCounted: isByNumber || isBareList };
 };
 
-/** The codes whose answer may name the time of the next try. */
+/** The codes whose response may carry `Retry-After`. */
 const WITH_A_TIME: readonly ErrorCode[] = [
   'RATE_LIMITED',
   'IDEMPOTENCY_IN_PROGRESS',

@@ -1,3 +1,5 @@
+/** @module One endpoint as an operation of the API document: its request, its responses, its errors and an example. */
+
 import * as z from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ErrorCode } from '../core/errors.ts';
@@ -9,13 +11,13 @@ import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
 import { securityOf, WHO_MAY_CALL } from './security.ts';
 
-/** One success of a route: the request and the whole answer. */
+/** A successful call of a route: the request and the whole response. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly response?: unknown;
-  /** The response 202 of a route that has another status for a finished request. */
+  /** The 202 response of a route that returns another status for a finished request. */
   readonly accepted?: unknown;
 }
 
@@ -102,7 +104,9 @@ const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
 const errorsOf = (endpoint: Endpoint) =>
   Object.fromEntries([...codesByStatus(endpoint)].map(([status, codes]) => [String(status), errorOf(codes)]));
 
-/** Responses with few codes repeat on many routes, so they stand once, under the names of their codes. */
+/**
+ * Responses with at most this many codes recur on many routes, so the document holds each once, named after its codes.
+ */
 const MOST_SHARED = 4;
 
 type ErrorResponse = ReturnType<typeof makeError>;

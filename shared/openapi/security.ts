@@ -1,6 +1,8 @@
+/** @module Authentication in the API document: the security schemes, and who may call each endpoint. */
+
 import type { Auth, Endpoint } from '../http/endpoint.ts';
 
-/** How callers of the endpoint prove who they are. */
+/** How callers of the endpoint authenticate. */
 export const securityOf = ({ auth, alsoPlatformAdmins }: Endpoint): Record<string, string[]>[] => [
   ...SECURITY[auth],
   ...(alsoPlatformAdmins ? [{ platformAdmin: [] }] : []),

@@ -1,3 +1,8 @@
+/**
+ * @module Parts that every provider adapter shares: the options that open an adapter, and small conversions of a
+ * vendor's names, times and lists.
+ */
+
 import type { Log } from '../core/logger.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { ProviderSlot, SlotSettings } from '../core/settings.ts';
@@ -12,7 +17,7 @@ export interface AdapterOptions {
   readonly log: Log;
 }
 
-/** The parts of a setting that holds several secrets by commas. */
+/** The parts of a setting that holds several secrets, separated by commas. */
 export const listed = (setting: string): readonly string[] =>
   setting
     .split(',')
@@ -25,17 +30,17 @@ export const secondsOf = (time: string): number => Math.floor(Date.parse(time) /
 export const oldestFirst = <T extends { readonly createdAt: number }>(found: readonly T[]): readonly T[] =>
   found.toSorted((a, b) => a.createdAt - b.createdAt);
 
-/** The service's word for each word of a provider; a word that is missing has no meaning here. */
+/** The service's word for each word of a provider. A provider word without an entry has no equivalent here. */
 export const wordTable = <T>(words: Readonly<Record<string, T>>): ReadonlyMap<string, T> =>
   new Map(Object.entries(words));
 
-/** The method of a capability that the provider lacks. The service does not call it; it does nothing. */
+/** A stub for a method whose capability the provider lacks. The service never calls it. */
 export const notOffered = async (): Promise<Extract<Outcome<never>, { kind: 'refused' }>> => ({
   kind: 'refused',
   reason: 'not_offered',
 });
 
-/** For vendors that want two names: the last word is the family name. `joinName` restores the input. */
+/** For vendors that require two names. The last word is the family name; `joinName` restores the input. */
 export const splitName = (name: string): readonly [given: string, family: string | undefined] => {
   const at = name.lastIndexOf(' ');
   return at > 0 && at < name.length - 1 ? [name.slice(0, at), name.slice(at + 1)] : [name, undefined];

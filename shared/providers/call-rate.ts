@@ -1,13 +1,15 @@
+/**
+ * @module Limits the rate of the calls that due work makes to each provider, across all instances that do due work.
+ * The limiter is a token bucket per slot, stored as one item of the table. An instance reserves calls in blocks, so
+ * that one write covers many calls, and waits until its block begins. Requests of payers bypass the limiter, so
+ * neither a full bucket nor a failing table refuses them.
+ */
+
 import type { ProviderSlot } from '../core/settings.ts';
 import { type Instant, MINUTE, type Now, SECOND } from '../core/time.ts';
 import { callsKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 
-/**
- * The rate of the calls that due work makes to each provider, shared by all instances that do due work: a token bucket per
- * slot, as one item of the table. An instance reserves calls in blocks, so that one write covers many calls, and waits
- * until its block begins. Requests of payers never ask here: neither a full bucket nor a failing table refuses them.
- */
 export interface CallRateOptions {
   readonly table: Table;
   readonly now: Now;
@@ -16,30 +18,30 @@ export interface CallRateOptions {
 }
 
 export interface CallLimit {
-  /** 0: no limit. */
+  /** 0 means no limit. */
   readonly callsPerSecond: number;
-  /** Calls that may follow one another at once after a pause. */
+  /** Calls that may follow a pause without a wait. */
   readonly burst: number;
 }
 
 export interface CallRate {
   /**
-   * Waits until the instance may call the provider, at most 10 s.
-   * @returns the ms after which to ask again, where the wait would be longer; undefined where it may call now
+   * Waits at most 10 s until the instance may call the provider.
+   * @returns undefined if the instance may call now; the ms until the next try if the wait would be longer
    */
   readonly admit: (slot: ProviderSlot) => Promise<number | undefined>;
-  /** Counts a call; calls beyond the reserved block are paid for with the next block. */
+  /** Counts a call. The next block pays for calls beyond the reserved block. */
   readonly count: (slot: ProviderSlot) => void;
 }
 
 const BLOCKS_PER_SECOND = 5;
-/** The rest of a block is dropped after this time. */
+/** Unused calls of a block expire after this time. */
 const BLOCK_KEPT_MS = MINUTE;
 const MOST_WAIT_MS = 10 * SECOND;
 const RESERVE_TRIES = 5;
 
 interface Block {
-  /** Below zero: calls made beyond the block. */
+  /** Negative if calls were made beyond the block. */
   readonly calls: number;
   readonly until: Instant;
 }
@@ -60,7 +62,7 @@ export const openCallRate = (options: CallRateOptions): CallRate => {
     const size = Math.max(1, Math.round(callsPerSecond / BLOCKS_PER_SECOND));
     const waitMs = await reserve(options, slot, size + debt);
     if (waitMs > MOST_WAIT_MS) return waitMs;
-    // Calls that were counted meanwhile stay counted.
+    // Calls counted during the reservation stay counted.
     blocks.set(slot, { calls: blockOf(slot).calls + debt - expired + size, until: now() + BLOCK_KEPT_MS });
     if (waitMs > 0) await sleep(waitMs);
     return undefined;
@@ -75,8 +77,8 @@ export const openCallRate = (options: CallRateOptions): CallRate => {
 };
 
 /**
- * The item's `at` is the time at which the last reserved call is due. @returns the ms until the block begins; nothing is
- * reserved where that is longer than an instance waits
+ * The item's `at` is the time at which the last reserved call is due.
+ * @returns the ms until the block begins; if that exceeds the wait limit of an instance, nothing is reserved
  */
 const reserve = async (
   { table, now, limitOf }: CallRateOptions,
@@ -96,7 +98,7 @@ const reserve = async (
     if (added.ok) return Math.max(0, Number(added.item['at']) - blockMs - at);
     const reservedUntil = Number(added.found?.['at'] ?? 0);
     if (reservedUntil > at + MOST_WAIT_MS) return reservedUntil - at;
-    // Nothing was reserved lately: calls that were not made earlier count up to the burst only.
+    // The bucket has been idle. Unused earlier calls accumulate only up to the burst.
     const idle = { any: [{ lacks: 'at' }, { below: ['at', oldest] }] } as const;
     if ((await table.update(key, { set: { at: oldest + blockMs } }, [idle])).ok) return 0;
   }

@@ -1,3 +1,9 @@
+/**
+ * @module The interface's own event payload, `{id, type, provider, data: {object}, created}`. Each webhook route
+ * accepts this payload and its provider's own format. The payload is a subset of Stripe's format, with Stripe's names
+ * for the optional fields.
+ */
+
 import * as z from 'zod/mini';
 import { secondsOf } from './adapter.ts';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from './event-port.ts';
@@ -5,10 +11,6 @@ import type { ProviderMethod } from './method-port.ts';
 import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
 import type { EventInvoice } from './subscription-port.ts';
 
-/**
- * The interface's own event payload, `{id, type, provider, data: {object}, created}`. Each webhook route accepts it and
- * its provider's format. It is a subset of Stripe's format, with Stripe's names for the optional fields.
- */
 const eventSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
@@ -37,7 +39,10 @@ const eventSchema = z.looseObject({
   }),
 });
 
-/** The `object` of Stripe's own envelope. The interface's payload lacks it, and has its amounts in minor units already. */
+/**
+ * The `object` field of Stripe's own envelope. The interface's payload lacks this field, and its amounts are already in
+ * minor units.
+ */
 export const STRIPES_OWN = 'event';
 
 const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
@@ -75,7 +80,10 @@ export const readContractEvent = (
   };
 };
 
-/** In the interface's payload the object has the subscription's id, or the invoice's if it names the subscription too. */
+/**
+ * In the interface's payload, the object's id is the subscription's id, or the invoice's id if the object also names
+ * the subscription.
+ */
 const invoiceOf = (object: unknown, isOfInterface: boolean): EventInvoice | undefined => {
   const invoice = readEventInvoice(object);
   const namesSubscription = invoice?.subscriptionId !== undefined || invoice?.ourSubscriptionId !== undefined;
@@ -87,14 +95,16 @@ const textIn = (metadata: Readonly<Record<string, unknown>> | null | undefined, 
   return typeof value === 'string' ? value : undefined;
 };
 
-/** The fields of every event, thin events included; Stripe writes their time as text. */
+/** The fields of every event, including thin events. Stripe writes the time of a thin event as a string. */
 const envelopeSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
   created: z.union([z.int().check(z.nonnegative()), z.iso.datetime({ offset: true })]),
 });
 
-/** An event that the service does not act on needs no object. An event that it acts on and cannot read is refused. */
+/**
+ * An event that the service does not act on needs no object. An unreadable event that the service acts on is refused.
+ */
 const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): ProviderEvent | undefined => {
   const parsed = envelopeSchema.safeParse(body);
   if (!parsed.success || isActedOn(parsed.data.type)) return undefined;
@@ -115,7 +125,7 @@ export const NO_OBJECT: ProviderEvent['object'] = {
   customer: undefined,
 };
 
-/** Stripe's own names of these events have a prefix. */
+/** Stripe's own names for these events have a prefix. */
 const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
 
 /** The stored fields of a method in this format. */

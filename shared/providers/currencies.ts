@@ -1,20 +1,23 @@
+/**
+ * @module The currencies that a provider accepts, and their units. The service counts in ISO 4217 minor units; a
+ * provider may use other units (Stripe counts ISK in hundredths, PayPal counts HUF in whole forints). Each adapter has
+ * one table and converts exactly: an amount that the provider cannot express is refused, never rounded.
+ */
+
 import { currencyDigits } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { Amount, AmountRefusal } from './payment-port.ts';
 
-/**
- * The currencies that a provider takes, and their units. The service counts in ISO 4217 minor units; a provider may use other
- * units (Stripe takes ISK in hundredths, PayPal takes HUF in whole forints). Each adapter has one table and converts
- * exactly: an amount that the provider cannot express is refused, never rounded.
- */
 export interface CurrencyRule {
-  /** Digits after the decimal point that the provider counts in. */
+  /** Decimal digits of the unit that the provider counts in. */
   readonly digits: number;
-  /** The provider takes only multiples of this, in its own units. */
+  /** The provider accepts only multiples of this number, in its own units. */
   readonly step?: number;
-  /** The smallest charge that the provider takes, in ISO 4217 minor units; absent if it is not known. */
+  /** The smallest charge that the provider accepts, in ISO 4217 minor units; absent if unknown. */
   readonly minimumCents?: number;
-  /** The greatest charge that the provider takes, in its own units; absent where the ceiling of its table holds. */
+  /**
+   * The greatest charge that the provider accepts, in its own units; absent if the maximum of the whole table applies.
+   */
   readonly maximum?: number;
 }
 
@@ -23,7 +26,10 @@ export type CurrencyTable = ReadonlyMap<string, CurrencyRule>;
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
 
-/** @param byDigits codes separated by spaces, by the provider's number of digits @param rules further rules of a code */
+/**
+ * @param byDigits currency codes separated by spaces, keyed by the number of digits that the provider uses
+ * @param rules further rules of a currency, by its code
+ */
 export const currencyTable = (
   byDigits: Readonly<Record<number, string>>,
   rules: Readonly<Record<string, Omit<CurrencyRule, 'digits'>>> = {},
@@ -35,8 +41,8 @@ export const currencyTable = (
   );
 
 /**
- * @param maximum the greatest amount that the provider takes in most currencies, in its own units; the greatest that a number
- * holds exactly, where the provider states none
+ * @param maximum the greatest amount that the provider accepts in most currencies, in its own units; by default, the
+ * greatest safe integer
  */
 export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGER) => {
   /** The provider's units in one ISO minor unit, as a power of ten. */
@@ -45,7 +51,7 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return rule ? rule.digits - currencyDigits(currency) : 0;
   };
 
-  /** In the provider's units; undefined if the provider does not take the currency or cannot express the amount. */
+  /** In the provider's units; undefined if the provider does not accept the currency or cannot express the amount. */
   const toProvider = ({ amountCents, currency }: Amount): number | undefined => {
     const rule = table.get(currency);
     if (!rule) return undefined;
@@ -55,12 +61,12 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
   };
 
   /**
-   * ISO minor units of a provider's amount. An amount between two units stays a fraction, so that it equals no record. Units
-   * of a currency outside the table count as ISO minor units.
+   * Converts a provider's amount to ISO minor units. An amount between two units stays a fraction, so that it matches
+   * no record. Units of a currency outside the table count as ISO minor units.
    */
   const toCents = (units: number, currency: string): number => shifted(units, -shiftOf(currency));
 
-  /** The whole provider units below the provider's ceiling and below the greatest number of cents that is exact. */
+  /** The greatest amount, in ISO minor units, that the provider accepts and that converts exactly. */
   const maximumCentsOf = (rule: CurrencyRule, currency: string): number => {
     const exact = Math.floor(Number.MAX_SAFE_INTEGER / 10 ** Math.max(0, -shiftOf(currency)));
     return Math.floor(toCents(Math.min(rule.maximum ?? maximum, exact), currency));
@@ -79,7 +85,7 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return minimumCents !== undefined && amountCents < minimumCents ? { kind: 'too small', minimumCents } : undefined;
   };
 
-  /** The adapter's answer, without a call, for an amount that the provider cannot express. */
+  /** The adapter's refusal of an amount that the provider cannot express. No call is made. */
   const refused = ({ currency }: Amount): Refused =>
     table.has(currency)
       ? { kind: 'refused', reason: 'amount_not_expressible', parameter: 'amount' }
@@ -88,5 +94,5 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
   return { toProvider, toCents, refusalOf, refused };
 };
 
-/** Dividing by a power of ten is exact where the quotient is whole; multiplying by a fraction would not be. */
+/** Dividing by a power of ten is exact if the quotient is whole; multiplying by a fraction would not be. */
 const shifted = (amount: number, shift: number): number => (shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift);

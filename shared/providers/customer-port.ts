@@ -8,7 +8,7 @@ export interface CustomerDetails {
 
 export type ContactField = keyof CustomerDetails;
 
-/** The details in a report of the provider: null is cleared, an absent field is not reported. */
+/** The contact details that the provider reports. A null field was cleared; an absent field was not reported. */
 export type ReportedDetails = { readonly [Field in ContactField]?: string | null | undefined };
 
 export interface CreateCustomer extends CustomerDetails, CallOptions {
@@ -22,6 +22,6 @@ export interface UpdateCustomer extends CustomerDetails, CallOptions {
 }
 
 export interface ProviderCustomer {
-  /** The provider's id; our own id where the provider gives one only with the first saved method. */
+  /** The provider's id; our own id if the provider assigns an id only with the first saved method. */
   readonly customerId: string;
 }

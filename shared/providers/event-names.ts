@@ -1,6 +1,9 @@
-/** @module The providers' own names of the events that the service acts on, beside those that the interface shares with Stripe. */
+/**
+ * @module The providers' own names of the events that the service acts on, in addition to the names that the interface
+ * shares with Stripe.
+ */
 
-/** A filter of outbound webhooks may use these names without a slot in front. */
+/** Filters of outbound webhooks may use these names without a slot prefix. */
 export const PROVIDER_EVENT_NAMES = [
   'payment_intent.payment_failed',
   'setup_intent.setup_failed',

@@ -1,3 +1,8 @@
+/**
+ * @module The port to the events of a provider: the event types that the service acts on, the form of a parsed event,
+ * and the receiver that verifies and reads events. Each adapter maps its provider's own event names to these types.
+ */
+
 import type { DeclineCode } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { DAY } from '../core/time.ts';
@@ -6,7 +11,9 @@ import type { ProviderMethod } from './method-port.ts';
 import type { ProviderDispute, ProviderRefund } from './refund-port.ts';
 import type { EventInvoice, EventSubscription } from './subscription-port.ts';
 
-/** The event types of the interface, and the setup_intent types; each adapter maps its provider's names to them. */
+/**
+ * The event types of the interface, plus the setup_intent types. Each adapter maps its provider's names to these types.
+ */
 export const INBOUND_EVENTS = [
   'payment_intent.succeeded',
   'payment_intent.failed',
@@ -30,8 +37,8 @@ export const INBOUND_EVENTS = [
 ] as const;
 
 /**
- * Events about money that goes back. The interface has no payload for them: each adapter maps its provider's own names.
- * `charge.refunded` names only the payment, so its refunds are read at the provider.
+ * Events about refunds and disputes. The interface has no payload for them, so each adapter maps its provider's own
+ * names. `charge.refunded` names only the payment, so the refunds are read from the provider.
  */
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
@@ -43,17 +50,23 @@ export const isMoneyBackEvent = (type: InboundEventType | undefined): type is Mo
 export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...MONEY_BACK_EVENTS] as const;
 export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];
 
-/** A received event is stored this long. In that time an event with the same id is a duplicate, and is not applied again. */
+/**
+ * A received event is stored this long. During that time, an event with the same id is a duplicate and is not applied
+ * again.
+ */
 export const EVENT_KEPT_MS = 30 * DAY;
 
-/** A parsed event of a provider. `type` is undefined if the service does not act on it. */
+/** A parsed event of a provider. `type` is undefined for an event that the service does not act on. */
 export interface ProviderEvent {
   readonly id: string;
   readonly rawType: string;
   readonly type: InboundEventType | undefined;
-  /** Whole seconds, epoch. */
+  /** Epoch seconds. */
   readonly createdAt: number;
-  /** The event has the shape of the interface, which no provider sends, so the record follows it as it says. */
+  /**
+   * True if the event has the shape of the interface. No provider sends that shape, so the record follows the event
+   * without a read from the provider.
+   */
   readonly isOfInterface?: true;
   readonly object: {
     readonly id: string;
@@ -65,35 +78,35 @@ export interface ProviderEvent {
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
     readonly ourPaymentId: string | undefined;
-    /** Our payment method id in the provider's metadata, of setup_intent events. */
+    /** Set for setup_intent events: our payment method id in the provider's metadata. */
     readonly ourMethodId?: string | undefined;
-    /** The payer has approved the payment: the service must capture it. */
+    /** True if the payer has approved the payment and the service must capture it. */
     readonly awaitsCapture?: true;
-    /** Of payment_method events. */
+    /** Set for payment_method events. */
     readonly method: Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> | undefined;
-    /** Of payment_method events, where the provider tells whose the method is. */
+    /** Set for payment_method events if the provider names the customer of the method. */
     readonly methodOf?: Pick<ProviderMethod, 'customerId' | 'ourCustomerId'> | undefined;
-    /** Of customer events. */
+    /** Set for customer events. */
     readonly customer: ReportedDetails | undefined;
-    /** Of subscription events. */
+    /** Set for subscription events. */
     readonly subscription?: EventSubscription | undefined;
-    /** Of invoice events. */
+    /** Set for invoice events. */
     readonly invoice?: EventInvoice | undefined;
-    /** Of events about refunds and disputes: the provider's ids of the charged payment (intent, order, capture). */
+    /** Set for refund and dispute events: the provider's ids of the charged payment (intent, order, capture). */
     readonly chargedAs?: readonly string[] | undefined;
-    /** Of refund.updated. */
+    /** Set for refund.updated. */
     readonly refund?: ProviderRefund | undefined;
-    /** Of dispute.updated. */
+    /** Set for dispute.updated. */
     readonly dispute?: ProviderDispute | undefined;
   };
 }
 
-/** Verifies and reads the events of a slot's provider. It has no key, unless the provider verifies them when it is called. */
+/** Verifies and reads the events of a slot's provider. It needs no API key, unless verification calls the provider. */
 export interface EventReceiver {
   readonly slot: ProviderSlot;
-  /** `unavailable`: the check is not possible now; the provider must send the event again. */
+  /** `unavailable` if verification is not possible now and the provider must send the event again. */
   verifyWebhook(request: WebhookRequest): Promise<'valid' | 'invalid' | 'unavailable'>;
-  /** Reads an event in the provider's own format or the interface's; undefined if it is neither. */
+  /** Reads an event in the provider's own format or in the interface's format; undefined for any other format. */
   readEvent(body: unknown): ProviderEvent | undefined;
 }
 

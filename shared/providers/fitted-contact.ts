@@ -1,7 +1,7 @@
 /**
- * @module Contact details, fitted to what a provider takes. A name is cut; a phone number or an e-mail address that does not fit is
- * left out, because a part of it would be another one. Our record keeps them whole. Each adapter has one table of its vendor's
- * limits.
+ * @module Contact details, shortened to the limits of a provider. A long name is cut. A phone number or an e-mail
+ * address that does not fit is left out, because a part of it would be a different number or address. Our record keeps
+ * the full details. Each adapter has one table of its vendor's limits.
  */
 
 import type { Outcome } from '../core/outcome.ts';
@@ -10,7 +10,7 @@ import { joinName, splitName } from './adapter.ts';
 import type { ContactField, CustomerDetails, UpdateCustomer } from './customer-port.ts';
 
 interface Limit {
-  /** Code points. */
+  /** The greatest length, in code points. */
   readonly most: number;
   readonly form?: RegExp;
 }
@@ -19,16 +19,16 @@ export interface ContactLimits {
   readonly phone: Limit;
   readonly email: Limit;
   readonly name: {
-    /** Code points of the name, or of each part of it. */
+    /** The greatest length, in code points, of the whole name or of each of its parts. */
     readonly most: number;
-    /** The vendor has a given and a family name. */
+    /** True if the vendor stores given name and family name separately. */
     readonly inParts: boolean;
   };
-  /** Our field by the vendor's name of it in a refusal. */
+  /** Our field, by the name that the vendor uses in a refusal. */
   readonly fields: Readonly<Record<string, ContactField>>;
 }
 
-/** Characters that every vendor takes in an e-mail address. */
+/** Characters that every vendor accepts in an e-mail address. */
 export const ASCII = /^[!-~]+$/;
 
 export const fittedContact = (limits: ContactLimits, { email, name, phone }: CustomerDetails): CustomerDetails => ({
@@ -46,7 +46,7 @@ const fittedName = ({ most, inParts }: ContactLimits['name'], name: string): str
   return joinName(given, family);
 };
 
-/** An update with fitted details: a detail that does not fit clears the older one. */
+/** An update with fitted details. A new detail that does not fit clears the older one. */
 export const fittedUpdate = (limits: ContactLimits, input: UpdateCustomer): UpdateCustomer => {
   const details = fittedContact(limits, input);
   const left = CONTACT_FIELDS.filter((field) => input[field] !== undefined && details[field] === undefined);
@@ -55,7 +55,7 @@ export const fittedUpdate = (limits: ContactLimits, input: UpdateCustomer): Upda
 
 const CONTACT_FIELDS = ['email', 'name', 'phone'] as const satisfies readonly ContactField[];
 
-/** A refusal that names our field. */
+/** The refusal with our name of the field. */
 export const inOurFields = <T>(limits: ContactLimits, outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'refused' && outcome.parameter !== undefined
     ? { ...outcome, parameter: limits.fields[outcome.parameter] ?? outcome.parameter }

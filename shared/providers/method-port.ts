@@ -1,7 +1,12 @@
+/**
+ * @module The port to the saved payment methods of a provider: their state, the set-ups that need the authentication
+ * of the payer, and the inputs that save a method.
+ */
+
 import type { Outcome } from '../core/outcome.ts';
 import type { CallOptions, KnownPayment, NextAction } from './payment-port.ts';
 
-/** Refusal reason: the provider stores the method for another customer, or does not store it a second time. */
+/** Refusal reason. The provider stores the method for another customer, or stores the same method only once. */
 export const NOT_ATTACHABLE = 'not_attachable';
 
 export interface KeepMethod extends KnownPayment, CallOptions {
@@ -13,15 +18,15 @@ export interface ProviderMethod {
   readonly methodId: string;
   /** The provider's id of the customer. */
   readonly customerId: string | undefined;
-  /** Our id of the customer, where the provider stores it beside the method. */
+  /** Our customer id, if the provider stores it with the method. */
   readonly ourCustomerId?: string | undefined;
   readonly type: 'card' | 'bank_account';
   readonly walletType: string | undefined;
   readonly cardBrand: string | undefined;
   readonly lastFour: string | undefined;
-  /** MM */
+  /** Format MM. */
   readonly expiryMonth: string | undefined;
-  /** YYYY */
+  /** Format YYYY. */
   readonly expiryYear: string | undefined;
   /** Set if the payer must authenticate before the provider attaches the method to its customer. */
   readonly setup?: OpenSetup | undefined;
@@ -30,7 +35,7 @@ export interface ProviderMethod {
 /** A set-up that waits for the payer. */
 export interface OpenSetup {
   readonly setupId: string;
-  /** The payer's browser authenticates with it. */
+  /** The secret that the payer's browser needs to authenticate. */
   readonly clientSecret: string | undefined;
   readonly nextAction: NextAction | undefined;
 }
@@ -38,17 +43,20 @@ export interface OpenSetup {
 /** The state of a set-up at the provider. */
 export interface ProviderSetup {
   readonly setupId: string;
-  /** `failed`: the payer may try again with the client secret. `succeeded` and `canceled` are final. */
+  /** After `failed`, the payer may try again with the client secret. `succeeded` and `canceled` are final. */
   readonly status: 'requires_action' | 'failed' | 'succeeded' | 'canceled';
-  /** The method that the set-up saves. The payer may give another method after a failure. */
+  /** The method that the set-up saves. After a failure, the payer may enter another method. */
   readonly method: ProviderMethod | undefined;
 }
 
-/** Set-ups of a provider that asks the payer to authenticate before it saves a method. */
+/** Set-ups of a provider that requires the payer to authenticate before it saves a method. */
 export interface SetupsPort {
-  /** An authoritative read. `canceled` also if the provider no longer has the set-up. */
+  /** An authoritative read. The status is also `canceled` if the provider no longer has the set-up. */
   find(setupId: string): Promise<Outcome<ProviderSetup>>;
-  /** Done with the final status: `canceled`, or `succeeded` if the payer was faster. After `canceled`, nothing attaches. */
+  /**
+   * Returns the final status: `canceled`, or `succeeded` if the payer finished first. After `canceled`, no method is
+   * attached.
+   */
   cancel(setupId: string): Promise<Outcome<ProviderSetup>>;
 }
 
@@ -57,11 +65,11 @@ export interface AttachMethod extends CallOptions {
   readonly paymentMethodId: string;
   readonly token: string;
   readonly customerId: string;
-  /** Proof that the payer has authenticated; used in this call only, never stored. */
+  /** Proof that the payer has authenticated. It is used in this call only and never stored. */
   readonly verificationToken?: string | undefined;
 }
 
-/** Card data on its way to the provider: never stored, logged or queued. */
+/** Card data in transit to the provider. It is never stored, logged or queued. */
 export interface RawCard {
   readonly number: string;
   readonly expiryMonth: string;

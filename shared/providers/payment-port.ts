@@ -1,8 +1,13 @@
+/**
+ * @module The port to the payments of a provider: their state, the inputs of each write, and the reasons for a refused
+ * amount. Amounts are in ISO 4217 minor units, and currencies are upper-case ISO 4217 codes.
+ */
+
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 
 /** The options of every call that writes at a provider. */
 export interface CallOptions {
-  /** Derived from our id and attempt, so that a repeat is the same call. */
+  /** Derived from our id and the attempt, so that a retry uses the same key. */
   readonly idempotencyKey: string;
 }
 
@@ -16,7 +21,7 @@ export type ReportedStatus =
   | 'failed'
   | 'canceled';
 
-/** The next step of the payer. */
+/** The step that the payer must take next. */
 export interface NextAction {
   readonly type: 'use_provider_sdk' | 'redirect_to_url';
   readonly url: string | undefined;
@@ -26,14 +31,14 @@ export interface NextAction {
 export interface ProviderPayment {
   /** The intent or order, known from its creation. */
   readonly intentId: string;
-  /** The payment or capture; equals intentId before the first payment or capture. */
+  /** The payment or capture; equal to intentId before the first payment or capture. */
   readonly paymentId: string;
   readonly status: ReportedStatus;
-  /** Amount and currency are undefined if the provider no longer reports them. */
+  /** Undefined if the provider no longer reports the amount. The currency is then undefined as well. */
   readonly amountCents: number | undefined;
   /** Upper-case ISO 4217. */
   readonly currency: string | undefined;
-  /** The last attempt to charge; shows whether an attempt reached the provider. */
+  /** The last attempt to charge. It shows whether an attempt reached the provider. */
   readonly attemptRef: string | undefined;
   readonly failureCode: DeclineCode | undefined;
   readonly clientSecret: string | undefined;
@@ -42,13 +47,15 @@ export interface ProviderPayment {
   readonly methodId: string | undefined;
   /** Our payment id in the provider's metadata. */
   readonly ourPaymentId: string | undefined;
-  /** The payer has approved the payment: the service must capture it. */
+  /** True if the payer has approved the payment and the service must capture it. */
   readonly awaitsCapture?: true;
-  /** The provider has given back some or all of the money. The status stays `succeeded`. */
+  /** True if the provider has refunded some or all of the money. The status stays `succeeded`. */
   readonly isRefunded?: true;
 }
 
-/** Refusal reason of a confirmation: the intent can never be charged again, because it failed for good or has expired. */
+/**
+ * Refusal reason of a confirmation. The intent can never be charged again, because it failed permanently or expired.
+ */
 export const INTENT_SPENT = 'intent_spent';
 
 export interface CreateIntent extends CallOptions {
@@ -56,9 +63,9 @@ export interface CreateIntent extends CallOptions {
   readonly amountCents: number;
   readonly currency: string;
   readonly description: string | undefined;
-  /** The provider's own id or one-time token of a method. */
+  /** The provider's id of a saved method, or its one-time token. */
   readonly method: string | undefined;
-  /** A saved method is charged only by a confirmation that passed the rule of use. */
+  /** True for a saved method. It is charged only by a confirmation that has passed our check of its use. */
   readonly isSavedMethod?: boolean;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
@@ -70,16 +77,16 @@ export interface UpdateIntent extends CallOptions {
   readonly amountCents: number;
   readonly currency: string;
   readonly description: string | undefined;
-  /** undefined: unchanged; null: removed. */
+  /** undefined leaves the method unchanged; null removes it. */
   readonly method: string | null | undefined;
-  /** As at creation. */
+  /** As in `CreateIntent`. */
   readonly isSavedMethod?: boolean;
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
   readonly returnUrl: string | undefined;
 }
 
-/** What a provider must know of a saved method to charge it. A wallet is an account at the provider. */
+/** The kind of a saved method, which a provider needs to charge it. A wallet is an account at the provider. */
 export type MethodKind = 'card' | 'bank_account' | 'wallet';
 
 export interface ConfirmIntent extends CallOptions {
@@ -88,29 +95,32 @@ export interface ConfirmIntent extends CallOptions {
   readonly amountCents: number;
   readonly currency: string;
   readonly method: string | undefined;
-  /** undefined: not known here; a provider that needs it reads the method first. */
+  /** Undefined if the service does not know it; a provider that needs it reads the method first. */
   readonly methodKind?: MethodKind | undefined;
   readonly customerId: string | undefined;
-  /** The intent may name another customer, for whom the method must not be saved. */
+  /** True if the intent may name another customer, for whom the method must not be saved. */
   readonly mayNameOtherCustomer?: boolean;
   readonly saveMethod?: boolean;
   readonly returnUrl: string | undefined;
-  /** A charge of a saved method that its payer does not attend. */
+  /** True for a charge of a saved method without the payer present. */
   readonly offSession?: boolean | undefined;
-  /** Proof that the payer has authenticated; used in this call only, never stored. */
+  /** Proof that the payer has authenticated. It is used in this call only and never stored. */
   readonly verificationToken?: string | undefined;
-  /** One of the charges of a subscription. */
+  /** True for a charge of a subscription. */
   readonly isRecurring?: boolean | undefined;
 }
 
-/** The fields of a record by which the provider finds its payment. */
+/** The fields of our record that identify the payment at its provider. */
 export interface KnownPayment {
   readonly intentId: string;
   /** The last attempt that the provider has reported. */
   readonly attemptRef: string | undefined;
-  /** The method in the record; it decides between created and requires_payment_method if the provider cannot tell. */
+  /**
+   * The method in the record. It decides between created and requires_payment_method if the provider does not report
+   * which applies.
+   */
   readonly method: string | undefined;
-  /** The status in the record; it counts if the provider stores no refused attempt or cancelation. */
+  /** The status in the record. It applies if the provider stores neither refused attempts nor cancellations. */
   readonly status: ReportedStatus;
 }
 
@@ -123,10 +133,10 @@ export interface Amount {
 
 /** Why a provider cannot charge an amount. */
 export type AmountRefusal =
-  /** `only`: the single currency that the provider takes. */
+  /** `only` is the single currency that the provider accepts. */
   | { readonly kind: 'currency'; readonly only?: string }
   | { readonly kind: 'not expressible'; readonly multipleOf: number }
   | { readonly kind: 'too small'; readonly minimumCents: number }
   | { readonly kind: 'too large'; readonly maximumCents: number }
-  /** The provider must decide, and the call to it failed. */
+  /** The provider must decide, but the call to it failed. */
   | { readonly kind: 'not known'; readonly outcome: Exclude<Outcome<never>, { kind: 'done' }> };

@@ -12,7 +12,7 @@ export interface ProviderRecordDeps extends StoreDeps {
 
 export interface MethodDeps extends ProviderRecordDeps {
   readonly guestTokens: GuestTokens;
-  /** The service accepts raw card data (development only). */
+  /** True if the service accepts raw card data (development only). */
   readonly allowRawCards: boolean;
 }
 

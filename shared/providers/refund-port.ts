@@ -1,18 +1,22 @@
+/**
+ * @module The port to the refunds and disputes of a provider. Amounts are integers in ISO 4217 minor units, and
+ * currencies are upper-case ISO 4217 codes.
+ */
+
 import type { DisputeStatus, RefundReason, RefundStatus } from '../core/money-back.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { CallOptions } from './payment-port.ts';
 
-/** Refunds and disputes at a provider. Amounts are integers in ISO 4217 minor units, currencies upper-case ISO 4217. */
-/** The ids by which a provider finds the charge of a succeeded payment. */
+/** The ids with which a provider finds the charge of a succeeded payment. */
 export interface RefundedCharge {
   /** The intent or order. */
   readonly intentId: string;
-  /** The payment or capture; equals intentId where the provider has one object for both. */
+  /** The payment or capture; equal to intentId if the provider has one object for both. */
   readonly paymentId: string;
 }
 
 export interface CreateRefund extends CallOptions {
-  /** Our refund id. The adapter stores it at the provider, so that a look-up and an event find the refund. */
+  /** Our refund id. The adapter stores it at the provider, so that a lookup or an event finds the refund. */
   readonly refundId: string;
   readonly payment: RefundedCharge;
   readonly amountCents: number;
@@ -27,19 +31,22 @@ export interface ProviderRefund {
   readonly status: RefundStatus;
   readonly amountCents: number;
   readonly currency: string;
-  /** Our refund id as the provider stores it. It proves nothing: anyone with the provider's dashboard can set it. */
+  /**
+   * Our refund id as the provider stores it. It proves nothing, because anyone with access to the provider's dashboard
+   * can set it.
+   */
   readonly ourRefundId: string | undefined;
   readonly reason: RefundReason | undefined;
-  /** The provider's code of a failure. */
+  /** The provider's failure code. */
   readonly failureCode: string | undefined;
-  /** Whole seconds, epoch. */
+  /** Epoch seconds. */
   readonly createdAt: number;
 }
 
-/** Refusal reason of a refund: less is left of the payment at the provider than the refund's amount. */
+/** Refusal reason of a refund. The amount exceeds what the provider can still refund. */
 export const REFUND_EXCEEDS = 'refund_exceeds';
 
-/** Refusal reason of a refund: the payment is disputed, so that the provider refunds it not at all, or not in part. */
+/** Refusal reason of a refund. The payment is disputed, so the provider refuses any refund or any partial refund. */
 export const REFUND_DISPUTED = 'payment_disputed';
 
 /** The state of a dispute at the provider. */
@@ -49,21 +56,25 @@ export interface ProviderDispute {
   readonly status: DisputeStatus;
   readonly amountCents: number;
   readonly currency: string;
-  /** The provider's word, in lower case; null: it has none, undefined: it does not say. */
+  /**
+   * The provider's reason, in lower case; null if the dispute has none, undefined if the provider does not report it.
+   */
   readonly reason: string | null | undefined;
-  /** Whole seconds, epoch: until then the seller may give evidence at the provider. null and undefined as for `reason`. */
+  /** Deadline for evidence at the provider, in epoch seconds. null and undefined as for `reason`. */
   readonly evidenceDueBy: number | null | undefined;
-  /** Whole seconds, epoch. */
+  /** Epoch seconds. */
   readonly createdAt: number;
-  /** The provider's own time of this state, epoch ms; undefined where its object has none. */
+  /** The provider's own time of this state, in epoch ms; undefined if the provider does not report one. */
   readonly reportedAt: number | undefined;
 }
 
 export interface RefundsPort {
-  /** Gives money back. A refusal has the reason REFUND_EXCEEDS, REFUND_DISPUTED or the provider's own. */
+  /** Refunds a payment. The reason of a refusal is REFUND_EXCEEDS, REFUND_DISPUTED or the provider's own. */
   createRefund(input: CreateRefund): Promise<Outcome<ProviderRefund>>;
-  /** Every refund of the payment, our own ones and the provider's, oldest first. An authoritative read. */
+  /**
+   * An authoritative read of every refund of the payment, oldest first. It includes refunds made outside the service.
+   */
   listRefunds(payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>>;
-  /** Every dispute of the payment, oldest first. An authoritative read. */
+  /** An authoritative read of every dispute of the payment, oldest first. */
   listDisputes(payment: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>>;
 }

@@ -1,7 +1,8 @@
 /**
- * @module The provider and the event receiver of each slot, opened on first use by the slot's settings. A slot without keys
- * has no provider, and without what verifies events it has no receiver.
+ * @module The provider and the event receiver of each slot, opened on first use with the slot's settings. A slot
+ * without API keys has no provider, and a slot without the settings for verification has no receiver.
  */
+
 import { DomainError } from '../core/errors.ts';
 import type { Log } from '../core/logger.ts';
 import type { AdapterName, ProviderSlot, SlotSettings } from '../core/settings.ts';
@@ -12,7 +13,10 @@ import type { PaymentProvider } from './provider.ts';
 
 export interface RegistryOptions {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
-  /** Settings of a slot with its secrets, read again when they may have changed; undefined if the function may not read them. */
+  /**
+   * The settings of a slot with its secrets, read again when they may have changed; undefined if the function may not
+   * read them.
+   */
   readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings | undefined>;
   readonly timeoutMs: number;
   readonly fetch: Fetch;
@@ -23,13 +27,16 @@ export interface RegistryOptions {
 
 type Open<T> = (options: AdapterOptions) => T | undefined;
 
-/** Both of an adapter: the provider with the keys, the receiver of events with what verifies them. */
+/**
+ * The two parts of an adapter: the provider, which needs the API keys, and the event receiver, which needs the settings
+ * for verification.
+ */
 interface Adapter {
   readonly provider: Open<PaymentProvider>;
   readonly receiver?: Open<EventReceiver>;
 }
 
-/** An adapter is loaded only if a slot is bound to it. */
+/** An adapter is loaded only if its slot is configured. */
 const ADAPTER_MODULES: Readonly<Record<AdapterName, () => Promise<Adapter>>> = {
   stripe: async () => {
     const { openStripe: provider, openStripeReceiver: receiver } = await import('./stripe/stripe.ts');
@@ -71,7 +78,10 @@ const openedBySlot = <T>(options: RegistryOptions, openingOf: (adapter: Adapter)
     return value;
   };
 
-  /** Loads the adapters of these slots and reads their secrets. One that fails stops no other, and fails when it is used. */
+  /**
+   * Loads the adapters of these slots and reads their secrets. A slot that fails to open does not stop the others; it
+   * fails again when it is used.
+   */
   const openSlots = async (slots: readonly ProviderSlot[]): Promise<void> => {
     await Promise.allSettled(slots.map(find));
   };
@@ -79,7 +89,7 @@ const openedBySlot = <T>(options: RegistryOptions, openingOf: (adapter: Adapter)
   return { find, openSlots };
 };
 
-/** The receivers of events, by slot; none if what verifies the events is missing. */
+/** The event receivers, by slot. A slot without the settings for verification has none. */
 export const openReceivers = (options: RegistryOptions) => openedBySlot(options, ({ receiver }) => receiver);
 export type Receivers = ReturnType<typeof openReceivers>;
 

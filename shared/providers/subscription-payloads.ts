@@ -1,12 +1,13 @@
+/**
+ * @module Subscriptions and invoices in the interface's format, which is a subset of Stripe's. Newer versions of
+ * Stripe moved the period to the subscription's items, and an invoice's subscription and intent to nested objects.
+ * Each webhook endpoint has its own version, so the service reads both places.
+ */
+
 import * as z from 'zod/mini';
 import { wordTable } from './adapter.ts';
 import type { EventInvoice, EventSubscription } from './subscription-port.ts';
 
-/**
- * Subscriptions and invoices in the interface's format, which is a subset of Stripe's. Newer versions of Stripe moved the
- * period to the subscription's items, and an invoice's subscription and intent to nested objects. Each webhook endpoint has
- * its own version, so the service reads both places.
- */
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 const metadata = z.nullish(z.record(z.string(), z.unknown()));
 const seconds = z.nullish(z.int().check(z.nonnegative()));
@@ -50,12 +51,12 @@ export const readEventSubscription = (object: unknown): EventSubscription | unde
   };
 };
 
-/** The key of our mark on a trial that covers paid time; its value is the end of that trial. */
+/** The metadata key that marks a trial over already paid time. Its value is the end of that trial. */
 export const BRIDGE_MARK = 'paid_until';
 
 type SaidSubscription = z.infer<typeof subscriptionSchema>;
 
-/** A portal sets a date in place of the flag. */
+/** Stripe's customer portal sets a date instead of the flag. */
 const endOf = ({
   cancel_at: at,
   cancel_at_period_end: atPeriodEnd,
@@ -64,7 +65,7 @@ const endOf = ({
   cancelAtPeriodEnd: typeof at === 'number' ? true : (atPeriodEnd ?? undefined),
 });
 
-/** In the units of the sender; undefined if an item names no fixed amount. */
+/** In the currency units of the sender; undefined if an item has no fixed amount. */
 const priceOf = ({ items }: SaidSubscription): EventSubscription['price'] => {
   const currency = items?.data[0]?.price?.currency?.toUpperCase();
   const amounts = (items?.data ?? []).map(({ price, quantity }) =>
@@ -85,7 +86,7 @@ const STATUSES = wordTable<EventSubscription['status']>({
   paused: 'paused',
 });
 
-/** Stripe keeps the status of a subscription whose collection is paused; the service shows it as paused. */
+/** Stripe keeps the status of a subscription whose collection is paused. The service reports it as paused. */
 const statusOf = (said: SaidSubscription): EventSubscription['status'] => {
   const status = STATUSES.get(said.status ?? '');
   return said.pause_collection && status !== 'canceled' ? 'paused' : status;
@@ -116,7 +117,7 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
   if (!said) return undefined;
   const details = said.parent?.subscription_details ?? said.subscription_details;
   const [payment] = said.payments?.data ?? [];
-  // The invoice's own period is the previous period; its line has the period that it pays for.
+  // The invoice's own period is the previous one. Its line has the period that the invoice pays for.
   const paidFor = said.lines?.data.at(-1)?.period;
   return {
     invoiceId: said.id,

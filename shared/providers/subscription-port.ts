@@ -1,21 +1,22 @@
+/**
+ * @module The port to a provider that bills subscriptions. The provider charges on its own calendar and reports each
+ * charge; the service records the charge and never charges a second time. Times are epoch seconds.
+ */
+
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { CallOptions, NextAction } from './payment-port.ts';
 
-/**
- * The port to a provider that bills subscriptions. The provider charges on its own calendar and reports each charge; the
- * service records it and never charges a second time. Times are epoch seconds.
- */
 export interface ProviderInvoice {
   readonly invoiceId: string;
-  /** The intent that collects the invoice; undefined for an invoice of zero. */
+  /** The intent that collects the invoice; undefined for an invoice with a total of zero. */
   readonly intentId: string | undefined;
   readonly subscriptionId: string;
   readonly status: 'succeeded' | 'failed' | 'processing' | 'pending';
-  /** Its payer owes it, and the provider may still collect it. */
+  /** True if the payer owes the invoice and the provider may still collect it. */
   readonly isOpen?: boolean | undefined;
-  /** Failed for good: its intent is canceled. */
+  /** True if the invoice failed permanently and its intent is canceled. */
   readonly isVoid?: boolean | undefined;
-  /** Paid past the provider: its intent is canceled. */
+  /** True if the invoice was paid outside the provider and its intent is canceled. */
   readonly isPaidElsewhere?: boolean | undefined;
   readonly amountCents: number;
   /** Upper-case ISO 4217. */
@@ -23,29 +24,31 @@ export interface ProviderInvoice {
   /** The period that the invoice pays for. */
   readonly periodStart: number;
   readonly periodEnd: number;
-  /** Number of tries to collect the invoice; each try is an attempt of one payment. */
+  /** Number of tries to collect the invoice. Each try is an attempt of the same payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
-  /** How the amount comes about; undefined: not reported. */
+  /** The parts of the amount; undefined if not reported. */
   readonly prices?: InvoicePrices | undefined;
   readonly reason?: InvoiceReason | undefined;
-  /** The method that was tried last, or has paid. */
+  /** The method of the last try, or the method that paid the invoice. */
   readonly methodId?: string | undefined;
-  /** What the payer's browser needs to pay an open invoice; undefined: none, or not reported. */
+  /**
+   * The secret with which the payer's browser pays an open invoice; undefined if there is none or it is not reported.
+   */
   readonly clientSecret?: string | undefined;
   readonly nextAction?: NextAction | undefined;
-  /** Time of the provider's next try; null: no further try; undefined: not reported. */
+  /** Time of the provider's next try; null if there is none, undefined if not reported. */
   readonly nextAttempt: number | null | undefined;
 }
 
-/** amount = subtotal + tax − discount. What a customer's balance has paid counts as discount. */
+/** amount = subtotal + tax − discount. A customer's credit balance counts as a discount. */
 export interface InvoicePrices {
   readonly subtotalCents: number;
   readonly taxCents: number;
   readonly discountCents: number;
 }
 
-/** Why the provider has made the invoice. */
+/** Why the provider created the invoice. */
 export type InvoiceReason = 'create' | 'cycle' | 'change';
 
 /** The state of a subscription at the provider. */
@@ -57,22 +60,22 @@ export interface ProviderSubscription {
   readonly currentPeriodStart: number;
   readonly currentPeriodEnd: number;
   readonly trialEnd: number | undefined;
-  /** The trial is of this service: it covers time that is paid for already. */
+  /** True if the service added the trial to cover time that is already paid. */
   readonly isBridge: boolean;
-  /** It ends by itself: with its period, or at `cancelAt`. */
+  /** True if the subscription is scheduled to end, with its period or at `cancelAt`. */
   readonly cancelAtPeriodEnd: boolean;
-  /** The date of its end; null: none of its own. */
+  /** The scheduled end date; null if no date is set. */
   readonly cancelAt: number | null;
-  /** The provider has given up collecting: it makes no further try. */
+  /** True if the provider has stopped collecting and makes no further try. */
   readonly isUnpaid: boolean;
-  /** What a period costs before discounts, taxes and balance: its items, price × quantity. */
+  /** The price of a period before discounts, taxes and balance: the sum of price × quantity over the items. */
   readonly price: { readonly amountCents: number; readonly currency: string } | undefined;
   readonly methodId: string | undefined;
-  /** The first charge was never paid: unless the payer pays it within a day, the provider ends the subscription. */
+  /** True if the first charge is unpaid. Unless the payer pays it within a day, the provider ends the subscription. */
   readonly isIncomplete: boolean;
   /** The newest invoice above zero. */
   readonly latestInvoice: ProviderInvoice | undefined;
-  /** What is owed: every open invoice, oldest first. Also those that this call has paid or voided. */
+  /** Every open invoice, oldest first. Also includes the invoices that this call has paid or voided. */
   readonly owed: readonly ProviderInvoice[];
 }
 
@@ -93,15 +96,17 @@ export interface NewProviderSubscription extends CallOptions {
   readonly methodId: string;
   readonly amountCents: number;
   readonly currency: string;
-  /** Quarterly is three months. */
+  /** A quarter is three months. */
   readonly unit: 'day' | 'week' | 'month' | 'year';
   readonly count: number;
-  /** No charge before then. */
+  /** The first charge is not before this time. */
   readonly trialEnd: number | undefined;
-  /** The trial covers time that is paid for already. */
+  /** True if the trial covers time that is already paid. */
   readonly isBridge?: boolean;
   readonly description: string | undefined;
-  /** The payer attends: a first charge may wait for their authentication. False: it is declined then. */
+  /**
+   * True if the payer is present, so a first charge may wait for authentication. Otherwise such a charge is declined.
+   */
   readonly isAttended: boolean;
   /** Our product, if the subscription has one. */
   readonly productId: string | undefined;
@@ -111,17 +116,20 @@ export interface NewProviderSubscription extends CallOptions {
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
 export interface SubscriptionsPort {
-  /** False for an interval that the provider refuses (at Stripe: over three years); then the service bills. */
+  /**
+   * False for an interval that the provider refuses (at Stripe, over three years). The service then bills the
+   * subscription.
+   */
   bills(interval: Pick<NewProviderSubscription, 'unit' | 'count'>): boolean;
-  /** `declined` if the first charge is declined: the provider then has no subscription that could charge. */
+  /** `declined` if the first charge is declined. The provider then has no subscription that could charge. */
   create(input: NewProviderSubscription): Promise<Outcome<ProviderSubscription>>;
   /** An authoritative read. */
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
   /**
-   * A customer's live subscriptions with our id: a creation whose answer was lost may have left one. If the customer was
-   * deleted, the ended subscriptions with our id, whenever they ended: those of a deleted customer are among them. What they owe
-   * is not read.
-   * @param input.createdSince epoch seconds; applies to the ended ones, which are searched for among those of all customers
+   * Finds the customer's live subscriptions with our id, such as one left by a creation whose response was lost. If the
+   * customer was deleted, finds the ended subscriptions with our id instead, whatever their end date. Their open
+   * invoices are not read.
+   * @param input.createdSince epoch seconds; limits the ended subscriptions, which are searched across all customers
    */
   findOurs(input: {
     readonly customerId: string;
@@ -129,37 +137,38 @@ export interface SubscriptionsPort {
     readonly createdSince: number;
   }): Promise<Outcome<readonly ProviderSubscription[]>>;
   /**
-   * The next charge uses the method. All open invoices are tried with it immediately, oldest first, up to the first that is not paid.
-   * @param input.isAttended the payer attends, and may authenticate
+   * Sets the method of the next charges. Also tries all open invoices with it immediately, oldest first, until one is
+   * not paid.
+   * @param input.isAttended true if the payer is present and may authenticate
    */
   changeMethod(
     input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
   ): Promise<Outcome<ProviderSubscription>>;
-  /** Pays the open invoices of a subscription that is past due with a method that its payer has just paid with. */
+  /** Pays the open invoices of a past-due subscription with a method with which the payer has just paid. */
   payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
   /**
-   * Cancels immediately and voids all open invoices. Done also if the provider no longer has the subscription.
-   * @returns the invoices that it has voided: a charge that was under way continues
+   * Cancels immediately and voids all open invoices. Also done if the provider no longer has the subscription.
+   * @returns the voided invoices; a charge in progress continues
    */
   cancel(input: OfSubscription): Promise<Outcome<Pick<ProviderSubscription, 'subscriptionId' | 'owed'>>>;
-  /** @param input.dropsUnpaid open invoices are voided, so that their payer cannot pay them later either */
+  /** @param input.dropsUnpaid true to void the open invoices, so that the payer cannot pay them later */
   pause(input: OfSubscription & { readonly dropsUnpaid?: true }): Promise<Outcome<ProviderSubscription>>;
   /**
-   * @param input.inNewPeriod a new period starts now and is charged. If the charge is declined, the subscription stays paused. If
-   * the subscription is not paused at the provider, nothing is charged.
+   * @param input.inNewPeriod true to start and charge a new period now. If the charge is declined, the subscription
+   * stays paused. If the subscription is not paused at the provider, nothing is charged.
    */
   resume(input: OfSubscription & { readonly inNewPeriod: boolean }): Promise<Outcome<ProviderSubscription>>;
   findInvoice(invoiceId: string): Promise<Outcome<ProviderInvoice>>;
   /**
-   * The paid invoices of a subscription, oldest first: a read of the subscription names only the newest one.
+   * The paid invoices of a subscription, oldest first. A read of the subscription reports only the newest invoice.
    * @param input.createdSince epoch seconds
    */
   findPaid(input: {
     readonly subscriptionId: string;
     readonly createdSince: number;
   }): Promise<Outcome<readonly ProviderInvoice[]>>;
-  /** Writes our payment's id to the metadata of the intent that the provider created. */
+  /** Writes our payment id to the metadata of the intent that the provider created. */
   labelPayment(
     input: CallOptions & { readonly intentId: string; readonly paymentId: string },
   ): Promise<Outcome<{ readonly intentId: string }>>;

@@ -1,9 +1,14 @@
+/**
+ * @module Turns the outcome of a provider call into its value or a public error. A call with an unknown outcome and a
+ * call that certainly did nothing have different errors, because only the second is safe to retry.
+ */
+
 import { DomainError, invalid } from '../core/errors.ts';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import type { PaymentProvider } from './provider.ts';
 
-/** @throws DomainError VALIDATION_ERROR where the provider has no use for the token */
+/** @throws DomainError VALIDATION_ERROR if the provider does not accept verification tokens. */
 export const requireTakesVerification = (
   { can, slot }: Pick<PaymentProvider, 'can' | 'slot'>,
   token: string | null | undefined,
@@ -13,7 +18,7 @@ export const requireTakesVerification = (
   throw invalid([{ path: 'verification_token', rule: 'unsupported', message }]);
 };
 
-/** The provider's answer, or the public error of its refusal. For calls that move no money. */
+/** Returns the provider's response, or throws the public error of its refusal. For calls that move no money. */
 export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
   switch (outcome.kind) {
     case 'done':
@@ -53,7 +58,7 @@ export const unavailableError = (
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 
-/** The error of a call without a decision of the provider. */
+/** The error of a call that the provider did not decide. */
 export const unansweredError = (
   outcome: NotDone | Unknown,
   details?: Readonly<Record<string, unknown>>,

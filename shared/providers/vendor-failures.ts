@@ -1,6 +1,6 @@
 /**
- * @module The meaning of a failed call to a provider: it refused the call, it certainly did nothing, or it may have acted.
- * All adapters share one table of HTTP statuses and one of network errors.
+ * @module The meaning of a failed call to a provider: the provider refused the call, certainly did nothing, or may
+ * have acted. All adapters share one table of HTTP statuses and one of network errors.
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,13 +10,13 @@ import { retryAfterSeconds } from '../platform/retry-after.ts';
 
 export type StatusMeaning = 'refused' | 'not_done' | 'unknown';
 
-/** The statuses that differ from the rule of `meaningOf`. */
+/** The statuses that are exceptions to the rule of `meaningOf`. */
 const STATUSES: Readonly<Partial<Record<number, StatusMeaning>>> = {
   408: 'unknown',
   // The key or the object is in use, perhaps by an earlier try of this call.
   409: 'unknown',
   425: 'unknown',
-  // Too many requests, or Stripe's object is locked: the provider did nothing.
+  // Too many requests, or a locked object at Stripe. The provider did nothing.
   429: 'not_done',
 };
 
@@ -24,7 +24,7 @@ const STATUSES: Readonly<Partial<Record<number, StatusMeaning>>> = {
 export const meaningOf = (status: number): StatusMeaning =>
   STATUSES[status] ?? (status >= 400 && status < 500 ? 'refused' : 'unknown');
 
-/** Errors that occur before the first byte of a request has been sent; after any other, the provider may have acted. */
+/** Errors that occur before the first byte of a request is sent. After any other error, the provider may have acted. */
 const NOTHING_WAS_SENT: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -34,7 +34,7 @@ const NOTHING_WAS_SENT: ReadonlySet<string> = new Set([
 
 export const isUnsent = (code: string | undefined): boolean => code !== undefined && NOTHING_WAS_SENT.has(code);
 
-/** The outcome of a fetch error; its cause holds the code of the network error. */
+/** The outcome of a fetch error, by the network code in its cause. */
 export const networkFailure = (error: unknown): NotDone | Unknown =>
   isUnsent(networkCode(error))
     ? { kind: 'not_done', reason: 'unreachable' }
@@ -52,25 +52,28 @@ const networkCode = (error: unknown): string | undefined => {
 };
 
 /**
- * The outcome of a later step, after an earlier step has changed something at the provider: if the later step fails, the
+ * The outcome of a step after an earlier step has changed something at the provider. If the later step fails, the
  * outcome of the whole call is unknown.
  */
 export const afterChange = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'done' || outcome.kind === 'unknown' ? outcome : { kind: 'unknown', reason: 'error' };
 
-/**
- * A fetch with one retry, under the same key, if the provider certainly did nothing. It respects Retry-After up to 2 s, and
- * Stripe-Should-Retry: `false` forbids the retry; `true` asks for one of a call that may have acted, too, if a key protects
- * it from acting twice. If the retry of such a call did nothing, the first answer stands. There is no retry after half of the deadline: a retry that the deadline cuts off would turn "did
- * nothing" into "may have acted".
- */
 const MOST_WAIT_MS = 2_000;
 export const LEAST_WAIT_MS = 100;
 
-/** @param startedAt of the first try, by performance.now() */
+/**
+ * True if the wait is at most 2 s and ends in the first half of the deadline. A later retry could be cut off by the
+ * deadline, which would turn "did nothing" into "may have acted".
+ * @param startedAt start of the first try, by performance.now()
+ */
 export const leavesTime = (waitMs: number, startedAt: number, timeoutMs: number): boolean =>
   waitMs <= MOST_WAIT_MS && performance.now() - startedAt + waitMs <= timeoutMs / 2;
 
+/**
+ * A fetch with one retry, under the same idempotency key, if the provider certainly did nothing. It respects
+ * Retry-After up to 2 s. It also respects Stripe-Should-Retry: `false` forbids the retry; `true` requests a retry even
+ * of a call that may have acted, if an idempotency key protects the call from acting twice.
+ */
 export const withOneRetry =
   (send: Fetch, timeoutMs: number): Fetch =>
   async (input, init) => {
@@ -103,7 +106,7 @@ const isRepeatable = (init: FetchInit | undefined): boolean =>
 const namesOf = (headers: FetchInit['headers'] = {}): readonly string[] =>
   Array.isArray(headers) ? headers.map(([name]) => name) : Object.keys(headers);
 
-/** The answer of a retry; the first answer if the retry did nothing: the first call may have acted. */
+/** The response of the retry. If the retry did nothing, the first response, because the first call may have acted. */
 const unlessNothing = async (retry: () => Promise<FetchResponse>, first: FetchResponse): Promise<FetchResponse> => {
   try {
     const second = await retry();
@@ -116,7 +119,7 @@ const unlessNothing = async (retry: () => Promise<FetchResponse>, first: FetchRe
   }
 };
 
-/** @returns undefined if the answer allows no retry. */
+/** @returns undefined if the response allows no retry */
 const waitAfter = ({ status, headers }: FetchResponse, isNotDone: boolean): number | undefined => {
   const advice = headers.get('stripe-should-retry');
   const isWanted = isNotDone ? advice !== 'false' : status >= 300 && advice === 'true';

@@ -1,3 +1,9 @@
+/**
+ * @module A small HTTP client for vendors whose SDK is too large. A call has one deadline, and one retry if the vendor
+ * certainly did nothing; the caller decides on any further retry, under the same idempotency key. A 2xx counts only
+ * after its body has been parsed. `vendor-failures.ts` defines the meaning of every other status.
+ */
+
 import type * as z from 'zod/mini';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../platform/fetch.ts';
@@ -5,11 +11,6 @@ import { retryAfterSeconds } from '../platform/retry-after.ts';
 import type { AdapterOptions } from './adapter.ts';
 import { meaningOf, networkFailure, withOneRetry } from './vendor-failures.ts';
 
-/**
- * A small client for vendors whose SDK is too large. A call has one deadline, and one retry if the vendor certainly did
- * nothing; the caller decides on any other retry, under the same key. A 2xx counts only after its body has been parsed. The
- * vendor's table defines the meaning of every other status.
- */
 export interface HttpRequest<T> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path after the base URL, with encoded ids. */
@@ -17,13 +18,13 @@ export interface HttpRequest<T> {
   readonly headers?: Readonly<Record<string, string>>;
   /** A string is sent unchanged, with its content type in `headers`; any other value is sent as JSON. */
   readonly body?: unknown;
-  /** The schema of a successful answer. */
+  /** The schema of a successful response. */
   readonly answer: z.ZodMiniType<T>;
 }
 
 export type Exchanged<T> =
   | { readonly kind: 'done'; readonly value: T }
-  /** The vendor refuses; `body` is parsed JSON, undefined for other bodies. */
+  /** The vendor refused the call. `body` is the parsed JSON; undefined for other bodies. */
   | { readonly kind: 'answered no'; readonly status: number; readonly body: unknown }
   | NotDone
   | Unknown;
@@ -43,7 +44,7 @@ export const httpClient = (options: HttpClientOptions) => {
   const { slot, log } = options;
   const sending = { ...options, fetch: withOneRetry(options.fetch, options.timeoutMs) };
 
-  /** For callers that handle a refusal, such as an expired token. */
+  /** For callers that handle refusals themselves, such as the refusal of an expired token. */
   const exchange = async <T>(request: HttpRequest<T>): Promise<Exchanged<T>> => {
     const startedAt = Date.now();
     const exchanged = await send(sending, request);
@@ -100,7 +101,7 @@ const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Excha
 
 const ERROR: Unknown = { kind: 'unknown', reason: 'error' };
 
-/** Redirects are not followed: a charge goes only to the configured URL. */
+/** Redirects are not followed, so that a charge goes only to the configured URL. */
 const init = ({ timeoutMs }: Sending, { method, headers, body }: HttpRequest<unknown>): FetchInit => ({
   method,
   redirect: 'error',
@@ -113,7 +114,7 @@ const isJson = (body: unknown): boolean => body !== undefined && typeof body !==
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError';
 
-/** An empty body, as a 204 has, reads as undefined. */
+/** An empty body, such as that of a 204, is read as undefined. */
 const parsed = (text: string): unknown => {
   try {
     return text === '' ? undefined : JSON.parse(text);

@@ -1,3 +1,8 @@
+/**
+ * @module The settings that a web page needs to take payments: the providers of this installation and their public
+ * ids. It reads no secret.
+ */
+
 import * as z from 'zod';
 import type { Capabilities } from '../core/capabilities.ts';
 import { CAPABILITIES_OF } from '../core/capabilities.ts';
@@ -6,7 +11,6 @@ import type { Reply } from '../http/request.ts';
 
 const optionalText = z.string().optional();
 
-/** What a page in a browser needs to take payments: public ids only. It reads no secret. */
 const providerSchema = z
   .object({
     provider_id: z.enum(PROVIDER_SLOTS).describe('The slot, as other requests name it.'),
@@ -53,7 +57,7 @@ interface ConfigDeps {
   readonly slots: Readonly<Record<ProviderSlot, PublicSettings>>;
 }
 
-/** The slot of a payment that names none. */
+/** The slot of a payment that names no slot. */
 const DEFAULT_SLOT = 'provider_a';
 const CACHE_SECONDS = 300;
 
@@ -66,7 +70,7 @@ export const browserConfig = async ({ slots }: ConfigDeps): Promise<Reply> => {
   };
 };
 
-/** A slot that takes payments. */
+/** The slot's configuration; empty if the slot takes no payments. */
 const configOf = (slot: ProviderSlot, settings: PublicSettings): ProviderConfig[] => {
   const { ADAPTER: provider } = settings;
   if (provider === '' || !CAPABILITIES_OF[provider].payments) return [];
@@ -83,7 +87,7 @@ const configOf = (slot: ProviderSlot, settings: PublicSettings): ProviderConfig[
   ];
 };
 
-/** A key that is not set is left out. */
+/** Leaves out a key that is not set. */
 const keysOf = ({ ADAPTER, PUBLISHABLE_KEY, CLIENT_ID, APPLICATION_ID, LOCATION_ID }: PublicSettings) => {
   switch (ADAPTER) {
     case 'stripe':
@@ -103,7 +107,10 @@ const keysOf = ({ ADAPTER, PUBLISHABLE_KEY, CLIENT_ID, APPLICATION_ID, LOCATION_
 
 const LIVE_HOSTS = { stripe: 'api.stripe.com', paypal: 'api-m.paypal.com', square: 'connect.squareup.com' } as const;
 
-/** Keys of Stripe and Square show what they are for; other slots are in test if another host than the live one is set. */
+/**
+ * The keys of Stripe and Square show whether they are test keys. Any other slot is a test slot if its host is not the
+ * live host.
+ */
 const isTest = ({ ADAPTER, BASE_URL, PUBLISHABLE_KEY, APPLICATION_ID }: PublicSettings): boolean => {
   if (ADAPTER === 'stripe' && PUBLISHABLE_KEY) return PUBLISHABLE_KEY.startsWith('pk_test_');
   if (ADAPTER === 'square' && APPLICATION_ID) return APPLICATION_ID.startsWith('sandbox-');

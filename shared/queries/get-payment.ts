@@ -1,3 +1,5 @@
+/** @module Reads one payment with the records that the caller asks to include. */
+
 import type { Caller } from '../access/caller.ts';
 import { type Include, showBeside } from '../access/included-records.ts';
 import { productBeside, projectBeside } from '../catalog/catalog-view.ts';
@@ -13,7 +15,7 @@ import type { StoreDeps } from '../platform/table.ts';
 import { subscriptionBeside } from '../subscriptions/subscription-view.ts';
 import { type GetPaymentQuery, includesOf, type PaymentInclude } from './parameters.ts';
 
-/** One payment. The scope guards of the query (organization, project, product) must match it. */
+/** Returns one payment. If the query names an organization, project or product, the payment must belong to it. */
 export const getPayment = async (
   deps: StoreDeps,
   { record: payment, canWrite, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
@@ -29,7 +31,7 @@ const passesGuards = (payment: VisiblePayment, query: GetPaymentQuery): boolean 
   (query.project_id === undefined || query.project_id === payment.projectId) &&
   (query.product_id === undefined || query.product_id === payment.productId);
 
-/** Every include but the order is a record of its own; the order is a view of the payment. */
+/** Every include except the order is a separate record. The order is a view of the payment. */
 const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisiblePayment>>> = {
   payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
   project: { showing: projectBeside, idOf: ({ projectId }) => projectId },
@@ -38,7 +40,7 @@ const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisibleP
   product: { showing: productBeside, idOf: ({ productId }) => productId },
 };
 
-/** The includes of each payment that this caller may see; null if an include is absent. */
+/** The includes of each payment that this caller may see. An absent include is null. */
 export const includedRecords = async (
   { table }: Pick<StoreDeps, 'table'>,
   caller: Caller,
@@ -56,7 +58,7 @@ export const includedRecords = async (
   }));
 };
 
-/** A payment that names a product has one order: read-only, and derived from the payment. */
+/** A payment that names a product has one order, which is read-only and derived from the payment. */
 type OrderStatus = 'pending' | 'paid' | 'failed' | 'canceled';
 
 const orderStatusOf = (status: PaymentStatus): OrderStatus => {

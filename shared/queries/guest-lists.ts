@@ -1,3 +1,9 @@
+/**
+ * @module A guest's payments and subscriptions by e-mail address. Without a guest token, each record shows a small,
+ * fixed set of fields; with a token, the records of its `guest_id` show all fields. An unknown address costs the same,
+ * and gets the same reply, as a known address.
+ */
+
 import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { offsetReply, runList } from '../http/paging.ts';
@@ -43,10 +49,6 @@ interface GuestList<T, Query, Page> {
   readonly replyOf: (views: readonly unknown[], list: GuestPage<Query, Page>) => Reply;
 }
 
-/**
- * A guest's records by e-mail. Without a token, each record shows a small, fixed set of fields; with a token, the records
- * of its guest_id show all fields. An unknown e-mail costs the same, and gets the same reply, as a known one.
- */
 const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'rows'> & CountedPage>(
   list: GuestList<T, Query, Page>,
   { table, guestEmailList }: GuestListDeps,

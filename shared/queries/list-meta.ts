@@ -1,3 +1,5 @@
+/** @module Schemas of the `meta` beside the data in the envelopes of lists. Only the API document reads them. */
+
 import * as z from 'zod';
 
 const estimated = z
@@ -7,7 +9,6 @@ const estimated = z
     'Present if `total` is an estimate: the list has more than 1,000 records, or its filter reads more than a request counts.',
   );
 
-/** What stands beside the data in the envelopes of lists; only the API document reads it. */
 export const paymentsMeta = z
   .object({
     page: z.int().describe('The number of this page, as the request asked for it.'),
@@ -21,7 +22,7 @@ export const paymentsMeta = z
   })
   .describe('Where the page stands in the list.');
 
-/** Of lists that number their pages in the envelope only. */
+/** For lists that number their pages in the envelope only. */
 export const pagesMeta = z
   .object({
     pagination: z
@@ -38,7 +39,7 @@ export const pagesMeta = z
   })
   .describe('Where the page stands in the list.');
 
-/** Of lists that have a cursor and no total. */
+/** For lists that have a cursor and no total. */
 export const cursorMeta = z
   .object({
     limit: z.int().describe('How many records a page holds.'),

@@ -1,3 +1,7 @@
+/**
+ * @module Lists the payments of the caller, of an organization or of a project, with filters, search and sort order.
+ */
+
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
@@ -17,7 +21,7 @@ import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
-/** The partition of the caller's list, and the payments in it that the caller owns. */
+/** The partition of the caller's list, and the payments in it that belong to the list. */
 interface Scope {
   readonly index: 'owner' | 'project';
   readonly partition: string;
@@ -26,7 +30,6 @@ interface Scope {
   readonly owns: (payment: VisiblePayment) => boolean;
 }
 
-/** Lists the payments of the caller, of an organization or of a project. */
 export const listPayments = async (
   deps: StoreDeps,
   request: ApiRequest<unknown, ListPaymentsQuery>,

@@ -1,3 +1,5 @@
+/** @module Lists refunds and disputes: those of one payment, and those of all payments month by month. */
+
 import * as z from 'zod';
 import { type Audience, audienceOf } from '../access/audience.ts';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
@@ -17,7 +19,7 @@ import { cursorParameter, moment } from './parameters.ts';
 
 type Kind = 'RFD' | 'DSP';
 
-/** More records than a payment has: a provider limits its partial refunds. */
+/** More refunds or disputes than any payment has, because a provider limits partial refunds. */
 const MAX_OF_PAYMENT = 1_000;
 
 /** The refunds or disputes of one payment, newest first. */
@@ -107,7 +109,7 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
   return months;
 };
 
-/** Records of every payment, newest first: one partition per month of their creation. */
+/** The records of all payments, newest first. Each month of creation has its own partition. */
 const listByMonth = async (
   { table, now }: StoreDeps,
   { query, csvPage }: InRange,
@@ -132,7 +134,7 @@ interface Position {
   readonly start: Cursor | undefined;
 }
 
-/** One list over the partitions of all months. */
+/** One list name for the partitions of all months. */
 const listOf = (kind: Kind): string => monthPartition('', kind);
 
 const positionOf = (query: RangeQuery, csvPage: CsvPage | undefined, kind: Kind): Position => {

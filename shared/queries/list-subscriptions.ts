@@ -1,3 +1,8 @@
+/**
+ * @module Reads one subscription, and lists the subscriptions of the caller, of an organization or of a project,
+ * newest first.
+ */
+
 import { type Include, showBeside } from '../access/included-records.ts';
 import { projectBeside } from '../catalog/catalog-view.ts';
 import { DomainError } from '../core/errors.ts';
@@ -24,7 +29,6 @@ export const getSubscription = async (
   return { data: { ...subscriptionView(record), ...(open && { open_payment: openPaymentView(open, deps.now()) }) } };
 };
 
-/** The subscriptions of the caller, of an organization or of a project, newest first. */
 export const listSubscriptions = async (
   { table }: StoreDeps,
   { caller, owner, query, csvPage }: ApiRequest<unknown, ListSubscriptionsQuery>,
@@ -35,7 +39,7 @@ export const listSubscriptions = async (
     findPage: () => {
       const filter = [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])];
       const list = { ...scope, descending: true, filter };
-      // A CSV page shows no total.
+      // A CSV page shows no total, so its list is not counted.
       return csvPage
         ? listRows(table, { ...list, offset: 0, limit: csvPage.limit, cursor: rowOf(csvPage, scope.partition) })
         : listCounted(table, { ...list, offset: query.offset, limit: query.limit });

@@ -1,3 +1,5 @@
+/** @module Query parameters of the lists of payments and subscriptions, and of the read of one payment. */
+
 import * as z from 'zod';
 import {
   booleanParameter,
@@ -12,19 +14,18 @@ import { offsetQuery, wholeNumberParameter } from '../http/paging.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import { SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
 
-/** Query parameters of the lists of payments and subscriptions, and of get. */
 const MAX_PAGE = 1_000_000;
 const PAYMENTS_PER_PAGE = 20;
 const MAX_PAYMENTS_PER_PAGE = 50;
 
-/** A time, or a day (UTC): its first or last moment; undefined if it is not sent. */
+/** A time, or a UTC day, which becomes its first or last moment. Undefined if absent. */
 export const moment = (dayEnd: boolean) =>
   z
     .union([timeField(), dayField().transform((day) => `${day}T${dayEnd ? '23:59:59.999' : '00:00:00.000'}Z`)])
     .transform((text) => new Date(text).toISOString())
     .optional();
 
-/** A comma list of statuses, in any case. */
+/** A comma-separated list of statuses, in any case. */
 const statusList = <const S extends readonly string[]>(statuses: S) =>
   boundedText(200)
     .transform((text) => text.split(',').map((status) => status.trim().toLowerCase()))
@@ -32,7 +33,7 @@ const statusList = <const S extends readonly string[]>(statuses: S) =>
     .optional();
 export const paymentStatusList = statusList(PAYMENT_STATUSES);
 
-/** The position of a list that has a cursor. */
+/** The cursor of a list that pages by cursor. */
 export const cursorParameter = boundedText(1_000)
   .optional()
   .describe('Where the page starts: `next_cursor` of the page before. For CSV the cursor in its header `Link`.');
@@ -52,7 +53,7 @@ export type PaymentInclude = (typeof INCLUDES)[number];
 /** The includes of a list. */
 const LIST_INCLUDES = ['payment_method'] as const satisfies readonly PaymentInclude[];
 
-/** A comma list of includes, in any case; `pm` is another name of `payment_method`. */
+/** A comma-separated list of includes, in any case. `pm` is another name for `payment_method`. */
 const includeList = (allowed: readonly PaymentInclude[]) => {
   const names: readonly string[] = [...allowed, 'pm'];
   return boundedText(200)
@@ -135,7 +136,7 @@ export const getPaymentQuery = z.object({
 });
 export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
 
-/** The requested includes, by `include=` or a boolean shorthand. */
+/** The requested includes, from `include=` or a boolean shorthand. */
 export const includesOf = (query: Asked): readonly PaymentInclude[] => {
   const listed = query.include ?? [];
   const pm = listed.includes('pm') || query.include_pm === true;

@@ -1,3 +1,10 @@
+/**
+ * @module The entries of the list of all payments. Each payment has one entry, in a partition of its UTC day of
+ * creation and shard, and in the partitions of its user or guest and its organization. `project-changes` replaces the
+ * entry after each change. An older version never replaces a newer version, so a replay of the stream in any order
+ * ends the same.
+ */
+
 import { fingerprint } from '../core/ids.ts';
 import { isShown, type Payment, type VisiblePayment } from '../payments/payment.ts';
 import { refundStatusOf } from '../payments/payment-view.ts';
@@ -10,12 +17,7 @@ import {
 } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 
-/**
- * The list of all payments: one entry per payment in a partition of its UTC day of creation and its shard, and in the
- * partitions of its user or guest and of its organization. `project-changes` replaces the entry after each change; an older
- * version never replaces a newer one, so a replay of the stream in any order ends the same. An entry holds no name, e-mail
- * or free text: what a search compares exactly is stored as a hash.
- */
+/** The entry of a payment. It holds no name, e-mail address or free text, because exact searches compare hashes. */
 export const paymentEntry = (payment: VisiblePayment, lastFour: string | undefined): Item => {
   const key = paymentEntryKey(payment.createdAt, payment.id);
   const owner = ownerEntries(payment);
@@ -40,7 +42,7 @@ export const paymentEntry = (payment: VisiblePayment, lastFour: string | undefin
   };
 };
 
-/** A reference code as entries hold it: without regard to case. */
+/** The hash of a reference code, ignoring case. */
 export const referenceHash = (code: string): string => fingerprint(code.trim().toLowerCase()).slice(0, 16);
 
 const ownerEntries = ({ userId, guestEmail }: Payment): string | undefined => {
@@ -48,7 +50,7 @@ const ownerEntries = ({ userId, guestEmail }: Payment): string | undefined => {
   return guestEmail === undefined ? undefined : guestEntriesPartition(guestEmail);
 };
 
-/** Writes the entries of changed payments. A payment that its readers do not see yet has none. */
+/** Writes the entries of changed payments. A payment that its readers do not see yet has no entry. */
 export const writePaymentEntries = async (table: Table, changed: readonly Payment[]): Promise<void> => {
   const newest = new Map<string, VisiblePayment>();
   for (const payment of changed) {
@@ -66,7 +68,9 @@ export const writePaymentEntries = async (table: Table, changed: readonly Paymen
   );
 };
 
-/** The last four digits of saved methods. Those of a method that has been deleted since are kept from the entry. */
+/**
+ * The last four digits of saved methods. If a method has been deleted since, its digits come from the existing entry.
+ */
 const lastFourOf = async (table: Table, payments: readonly VisiblePayment[]): Promise<ReadonlyMap<string, string>> => {
   const paidBy = payments.flatMap(({ id, createdAt, paymentMethodId: method }) =>
     method === undefined ? [] : [{ id, keys: [recordKey('PM', method), paymentEntryKey(createdAt, id)] }],

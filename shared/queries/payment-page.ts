@@ -1,3 +1,8 @@
+/**
+ * @module Finds a page of a list in order of creation. Deep pages start from the day counters instead of reading every
+ * row before them.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { totalHeader } from '../http/paging.ts';
 import type { Reply } from '../http/request.ts';
@@ -8,19 +13,19 @@ import { type CountedPage, countRows, exactly, listCounted, type Total } from '.
 
 export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 
-/** Up to this offset rows are read and skipped; beyond it the day counters find the day that the page starts in. */
+/** Up to this offset, rows are read and skipped. Beyond it, the day counters find the day that the page starts in. */
 const MAX_SKIPPED_ROWS = 5_000;
 const MAX_SKIPPED_IN_A_DAY = 10_000;
 
-/** The statuses that the day counters count for a list; undefined: every status. */
+/** The statuses whose day counters a list adds up. Undefined means every status. */
 interface CountedBy {
   readonly statuses: readonly string[] | undefined;
 }
 
 /**
- * A page in created_at order. The day counters follow the stream, so they estimate the total of a list that is too long to
- * count; those of a range count whole days.
- * @param by undefined: the day counters do not fit the filter of the list.
+ * A page in order of `created_at`. The day counters lag behind the stream, so they only estimate the total of a list
+ * that is too long to count. The counters of a range count whole days.
+ * @param by undefined if the day counters do not fit the list's filter
  */
 export const pageByCreation = (
   table: Table,
@@ -37,7 +42,7 @@ export const pageByCreation = (
 const sumOf = (days: readonly DayCount[], { statuses }: CountedBy): number =>
   days.reduce((sum, day) => sum + countOf(day, statuses), 0);
 
-/** A page beyond the rows that a request skips. If the list is short enough to be counted, the page is empty. */
+/** A page beyond the rows that a request skips. Empty if the list is short enough to be counted. */
 const deepPage = async (table: Table, query: ListQuery, by: CountedBy): Promise<PageFound & CountedPage> => {
   const [counted, days] = await Promise.all([countRows(table, query), dayCounts(table, query.partition, query)]);
   if (counted.reachedEnd && counted.matching <= query.offset) return { ...EMPTY, total: exactly(counted.matching) };
@@ -53,7 +58,7 @@ const EMPTY: PageFound = { rows: [], hasMore: false, next: undefined };
 const startsDay = (from: string | undefined): boolean => from === undefined || from.endsWith('T00:00:00.000Z');
 const endsDay = (to: string | undefined): boolean => to === undefined || to.endsWith('T23:59:59.999Z');
 
-/** The day that the page begins in, and the number of that day's rows before the page. */
+/** The day that the page begins in, and the number of that day's rows that come before the page. */
 const startOf = (
   days: readonly DayCount[],
   query: ListQuery,
@@ -86,7 +91,7 @@ interface PageParameters {
   readonly cursor?: string | undefined;
 }
 
-/** Where the page begins: at the cursor, else at the offset of the page's number. */
+/** The start of the page: at the cursor if there is a cursor, else at the offset of the page number. */
 export const positionOf = (
   { page, limit, cursor }: PageParameters,
   range: CursorRange,
@@ -97,7 +102,7 @@ export const positionOf = (
 
 interface PageContext {
   readonly query: PageParameters;
-  /** The list of the page, for its cursors. */
+  /** The name of the list, for its cursors. */
   readonly list: string;
   readonly total: Total;
   /** The order that the caller chose, if the list has several orders. */

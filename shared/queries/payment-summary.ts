@@ -1,3 +1,8 @@
+/**
+ * @module Summaries of payments and refunds, from the sums that `project-changes` keeps. No payment is read, so the
+ * cost depends only on the number of days. Summaries lag behind the payments by moments.
+ */
+
 import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -9,10 +14,6 @@ import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '..
 import { allScopes, ownerPartition, sumKey, sumRange } from '../platform/keys.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 
-/**
- * Summaries of payments and refunds, from the sums that `project-changes` keeps: no payment is read, and the cost depends
- * on the days of the range alone. They lag behind the payments by moments.
- */
 const INTERVALS = ['day', 'week', 'month'] as const;
 const GROUPS = ['currency', 'status', 'provider'] as const;
 
@@ -72,7 +73,7 @@ export const SUMMARY_COLUMNS = [
   'refunded_cents',
 ] as const satisfies readonly (keyof SummaryRow)[];
 
-/** The payments of the caller or of an organization, like the list of payments. */
+/** Sums up the payments of the caller or of an organization. */
 export const ownerSummary = async (
   deps: StoreDeps,
   request: ApiRequest<unknown, OwnerSummaryQuery>,
@@ -84,7 +85,7 @@ export const ownerSummary = async (
   return summaryOf(deps, [ownerPartition(request.owner, 'PAY')], request);
 };
 
-/** All payments. */
+/** Sums up all payments. */
 export const summaryOfAll = (deps: StoreDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
   summaryOf(deps, allScopes, request);
 
@@ -118,7 +119,7 @@ interface Range {
   readonly to: string;
 }
 
-/** Both days are included. By default the last 31 days of the range that `to` or today ends. */
+/** Both days are included. By default the range is 31 days long and ends on `to`, or today without `to`. */
 const rangeOf = (query: SummaryQuery, now: Instant): Range => {
   const to = query.to ?? laterOf(utcDay(iso(now)), query.from);
   const from = query.from ?? dayBefore(to, DEFAULT_DAYS - 1);
@@ -141,7 +142,7 @@ const sumsOf = async (table: Table, scope: string, { from, to }: Range): Promise
   return items;
 };
 
-/** One row per period, currency and group, in this order; rows without a number are left out. */
+/** One row per period, currency and group, in this order. Rows that count nothing are left out. */
 const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRow[] => {
   const totals = new Map<string, AttributeSums>();
   for (const item of items) {
@@ -179,7 +180,7 @@ const labelsOf = (key: string, { group_by }: SummaryQuery) => {
 
 const DAYS_OF_WEEK = 7;
 
-/** The first day of the interval that the day is in; a week begins on Monday (ISO 8601). */
+/** The first day of the day's period. A week begins on Monday (ISO 8601). */
 const periodOf = (day: string, interval: SummaryQuery['interval']): string => {
   switch (interval) {
     case 'day':

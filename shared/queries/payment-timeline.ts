@@ -1,3 +1,8 @@
+/**
+ * @module The timeline of a payment; see `timeline.ts`. A version that changed a refund or dispute shows it as it was
+ * then.
+ */
+
 import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
@@ -19,7 +24,6 @@ import {
   versionFields,
 } from './timeline.ts';
 
-/** The history of a payment: see `timeline.ts`. A version that a refund or dispute changed shows it as it was then. */
 const changedRefund = z.object({
   id: z.string().describe('Names the refund, `ref_…`.'),
   amount_cents: z.int().describe('What goes back, in minor units.'),

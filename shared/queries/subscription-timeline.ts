@@ -1,3 +1,5 @@
+/** @module The timeline of a subscription; see `timeline.ts`. */
+
 import * as z from 'zod';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
@@ -18,7 +20,6 @@ import {
   versionFields,
 } from './timeline.ts';
 
-/** The history of a subscription: see `timeline.ts`. */
 const change = z
   .object({
     ...changeFields,

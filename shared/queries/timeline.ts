@@ -1,3 +1,9 @@
+/**
+ * @module The timeline of a record, oldest entry first: its versions with their causes, the provider's events with
+ * their results, and the attempts to deliver its events to targets. Versions are kept as long as the record. The other
+ * entries are kept for 90 days, as in the webhook log.
+ */
+
 import * as z from 'zod';
 import { actorFor, audienceOf } from '../access/audience.ts';
 import type { Owned } from '../access/record-kind.ts';
@@ -14,11 +20,6 @@ import { mayReadLogOf } from '../webhooks/log-access.ts';
 import { cursorMeta } from './list-meta.ts';
 import { cursorParameter } from './parameters.ts';
 
-/**
- * The history of a record, oldest first: its versions with their causes, the provider's events with their results, and the
- * attempts to deliver its events to targets. Versions are kept as long as the record, the rest for 90 days, as in the webhook
- * log.
- */
 const madeBy = {
   actor: shownActorSchema
     .nullable()
@@ -82,7 +83,10 @@ export interface Timeline<C extends ChangeEntry> {
   readonly next: TimelinePosition | undefined;
 }
 
-/** More entries than a record has, unless it is billed for years, changed hundreds of times, or a target fails for weeks. */
+/**
+ * More entries than a record has, unless it is billed for years, changed hundreds of times, or a target fails for
+ * weeks.
+ */
 const MAX_ENTRIES = 500;
 const MAX_LIMIT = 100;
 
@@ -98,26 +102,29 @@ export const timelineQuery = z.object({
 });
 type TimelineQuery = z.output<typeof timelineQuery>;
 
-/** About the record and the page. */
+/** The meta of a timeline: about the record and the page. */
 export const timelineMeta = cursorMeta.extend({
   is_complete: z.boolean().describe('True if this page holds the whole timeline.'),
 });
 
-/** Where a page starts, in the versions and in the log. */
+/** The start of a page, in the versions and in the log. */
 interface TimelinePosition {
   readonly versions: string;
   readonly log: string;
 }
 
 export interface TimelinePage {
-  /** Of the whole page. Absent: up to 500 versions, and as many entries of the log. */
+  /** The limit of the whole page. If absent, a page holds up to 500 versions and 500 log entries. */
   readonly limit?: number | undefined;
   readonly start?: TimelinePosition | undefined;
   /** False for callers who may not read the webhook log. */
   readonly withLog: boolean;
 }
 
-/** One query if the page holds everything; else the versions, newest first, and the log. */
+/**
+ * Reads a page. One query is enough if the page holds the whole timeline. Otherwise the versions (newest first) and the
+ * log are read separately.
+ */
 export const readTimeline = async <C extends ChangeEntry>(
   table: Table,
   { kind, id }: Historic,
@@ -128,7 +135,7 @@ export const readTimeline = async <C extends ChangeEntry>(
   return { entries: entries.sort(inOrder), next };
 };
 
-/** The whole timeline with its log, page after page: for the operator's tool. */
+/** Reads the whole timeline with its log, page by page, for the operator's tool. */
 export const wholeTimeline = async <C extends ChangeEntry>(
   read: (page: TimelinePage) => Promise<Timeline<C>>,
 ): Promise<readonly (C | LoggedEntry)[]> => {
@@ -171,14 +178,14 @@ const readPage = async (
 
 interface Part {
   readonly limit: number;
-  /** The sort key that was read last; empty before the first, END after the last. */
+  /** The sort key that was read last. Empty before the first entry, END after the last. */
   readonly at: string;
 }
 
 const END = '~';
 const BEGIN: TimelinePosition = { versions: '', log: '' };
 
-/** Reads one entry more than the part holds, which shows whether more follow. */
+/** Reads one entry more than the part holds, to see whether more entries follow. */
 const readPart = async (
   table: Table,
   range: PartitionQuery,
@@ -211,7 +218,9 @@ interface Shape<C extends ChangeEntry> {
   readonly read: (page: TimelinePage) => Promise<Timeline<C>>;
 }
 
-/** The entries that the caller may see now: those of the webhook log only if the caller may read the log. */
+/**
+ * Returns the entries that the caller may see. Log entries are included only if the caller may read the webhook log.
+ */
 export const timelineReply = async <C extends ChangeEntry>(
   { standings }: TimelineDeps,
   { record, caller, query }: TimelineRequest<Shown>,
@@ -240,13 +249,13 @@ export const timelineReply = async <C extends ChangeEntry>(
   };
 };
 
-/** @throws DomainError VALIDATION_ERROR for a text that is no cursor of this timeline */
+/** @throws DomainError VALIDATION_ERROR if the text is not a cursor of this timeline */
 const startOf = (cursor: string, list: string): TimelinePosition => {
   const [versions, log] = decodePlace(cursor, list, placeSchema);
   return { versions, log };
 };
 
-/** A position in a range of the history, before its first entry, or after its last. */
+/** Accepts a position in a range of the history, before its first entry or after its last. */
 const within = ({ from, to }: { readonly from: string; readonly to: string }) =>
   z.string().refine((at) => at === '' || at === END || (at >= from && at <= to));
 const placeSchema = z.tuple([within(HISTORY_VERSIONS), within(HISTORY_LOG)]);
@@ -270,7 +279,7 @@ export const versionFields = {
   requestId: z.string().optional(),
 };
 
-/** What the entries of all versions share. */
+/** The fields that the entries of all versions share. */
 export const changeEntry = ({ sk, at }: { readonly sk: string; readonly at: string }) =>
   ({ kind: 'change', at, version: versionOf(sk) }) as const;
 

@@ -1,3 +1,8 @@
+/**
+ * @module Erases a person from each kind of record. Each call may stop midway and be repeated, because it first marks
+ * the record's ids and notes its e-mail addresses. The copies in logs and events are found by these marks.
+ */
+
 import type { Owned } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
@@ -30,10 +35,6 @@ import { removeAddress } from './remove-address.ts';
 import { removeCustomer } from './remove-customer.ts';
 import { removeMethod } from './remove-method.ts';
 
-/**
- * How the records of each kind lose their person. Each call is safe to stop midway and to repeat: the record's ids are marked
- * and its e-mail addresses are noted first, because the copies in logs and events are found by them.
- */
 export interface Erasing {
   readonly deps: RemovalDeps;
   readonly erasureId: string;
@@ -43,8 +44,9 @@ export interface Erasing {
 }
 
 /**
- * True if the call changed something. @throws DomainError where it cannot be done now: the provider does not answer, or a charge is
- * under way
+ * Returns true if the call changed something.
+ * @throws DomainError if the erasure is not possible now, because the provider does not respond or a charge is under
+ * way
  */
 type Erase = (erasing: Erasing, item: Item) => Promise<boolean>;
 
@@ -53,7 +55,7 @@ interface RecordErasure {
   readonly erase: Erase;
 }
 
-/** By sort key; in this order, so that nothing is charged once the erasure has started. A new kind of record is a new row. */
+/** By sort key. Add a row for each new kind of record. */
 export const RECORD_ERASURES = {
   SUB: { counted: 'subscriptions', erase: (erasing, item) => eraseSubscriptionOf(erasing, subscriptionOf(item)) },
   PAY: { counted: 'payments', erase: (erasing, item) => erasePaymentOf(erasing, paymentOf(item)) },
@@ -69,7 +71,7 @@ export const RECORD_ERASURES = {
 
 export type ErasedKind = keyof typeof RECORD_ERASURES;
 
-/** Is the record the person's, or of an organization and made by the person? */
+/** True if the record is the person's own, or an organization's record that the person made. */
 const isOf = (subject: Subject, { userId, guestEmail }: Pick<Owned, 'userId' | 'guestEmail'>): boolean =>
   subject.kind === 'user'
     ? userId === subject.userId
@@ -81,7 +83,7 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   const { deps, subject } = erasing;
   if (!subscription || !isOf(subject, subscription)) return false;
   const isPersonal = subscription.organizationId === undefined;
-  // Until the erasure is done, its person may have reactivated it, and a charge may be open.
+  // Until the erasure is done, the person may have reactivated the subscription, and a charge may be open.
   const runs = isPersonal && subscription.status !== 'declined' && (isLive(subscription) || subscription.charge);
   if (!runs && blankSubscription(subscription, deps.now()) === subscription) return false;
   const { id, providerSubscriptionId, formerProviderIds = [] } = subscription;
@@ -95,7 +97,7 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   return true;
 };
 
-/** A charge whose outcome is unknown is waited for. */
+/** @throws DomainError PAYMENT_IN_PROGRESS while a charge's outcome is unknown */
 const end = async (deps: RemovalDeps, subscription: Subscription): Promise<Subscription> => {
   const isOver = !isLive(subscription) && subscription.charge === undefined;
   if (isOver || subscription.status === 'creating') return subscription;
@@ -131,7 +133,10 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
 };
 
-/** An event about a refund may name neither the payment nor its ids at the provider. */
+/**
+ * Marks the refund's own ids, because an event about a refund may name neither the payment nor the payment's ids at the
+ * provider.
+ */
 const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
   const { deps, subject } = erasing;
   if (!isOf(subject, refund) || blankRefund(refund, deps.now()) === refund) return false;
@@ -140,7 +145,7 @@ const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean>
   return isOurs;
 };
 
-/** A method of the person that pays for an organization stops paying for it. */
+/** Removes the person's method. An organization that pays with it loses the method. */
 const removeMethodOf = async (erasing: Erasing, method: PaymentMethod | undefined): Promise<boolean> => {
   const { deps, subject } = erasing;
   if (!method || method.organizationId !== undefined || !isOf(subject, method)) return false;
@@ -164,7 +169,7 @@ const removeCustomerOf = async (erasing: Erasing, customer: Customer | undefined
   return true;
 };
 
-/** An organization's customer has the e-mail address of the member whose request created it. */
+/** Clears the e-mail address that an organization's customer has from the member whose request created it. */
 const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: Customer): Promise<boolean> => {
   const { email } = customer;
   if (subject.kind !== 'user' || email === undefined || !emails.includes(normalizedEmail(email))) return false;
@@ -174,7 +179,7 @@ const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: 
     customerId: customer.providerCustomerId,
     ...{ email: undefined, name: undefined, phone: undefined },
     cleared: ['email'],
-    // A member may have sent the address again since the last try, whose key would change nothing.
+    // A member may have sent the address again since the last try, and that try's key would change nothing.
     idempotencyKey: `${customer.id}:erase:${startedAt}`,
   });
   requireDone(outcome, 'email');
@@ -189,7 +194,7 @@ const removeAddressOf = async ({ deps, subject }: Erasing, address: Address | un
   return true;
 };
 
-/** A membership that was written from an earlier version of its subscription. */
+/** Blanks a membership that was written from an earlier version of its subscription. */
 const blankMembership = async ({ deps: { table }, subject }: Erasing, item: Item): Promise<boolean> => {
   const membership = membershipSchema.parse(item);
   if (!isOf(subject, membership)) return false;
@@ -209,7 +214,10 @@ interface Named {
   readonly email?: string | undefined;
 }
 
-/** An organization's record goes on without the person: only its events so far are blanked. */
+/**
+ * Marks a personal record's ids. An organization's record continues without the person, so only its events up to now
+ * are blanked.
+ */
 const noteRecord = async (
   { deps, erasureId }: Erasing,
   { userEmail, guestEmail, email, userId, organizationId }: Named,
@@ -221,7 +229,7 @@ const noteRecord = async (
   ]);
 };
 
-/** An expired item counts as absent everywhere, so the stores no longer change it: it is removed if it is the person's. */
+/** Removes an expired item of the person. The stores treat expired items as absent and no longer change them. */
 export const removeExpired = async (table: Table, subject: Subject, item: Item): Promise<boolean> => {
   const { userId, guestEmail } = { userId: textOf(item['userId']), guestEmail: textOf(item['guestEmail']) };
   if (!isOf(subject, { userId, guestEmail })) return false;

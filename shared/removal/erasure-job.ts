@@ -1,3 +1,8 @@
+/**
+ * @module The erasure of a person, as a job that due work does in slices. At most one job runs per person. The job
+ * stores its position after each slice, and keeps no e-mail address when it is done.
+ */
+
 import * as z from 'zod';
 import { notFound } from '../core/errors.ts';
 import { timestamp } from '../http/fields.ts';
@@ -6,13 +11,9 @@ import { dueShard, erasureKey, erasureLockKey, type Key } from '../platform/keys
 import { storedRecordFields } from '../platform/record-store.ts';
 import type { Item, Table } from '../platform/table.ts';
 
-/**
- * The erasure of a person, as a job that due work carries out in slices. Always holds: at most one runs per person; it stores where
- * it is after each slice; when it is done it keeps no e-mail address.
- */
 const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
 
-/** What the counts count: records that the job blanked or removed, and copies in other items that it blanked. */
+/** The counts of a job: records that it blanked or removed, and copies in other items that it blanked. */
 const COUNTED = [
   'subscriptions',
   'payments',
@@ -35,12 +36,12 @@ const optional = z.string().optional();
 const jobSchema = z.object({
   ...storedRecordFields,
   status: z.enum(ERASURE_STATUSES),
-  /** The person: a user, or the guests of an e-mail address. The address is removed when the job is done. */
+  /** The person: a user, or the guests with an e-mail address. The address is removed when the job is done. */
   userId: optional,
   email: optional,
   requestedBy: z.string(),
   counts: countsSchema,
-  /** The step that runs, counted from 0, and where its next slice starts. */
+  /** The current step, counted from 0, and the start of its next slice. */
   step: z.int(),
   after: z.record(z.string(), z.string()).optional(),
   /** Records of this pass of the step that could not be erased now. */
@@ -57,7 +58,7 @@ export type Subject =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'email'; readonly email: string };
 
-/** @throws Error for a job that is done: it no longer knows its person */
+/** @throws Error if the job is done, because it no longer knows its person */
 export const subjectOf = ({ userId, email }: Pick<ErasureJob, 'userId' | 'email'>): Subject => {
   if (userId !== undefined) return { kind: 'user', userId };
   if (email === undefined) throw new Error('an erasure that is done knows no person');
@@ -69,7 +70,7 @@ export const lockKeyOf = (subject: Subject): Key =>
 
 export const jobOf = (item: Item): ErasureJob => jobSchema.parse(item);
 
-/** @param dueAt undefined: no more work */
+/** @param dueAt undefined if no work is left */
 export const jobItem = (job: ErasureJob, dueAt: string | undefined): Item => ({
   ...erasureKey(job.id),
   ...job,
@@ -84,7 +85,7 @@ export const erasureView = (job: ErasureJob) => ({
   completed_at: job.completedAt ?? null,
 });
 
-/** The last kinds are not records but copies of what the person's records say. */
+/** The last kinds count copies of the person's data, not records. */
 const countText = (name: Counted): string =>
   `How many ${name.replaceAll('_', ' ')} of the person were blanked or removed so far.`;
 

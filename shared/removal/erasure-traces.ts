@@ -1,3 +1,9 @@
+/**
+ * @module Blanks the copies of a person's data in items that are not records: log entries, providers' events,
+ * deliveries and stored responses. An item that names one of the person's records, or belongs to the person, loses all
+ * personal data. In other items only the person's e-mail addresses are replaced.
+ */
+
 import * as z from 'zod';
 import { idsIn, withoutEmails, withoutPerson } from '../core/person-fields.ts';
 import { redact } from '../core/redaction.ts';
@@ -18,7 +24,10 @@ import type { Item, Table } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
 import type { Counted, ErasureJob } from './erasure-job.ts';
 
-/** What an erasure looks for in logs, events, deliveries and stored answers. The e-mail addresses are removed when it is done. */
+/**
+ * The values that an erasure searches for in logs, events, deliveries and stored responses. The e-mail addresses are
+ * removed when the erasure is done.
+ */
 export interface Sought {
   readonly userId: string | undefined;
   /** Normalized. */
@@ -57,18 +66,13 @@ export const forgetSought = async (table: Table, erasureId: string): Promise<voi
   for (const { pk, sk } of await soughtItems(table, erasureId)) await table.remove({ pk, sk });
 };
 
-/**
- * The copies of a person's data in items that are no records: log entries, providers' events, deliveries, stored answers. An
- * item that names one of the person's records, or belongs to the person, loses all personal data. Elsewhere, only the
- * person's e-mail addresses are replaced.
- */
 interface Trace {
   readonly counted: Counted;
-  /** The attributes that change; undefined: none. Pure, so that a repeat finds nothing. */
+  /** The changed attributes; undefined if nothing changes. Pure, so a repeat finds nothing to change. */
   readonly blanked: (sought: Sought, item: Item) => Readonly<Record<string, unknown>> | undefined;
 }
 
-/** By sort key. A new kind of item that holds payloads is a new row. */
+/** By sort key. Add a row for each new kind of item that holds payloads. */
 const TRACES: Readonly<Record<string, Trace>> = {
   LOG: { counted: 'webhook_logs', blanked: (sought, item) => blankedLog(sought, item) },
   EVT: { counted: 'provider_events', blanked: (sought, item) => blankedEvent(sought, item) },
@@ -76,7 +80,7 @@ const TRACES: Readonly<Record<string, Trace>> = {
   IDEM: { counted: 'stored_answers', blanked: (sought, item) => blankedAnswer(sought, item) },
 };
 
-/** @returns whether the item changed */
+/** @returns the counter of the changed item; undefined if the item did not change */
 export const blankTrace = async (table: Table, sought: Sought, item: Item): Promise<Counted | undefined> => {
   const trace = TRACES[String(item['sk'])];
   const found = trace?.blanked(sought, item);
@@ -88,11 +92,14 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
   return written.ok ? trace.counted : undefined;
 };
 
-/** The log entry of an event is written when the event was applied, or given up. */
+/** True if the event's log entry exists, because it is written when the event is applied or given up. */
 const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
   (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
 
-/** An event whose record still needs it loses the e-mail addresses alone: the function that applies it blanks the rest. */
+/**
+ * If a record still needs the event, only the e-mail addresses are removed now. The function that applies the event
+ * blanks the rest.
+ */
 const markedToBlank = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
   const withoutMails = blankedEvent(sought, item, () => false);
   return item['isToBlank'] === true ? withoutMails : { ...withoutMails, isToBlank: true };
@@ -107,7 +114,10 @@ type Owned = Readonly<Record<'userId' | 'organizationId', unknown>>;
 
 const ownerOf = (item: Item): Owned => ({ userId: item['userId'], organizationId: item['organizationId'] });
 
-/** An organization's entries keep what is not the person's own. */
+/**
+ * True if all personal data of the item is blanked. In an organization's entries only the person's e-mail addresses
+ * are.
+ */
 const isPersonal = (sought: Sought, { userId, organizationId }: Owned, text: string): boolean =>
   organizationId === undefined &&
   ((sought.userId !== undefined && userId === sought.userId) || (userId === undefined && isNamed(sought, text)));
@@ -127,20 +137,22 @@ const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown
   return JSON.stringify(ERASED_FIELDS.map((field) => next[field])) === text ? undefined : next;
 };
 
-/** The first letter of a masked address may have been composed or not when it was masked. */
+/** The first letter of an address may have been composed or decomposed when the address was masked. */
 const maskedForms = (email: string): readonly string[] =>
   ['NFC', 'NFD'].map((form) => comparableText(String(redact(email.normalize(form)))));
 
-/** The service's own words about an attempt stay; the body is what a target answered. */
+/** Blanks the body that a target returned. The service's own words about the attempt stay. */
 const withoutAnswer = (response: unknown): unknown => {
   if (typeof response !== 'object' || response === null || Array.isArray(response)) return response;
-  // The order of the fields stays, so that a repeat finds no difference.
+  // Keeps the order of the fields, so that a repeat finds no difference.
   return Object.fromEntries(
     Object.entries(response).map(([name, value]) => [name, name === 'body' ? withoutPerson(value, true) : value]),
   );
 };
 
-/** A provider may escape any letter, so the texts are compared after they are parsed. An unchanged JSON keeps its bytes. */
+/**
+ * A provider may escape any letter, so the texts are compared after they are parsed. Unchanged JSON keeps its bytes.
+ */
 const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
   if (!isAll && sought.emails.length === 0) return json;
   const value: unknown = JSON.parse(json);
@@ -175,7 +187,7 @@ const blankedAnswer = (sought: Sought, item: Item) => {
 
 const CLAIM_PREFIX = ownerCustomerKey('', '').sk;
 
-/** The claim to create a customer holds the customer's fields until the provider has answered. */
+/** Removes the claim to create a customer. It holds the customer's fields until the provider has responded. */
 export const removeClaim = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
   const { pk, sk, claim } = item;
   if (!String(sk).startsWith(CLAIM_PREFIX) || claim === undefined) return false;
@@ -185,7 +197,7 @@ export const removeClaim = async (table: Table, { userId, emails }: Sought, item
   return (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
 };
 
-/** The counters of a guest's list have a hash of the e-mail address in their key; the list is empty by then. */
+/** Removes the counters of a guest's list, whose key holds a hash of the e-mail address. The list is empty by then. */
 export const removeCounter = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
   const { pk, sk, ...counts } = item;
   const isGuests = userId === undefined && emails.some((email) => pk === countKey(guestPartition(email, 'PAY'), '').pk);

@@ -1,3 +1,9 @@
+/**
+ * @module Stops a member's own payment methods from paying for an organization when the membership ends. The service
+ * checks the membership at each charge. This due work stops the providers that bill by themselves, and removes the
+ * methods from the organization's subscriptions, so that the member can delete them.
+ */
+
 import * as z from 'zod';
 import { standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError } from '../core/errors.ts';
@@ -8,19 +14,17 @@ import type { BillingDeps } from '../subscriptions/biller.ts';
 import { removeMethodFrom } from '../subscriptions/change-method.ts';
 import { subscriptionsUsing } from '../subscriptions/linked-records.ts';
 
-/**
- * A member's own payment methods stop paying for an organization when the membership ends. The service checks the
- * membership at each charge; this due work stops the providers that bill by themselves, and removes the methods from the
- * organization's subscriptions, so that the member can delete them.
- */
 const RETRY_MS = 5 * MINUTE;
 
-/** By then, requests that were admitted before the end have finished, and the index lists every method. */
+/** After this time, requests that were admitted before the end have finished, and the index lists every method. */
 const LAST_PASS_MS = 5 * MINUTE;
 
 const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });
 
-/** Safe to stop midway and to repeat: the due item is removed last. @returns the outcome, for the log */
+/**
+ * Safe to stop midway and to repeat, because the due item is removed last.
+ * @returns the outcome, for the log
+ */
 export const runEndedMembership = async (deps: BillingDeps, memberId: string): Promise<string> => {
   const key = endedMembershipKey(memberId);
   const item = await deps.table.get(key);

@@ -1,3 +1,8 @@
+/**
+ * @module The records that are removed with their organization, here and at its providers. Payments stay, because they
+ * are financial records.
+ */
+
 import type { RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { SECOND } from '../core/time.ts';
@@ -22,17 +27,16 @@ import { unlinkAddress } from './remove-address.ts';
 import { type RemoveCustomerDeps, removeCustomer } from './remove-customer.ts';
 import { removeMethod } from './remove-method.ts';
 
-/** The records of an organization that are removed with it. Payments stay: they are financial records. */
 export type RemovalDeps = Omit<RemoveCustomerDeps, 'deleteHistory'>;
 
 interface Children {
-  /** One page of records, each as the call that removes it here and at its provider. */
+  /** One page of records, each as a call that removes the record here and at its provider. */
   readonly page: (deps: RemovalDeps, after: Item | undefined, limit: number) => Promise<ChildPage>;
 }
 
 interface ChildPage {
   readonly removals: readonly (() => Promise<unknown>)[];
-  /** Where the next page starts; undefined at the end. */
+  /** The start of the next page; undefined at the end. */
   readonly next: Item | undefined;
 }
 
@@ -51,7 +55,7 @@ const recordsIn = <T>(
 ): Children => ({
   page: async (deps, after, limit) => {
     const rows = await deps.table.queryIndex({ index: 'owner', partition, after, limit });
-    // The index is eventually consistent: the items decide.
+    // The index is eventually consistent, so the items decide.
     const items = await deps.table.getMany(rows.items.map(keyOf), { consistent: true });
     const removals = items.flatMap((item) => {
       const record = item && parse(item);
@@ -94,7 +98,7 @@ export interface RemovalRun {
   readonly removed: number;
   /** Records that could not be removed now. */
   readonly failed: number;
-  /** The run stopped at a limit: more records may exist. */
+  /** True if the run stopped at a limit, so more records may exist. */
   readonly more: boolean;
 }
 
@@ -116,7 +120,7 @@ export const removeNextChildren = async (deps: RemovalDeps, organizationId: stri
   return { removed, failed, more: false };
 };
 
-/** False where the provider refused or did not answer; any other error is a bug, and ends the run. */
+/** False if the provider refused or did not respond. Any other error is a bug and ends the run. */
 const succeeds = async (remove: () => Promise<unknown>): Promise<boolean> => {
   try {
     await remove();

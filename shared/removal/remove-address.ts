@@ -1,3 +1,5 @@
+/** @module Deletes addresses, and unlinks them from the methods and subscriptions that use them. */
+
 import { type Address, addressDefaultSlot, addressShape, isDefaultAddress } from '../customers/address.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { unlinkMethod } from '../payment-methods/method-store.ts';

@@ -1,3 +1,5 @@
+/** @module Deletes customers with their payment methods, at the provider and here. */
+
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { type Customer, customerShape, customerSuccessorSteps } from '../customers/customer.ts';
@@ -32,9 +34,10 @@ export const deleteCustomer = async (
 };
 
 /**
- * Removes in this order, so that a call that stops midway can be repeated: subscriptions of the customer's owner are
- * canceled, others are detached; methods are removed; the customer is removed at the provider, then here.
- * @throws DomainError PAYMENT_METHOD_IN_USE where a subscription of another owner uses one of its methods.
+ * Removes a customer. The order makes a repeat safe after a call that stopped midway. First the subscriptions of the
+ * customer's owner are canceled and other subscriptions are detached. Then the methods are removed, then the customer
+ * at the provider, then the record here.
+ * @throws DomainError PAYMENT_METHOD_IN_USE if a subscription of another owner uses one of the customer's methods
  */
 export const removeCustomer = async (
   deps: RemoveCustomerDeps,
@@ -65,7 +68,7 @@ const successorStepsOf = async (
 
 const REMOVE_TRIES = 5;
 
-/** A concurrent removal of another customer may choose this customer as successor: then the steps are rebuilt. */
+/** Rebuilds the steps if a concurrent removal of another customer has chosen this customer as successor. */
 const removeRecord = async (
   deps: ProviderRecordDeps,
   customer: Customer,

@@ -1,3 +1,5 @@
+/** @module Deletes saved payment methods, and ends the set-up of methods that the payer has not completed. */
+
 import type { Outcome } from '../core/outcome.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { applySetupReport, type SetupProgress } from '../payment-methods/complete-setup.ts';
@@ -19,7 +21,6 @@ import { replaceMethodEverywhere } from '../subscriptions/replace-method.ts';
 
 export type RemoveMethodDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'> & BillingDeps;
 
-/** Deletes a saved payment method. */
 export const deleteMethod = async (
   deps: RemoveMethodDeps,
   { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
@@ -31,8 +32,9 @@ export const deleteMethod = async (
 };
 
 /**
- * Subscriptions change to the method's successor; then the method is detached at the provider, then removed here. The
- * newest remaining method that is set up becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
+ * Changes subscriptions to the method's successor, then detaches the method at the provider, then removes it here. The
+ * newest remaining method that is set up becomes the default.
+ * @throws DomainError PAYMENT_METHOD_IN_USE
  */
 export const removeMethod = async (
   deps: RemoveMethodDeps,
@@ -45,23 +47,24 @@ export const removeMethod = async (
   ]);
   const attachedId = atProvider ? await detach(deps, method) : undefined;
   const store = recordStore(deps, paymentMethodShape);
-  // A method that was never set up is not detached, and its provider would still charge it: its alias stays, so that no one
-  // can use it by the provider's id.
+  // A method that was never set up is not detached, and its provider would still charge it. Its alias stays, so that no
+  // caller can use the method by the provider's id.
   const detachedId = attachedId ?? (method.setup ? undefined : method.providerMethodId);
   const steps = [
     ...(detachedId === undefined ? [] : [aliasRemoval(method.providerId, detachedId)]),
     ...addressUseSteps(method, undefined),
   ];
-  // A default that another request has set during the removal stays.
+  // Keeps a default that another request has set during the removal.
   if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
-  // Repeated for subscriptions that a report from before has given the method back during the removal.
+  // Repeated for subscriptions that got the method back during the removal, from an earlier report.
   if (!atProvider) await replaceMethodEverywhere(deps, method, { isGone: true });
 };
 
 /**
- * Detaches the method at the provider. An open set-up is canceled first, so that nothing attaches later. If it has saved a
- * method that another record has, that one stays.
- * @returns the provider's id of the detached method: a set-up may have saved another method than the record names
+ * Detaches the method at the provider. An open set-up is canceled first, so that nothing attaches later. If the set-up
+ * has saved a method that belongs to another record, that method stays.
+ * @returns the provider's id of the detached method, because a set-up may have saved another method than the record
+ * names
  */
 const detach = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<string | undefined> => {
   const provider = await deps.providers.require(method.providerId, 'methods');
@@ -77,7 +80,7 @@ const detach = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<st
 
 /**
  * Reads the open set-up of a method at the provider and applies the report. A canceled set-up removes the method.
- * @throws DomainError if the provider does not answer
+ * @throws DomainError if the provider does not respond
  */
 export const refreshSetup = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<SetupProgress> => {
   const provider = await deps.providers.require(method.providerId, 'methods');
@@ -86,9 +89,10 @@ export const refreshSetup = async (deps: RemoveMethodDeps, method: PaymentMethod
 };
 
 /**
- * The due work of a method whose set-up is still open after 24 h: cancels the set-up at the provider, and removes the method.
- * If the payer was faster, the provider refuses to cancel and reports the success, which completes the method. Without an
- * answer, the method stays, without its client secret, and is due again when the lease of this run ends.
+ * The due work of a method whose set-up is still open after 24 h. It cancels the set-up at the provider and removes the
+ * method. If the payer was faster, the provider refuses to cancel and reports the success, which completes the method.
+ * If the provider does not respond, the method stays without its client secret, and is due again when the lease of this
+ * run ends.
  */
 export const runDueMethod = async (deps: RemoveMethodDeps, id: string): Promise<string> => {
   const method = await recordStore(deps, paymentMethodShape).load(id);

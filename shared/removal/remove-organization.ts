@@ -1,3 +1,8 @@
+/**
+ * @module Deletes organizations. The request cancels live subscriptions and ends access. Due work then removes the
+ * records.
+ */
+
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { HOUR, instant, iso, MINUTE } from '../core/time.ts';
@@ -17,8 +22,8 @@ import {
 import { type RemovalDeps, removeNextChildren } from './organization-children.ts';
 
 /**
- * Deletes an organization: cancels its live subscriptions, then ends access to it. Due work removes its records.
- * @throws DomainError PROVIDER_ERROR where a subscription cannot be canceled, because it would continue to charge.
+ * Cancels an organization's live subscriptions, then ends access to it.
+ * @throws DomainError PROVIDER_ERROR if a subscription cannot be canceled, because it would continue to charge
  */
 export const deleteOrganization = async (
   deps: StoreDeps & BillingDeps,
@@ -57,30 +62,34 @@ const unfinishedSubscriptions = async (
   const partition = ownerPartition({ kind: 'organization', organizationId }, 'SUB');
   const keys: Key[] = [];
   for await (const item of table.eachInIndex({ index: 'owner', partition })) keys.push(keyOf(item));
-  // The index is eventually consistent: the items decide.
+  // The index is eventually consistent, so the items decide.
   const items = await table.getMany(keys, { consistent: true });
   return items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished);
 };
 
-/** Longer than a function runs: requests that were admitted before the deletion have finished by then. */
+/** Longer than a function runs, so requests that were admitted before the deletion have finished by then. */
 const LAST_WRITES_MS = MINUTE;
 
-/** A subscription whose creation has an unknown outcome is in no list. Within this time it is listed, or was never made. */
+/**
+ * A subscription whose creation has an unknown outcome is in no list. Within this time it is listed, or it was never
+ * made.
+ */
 const LAST_OUTCOMES_MS = 26 * HOUR;
 
 const RETRY_MS = 5 * MINUTE;
 
 const deletedSchema = z.object({
   deletedAt: z.string().optional(),
-  /** Since then no record was found. */
+  /** No record has been found since this time. */
   emptySince: z.string().optional(),
   createdAt: z.string(),
   requestHash: z.string().optional(),
 });
 
 /**
- * Removes the records of a deleted organization, a bounded number per run, until none was found for a day. Safe to stop midway
- * and to repeat: the due item is removed last. @returns the outcome, for the log
+ * Removes the records of a deleted organization, a bounded number per run, until no record has been found for
+ * `LAST_OUTCOMES_MS`. Safe to stop midway and to repeat, because the due item is removed last.
+ * @returns the outcome, for the log
  */
 export const runDueOrganization = async (deps: RemovalDeps, organizationId: string): Promise<string> => {
   const key = organizationKey(organizationId);
@@ -109,7 +118,10 @@ const waitOf = ({ failed, more }: { readonly failed: number; readonly more: bool
   return failed > 0 ? RETRY_MS : LAST_WRITES_MS;
 };
 
-/** An id derived from an Idempotency-Key must stay taken: a client that repeats the key would see the old payments. */
+/**
+ * An id that was derived from an Idempotency-Key stays taken. Otherwise a client that repeats the key would see the old
+ * payments.
+ */
 const removeOrganization = async (
   { table }: RemovalDeps,
   id: string,

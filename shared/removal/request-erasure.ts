@@ -1,3 +1,5 @@
+/** @module Requests the erasure of a person, which due work carries out. At most one erasure runs per person. */
+
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
@@ -26,7 +28,7 @@ interface RequestDeps extends StoreDeps {
   readonly newId: (kind: IdKind) => string;
 }
 
-/** Starts the erasure of a person, which due work carries out. While one runs, a repeat answers with that one. */
+/** Starts an erasure. If an erasure of the person is already running, returns that job. */
 export const requestErasure = async (
   deps: RequestDeps,
   request: ApiRequest<unknown, unknown, ErasureBody>,
@@ -56,7 +58,7 @@ export const requestErasure = async (
   throw new DomainError('VERSION_CONFLICT');
 };
 
-/** A running job may end between the conflict and the look-up. */
+/** A running job may end between the conflict and the lookup. */
 const TRIES = 3;
 
 const storeOf = ({ table }: RequestDeps, subject: Subject) => {

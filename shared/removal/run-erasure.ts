@@ -1,3 +1,10 @@
+/**
+ * @module The due work of an erasure. It goes through the person's listed records kind by kind, and then passes over
+ * the whole table to find the items that no list shows. The job is done after a pass that changed nothing and began
+ * five minutes or more after the last change, because every function and delivery that held older data has ended by
+ * then.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
 import { erasureKey, guestPartition, type ItemKind, keyOf, ownerPartition } from '../platform/keys.ts';
@@ -7,12 +14,7 @@ import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject,
 import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './erasure-traces.ts';
 import type { RemovalDeps } from './organization-children.ts';
 
-/**
- * The due work of an erasure. First the person's listed records, kind by kind: subscriptions end, open payments are canceled,
- * methods, customers and addresses are removed, the rest is blanked. Then passes over the whole table find what no list
- * shows. The job is done after a pass that changed nothing and began five minutes or more after the last change: by then, every
- * function and delivery that held older data has ended.
- */
+/** The listed kinds, in order. Subscriptions end first, so that nothing is charged once the erasure has started. */
 const LISTED = ['SUB', 'PAY', 'PM', 'CUS', 'ADDR'] as const satisfies readonly (ErasedKind & ItemKind)[];
 const WHOLE_TABLE = LISTED.length;
 
@@ -38,7 +40,7 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
     const started = { ...now, passAt: now.passAt ?? iso(deps.now()) };
     const { job: after, isEnd } = await runSlice({ deps, sought }, started);
     ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
-    // The listed records have marked what the copies are found by.
+    // The listed records have marked the ids and e-mail addresses by which the copies are found.
     if (isEnd && now.step === WHOLE_TABLE) sought = await soughtBy(deps.table, now);
   }
   return next.kind === 'done' ? finish(deps, now) : save(deps, now, next);
@@ -46,7 +48,7 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
 
 type Next = { readonly kind: 'at once' } | { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'done' };
 
-/** What follows when a step has been through all of its items. */
+/** The next work after a step has been through all of its items. */
 const afterPass = (job: ErasureJob, now: number): { readonly job: ErasureJob; readonly next: Next } => {
   const fresh = { ...job, after: undefined, failed: 0, passAt: undefined };
   if (job.failed > 0) return { job: { ...fresh, step: restartAt(job) }, next: { kind: 'wait', ms: RETRY_MS } };
@@ -57,14 +59,15 @@ const afterPass = (job: ErasureJob, now: number): { readonly job: ErasureJob; re
 };
 
 /**
- * A record of an earlier step may be what the failed one waits for: a method stays while a subscription uses it, which its
- * person may have reactivated.
+ * After a failure, the listed kinds start again from the first, because the failed record may wait for a record of an
+ * earlier kind. For example, a method stays while a subscription uses it, and the person may have reactivated that
+ * subscription.
  */
 const restartAt = ({ step }: ErasureJob): number => (step < WHOLE_TABLE ? 0 : step);
 
 interface Slice {
   readonly job: ErasureJob;
-  /** The step has been through all of its items. */
+  /** True if the step has been through all of its items. */
   readonly isEnd: boolean;
 }
 
@@ -90,7 +93,7 @@ const runSlice = async ({ deps, sought }: Run, job: ErasureJob): Promise<Slice> 
   return { job: counted({ ...job, after }, results, iso(deps.now())), isEnd: page.next === undefined };
 };
 
-/** The owner index is eventually consistent: the items decide. */
+/** The owner index is eventually consistent, so the items decide. */
 const listedPage = async (
   { table }: RemovalDeps,
   kind: (typeof LISTED)[number],
@@ -104,7 +107,7 @@ const listedPage = async (
 
 type Result = Counted | 'removed' | 'failed' | undefined;
 
-/** A record that fails does not stop the others; an error that is a bug ends the run. */
+/** A record that fails does not stop the others. An error that is not a DomainError is a bug and ends the run. */
 const eraseItem = async (erasing: Erasing, sought: Sought, item: Item): Promise<Result> => {
   try {
     return await eraseAny(erasing, sought, item);
@@ -153,7 +156,7 @@ const save = async (deps: RemovalDeps, job: ErasureJob, next: Next): Promise<str
   return next.kind === 'wait' ? 'waits for the next pass' : 'to be continued';
 };
 
-/** The job forgets the e-mail addresses before it is marked as done. */
+/** Removes the e-mail addresses before the job is marked as done. */
 const finish = async (deps: RemovalDeps, job: ErasureJob): Promise<string> => {
   await forgetSought(deps.table, job.id);
   const at = iso(deps.now());

@@ -1,3 +1,8 @@
+/**
+ * @module The interface of the two billers of subscriptions, the service and a provider, with the requests and results
+ * of a charge.
+ */
+
 import type { GuestTokens } from '../access/guest-token.ts';
 import type { DomainError } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
@@ -11,7 +16,6 @@ import type { DunningPolicy } from './dunning.ts';
 import type { Charge, Subscription } from './subscription.ts';
 import type { Settlement } from './subscription-charge.ts';
 
-/** Dependencies of billing. */
 export interface BillingDeps extends CollectDeps {
   readonly dunning: DunningPolicy;
 }
@@ -22,7 +26,7 @@ export interface SubscriptionDeps extends BillingDeps {
   readonly guestTokens: GuestTokens;
 }
 
-/** A settlement at this moment. */
+/** The settlement terms as of now. */
 export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunning'>): Settlement => ({
   now: now(),
   policy: dunning,
@@ -37,27 +41,28 @@ export interface BillingResult {
 }
 
 export interface ChargeRequest {
-  /** The rule of use has been checked for the caller of this charge. */
+  /** Already checked against the rule of use, for the caller of this charge. */
   readonly method: UsableMethod;
-  /** The conditions of the right of the caller who waits for the response; absent for a charge by due work. */
+  /** The conditions of the waiting caller's right. Absent for a charge by due work. */
   readonly right?: readonly TransactionStep[] | undefined;
 }
 
-/** The cause of a first charge: the payer waits for its outcome. */
+/** The cause of a first charge, whose outcome the payer waits for. */
 export type StartCause = Exclude<Charge['cause'], 'renew'>;
 
 /** A charge that a caller waits for. */
 export type AttendedCharge = ChargeRequest & { readonly right: readonly TransactionStep[] };
 
-/** How a billing owner starts a subscription. */
+/** The operations that depend on the billing owner. */
 export interface Biller {
-  /** Opens the first period, with a charge if money is due. To be committed before `collect`. */
+  /** Opens the first period, with a charge if money is due. Commit the result before `collect`. */
   readonly openFirstPeriod: (subscription: Subscription, cause: StartCause, now: Instant) => Subscription;
   /** Makes the attempt of the open charge, and records its outcome. */
   readonly collect: (deps: BillingDeps, subscription: Subscription, request: ChargeRequest) => Promise<BillingResult>;
   /**
-   * Stops an abandoned charge where that is still possible. @returns its payment, if there is one
-   * @throws DomainError where the provider cannot be called now
+   * Stops an abandoned charge if that is still possible.
+   * @returns its payment, if any
+   * @throws DomainError if the provider cannot be called now
    */
   readonly releaseCharge: (deps: BillingDeps, subscription: Subscription) => Promise<VisiblePayment | undefined>;
 }

@@ -1,3 +1,8 @@
+/**
+ * @module Chooses the biller of a subscription, and holds the steps that both billers share: stop an abandoned charge,
+ * and start a period again.
+ */
+
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
@@ -18,8 +23,8 @@ const BILLERS: Readonly<Record<Subscription['billingOwner'], Biller>> = {
 export const billerOf = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): Biller => BILLERS[billingOwner];
 
 /**
- * Stops an abandoned charge where that is still possible, and records its outcome. Where the provider cannot be called
- * now, the charge stays, and due work checks it later.
+ * Stops an abandoned charge if that is still possible, and records its outcome. If the provider cannot be called now,
+ * the charge stays, and due work checks it later.
  */
 export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { charge } = subscription;
@@ -33,7 +38,7 @@ export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subsc
   }
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.charge?.paymentId !== charge.paymentId) return current;
-    // No attempt can be claimed any more: the claim requires a charge that is not abandoned.
+    // No further attempt can be claimed, because a claim requires a charge that is not abandoned.
     return payment && payment.status !== 'failed'
       ? settleCharge(current, payment, settlementOf(deps))
       : dropCharge(current);
@@ -41,8 +46,8 @@ export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subsc
 };
 
 /**
- * May this caller start the subscription again? Its method is charged from now on, at once or at the next period, so the
- * rule of use is checked even where nothing is charged now (decisions 15.5).
+ * Checks that this caller may start the subscription again. Its method is charged from now on, immediately or at the
+ * next period, so the rule of use is checked even if nothing is charged now (decisions 15.5).
  * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of an earlier charge is unknown; PAYMENT_METHOD_REQUIRED or
  * INSUFFICIENT_PERMISSIONS
  */
@@ -58,7 +63,7 @@ export const requireStartable = async (
 };
 
 /**
- * The record that is started, after a report of the provider has been stored: what the caller chose stays.
+ * The record to start, after a report of the provider has been stored. It keeps the caller's choices.
  * @throws DomainError VERSION_CONFLICT if another request has changed the subscription
  */
 const reportedSince = (chosen: Subscription, current: Subscription): Subscription => {
@@ -75,9 +80,10 @@ interface Start extends AttendedCharge {
 }
 
 /**
- * Starts a new period now, and charges it while the payer waits. Where the provider bills, it gets a new subscription. The record
- * may be newer than the one that the caller was allowed to start: another start may have been faster.
- * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then the subscription stays as it was.
+ * Starts a new period now, and charges it while the payer waits. A provider that bills gets a new subscription. The
+ * record may have changed since the caller's check, because another start may have been faster.
+ * @throws DomainError PAYMENT_DECLINED, or the reason why nothing could be charged. The subscription then stays as it
+ * was.
  */
 export const startPeriod = async (
   deps: BillingDeps,

@@ -1,3 +1,5 @@
+/** @module Cancels subscriptions, at the end of the period or immediately. */
+
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { BillingDeps } from './biller.ts';
 import { stopAbandonedCharge } from './billers.ts';
@@ -24,7 +26,10 @@ export const cancelSubscription = async (
 const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
-/** Where the record has it already, the provider is read first: it may have carried out a reactivation without an answer. */
+/**
+ * If the record is already scheduled to cancel, the provider is read first, because it may have carried out a
+ * reactivation whose response was lost.
+ */
 const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
   const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
   const subscription = isKnown ? await syncFromProvider(deps, read) : read;
@@ -39,7 +44,8 @@ const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Su
 };
 
 /**
- * Cancels at once, without a refund. An open charge is stopped where that is still possible, also that of a reactivation.
+ * Cancels immediately, without a refund. An open charge is stopped if that is still possible, including the charge of a
+ * reactivation.
  * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
  */
 export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
@@ -54,10 +60,11 @@ export const cancelNow = async (deps: BillingDeps, subscription: Subscription): 
     return withdrawn;
   });
   if (canceled.status !== 'canceled') return cancelNow(deps, canceled);
-  // The function that claimed the return may be about to call the provider: due work ends the charge once that call is over.
+  // The function that claimed the reactivation may be about to call the provider, so due work ends the charge after
+  // that call.
   return isWithdrawn && isProviderBilled(canceled) ? canceled : stopAbandonedCharge(deps, canceled);
 };
 
-/** An event or a transfer was faster: there is another subscription to cancel at the provider. */
+/** True if an event or a transfer was faster, so that another subscription must be canceled at the provider. */
 const hasMoved = ({ providerSubscriptionId, transfer }: Subscription, read: Subscription): boolean =>
   providerSubscriptionId !== read.providerSubscriptionId || transfer !== undefined;

@@ -1,3 +1,8 @@
+/**
+ * @module Changes the payment method of a subscription: at the payer's request, to the successor of a removed method,
+ * or by removing a method that may no longer be charged.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
 import type { PaymentMethod } from '../payment-methods/payment-method.ts';
@@ -16,7 +21,7 @@ import { subscriptionStore } from './subscription-store.ts';
 import { edit, withMethod } from './subscription-versions.ts';
 import { startTransfer } from './transfer.ts';
 
-/** Sets the method. A past-due subscription is charged at once, and keeps the method whatever the outcome. */
+/** Sets the method. A past-due subscription is charged immediately, and keeps the method whatever the outcome. */
 export const changeMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -26,7 +31,8 @@ export const changeMethod = async (
     const current = await changeAtProvider(deps, subscription, { method, right });
     if (isLive(subscription) && !isLive(current)) throw invalidStateError(current);
     const stored = await storeMethod(deps, current, method);
-    // It is held until the provider reports that it collects again: after a failure, the caller may repeat the call.
+    // The hold lasts until the provider reports that it collects again, so the caller may repeat the call after a
+    // failure.
     return stored.held && isLive(stored) ? resumeAtProvider(deps, stored, right) : stored;
   }
   const changed = await subscriptionStore(deps.table).change(
@@ -41,16 +47,17 @@ export const changeMethod = async (
   const isClaimed = hasOpenAttempt(changed.charge) && !hasOpenAttempt(subscription.charge);
   if (!isClaimed || changed.status !== 'past_due') return changed;
   const charged = await attemptCharge(deps, changed, { method, right });
-  // Since the method was stored, the caller may have lost the right, or the subscription its organization.
+  // After the method was stored, the caller may have lost the right, or the organization may have been deleted.
   if (charged.error?.code === 'VERSION_CONFLICT') throw charged.error;
   if (!charged.declined && !isLive(charged.subscription)) throw invalidStateError(charged.subscription);
   return charged.subscription;
 };
 
 /**
- * The provider charges the method from the next charge on, and an open invoice at once. It gets the method of the record, too:
- * it may have carried out another change without an answer.
- * @returns the subscription as the provider has it: it may have ended there
+ * Sets the method at the provider, which charges it from the next charge on, and charges an open invoice immediately.
+ * The call is made even if the record already has this method, because the provider may have carried out another change
+ * whose response was lost.
+ * @returns the subscription as the provider has it, which may have ended there
  */
 const changeAtProvider = async (
   deps: BillingDeps,
@@ -60,14 +67,15 @@ const changeAtProvider = async (
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const { providerCustomerId = subscription.providerCustomerId } = method;
   const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;
-  // The provider is read first where a new period may be charged: a renewal without an event yet is not charged again. A transfer
-  // itself waits for a charge that is under way.
+  // If a new period may be charged, the provider is read first, so that a renewal without an event yet is not charged
+  // again. A transfer itself waits for a charge that is under way.
   const isHeld = isLive(subscription) && subscription.held !== undefined;
   const read = isTransfer ? syncFromProvider : isHeld && syncBeforeCharge;
   const current = read ? await read(deps, subscription) : subscription;
   if (!isLive(current)) return current;
   if (isTransfer) return startTransfer(deps, current, { method, onlyIf: right });
-  // Earlier changes may have got no answer: the next lock makes a key of its own for this one.
+  // Earlier changes may have had no response, so this write advances the lock, which gives this change a new
+  // idempotency key.
   const claimed = await subscriptionStore(deps.table).change(current, (found) =>
     isLive(found) ? { ...found } : found,
   );
@@ -82,10 +90,10 @@ const storeMethod = (deps: BillingDeps, subscription: Subscription, method: Held
     current.paymentMethodId === method.paymentMethodId ? current : withMethod(current, method, deps.now()),
   );
 
-/** The method of a subscription is removed without a request of the payer, and another one may take its place. */
+/** A subscription's method is removed without a request of the payer, and a successor may replace it. */
 interface Replacement {
   readonly removedId: string;
-  /** undefined: the subscription waits for another method. */
+  /** Undefined if the subscription waits for another method. */
   readonly successor: PaymentMethod | undefined;
 }
 
@@ -118,8 +126,9 @@ const storeReplacement = (
 const NO_METHOD = { paymentMethodId: undefined, methodRef: undefined } as const;
 
 /**
- * Removes a method that the subscription may no longer charge: its owner has left the organization, or its customer was
- * deleted. Where the provider bills, collection is paused there, and the subscription is past due from the next period on.
+ * Removes a method that the subscription may no longer charge, because its owner has left the organization or its
+ * customer was deleted. If the provider bills, collection is paused there, and the subscription is past due from the
+ * next period on.
  */
 export const removeMethodFrom = async (
   deps: BillingDeps,
@@ -136,7 +145,7 @@ export const removeMethodFrom = async (
   const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
   const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
   const stored = await holdAtProvider(deps, subscription, { methodId, held });
-  // A report from before the pause may have ended the hold, since the provider still collected.
+  // A report from before the pause may have ended the hold, because the provider still collected then.
   return subscriptionStore(deps.table).change(stored, (current) =>
     current.paymentMethodId === methodId
       ? edit(current, { reason: 'method_changed', now: deps.now() }, { ...NO_METHOD, held })
@@ -149,7 +158,9 @@ interface Hold {
   readonly held: NonNullable<Subscription['held']>;
 }
 
-/** Stores the hold first, so that a report of the pause that comes before the answer is known as that of a hold. */
+/**
+ * Stores the hold first, so that a report of the pause is recognized as a hold even if it arrives before the response.
+ */
 const holdAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -163,16 +174,18 @@ const holdAtProvider = async (
   const port = await subscriptionsPortOf(deps, stored);
   const target = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` };
   const outcome = await port.pause({ ...target, dropsUnpaid: true });
-  // A refusal: the subscription has ended at the provider, and charges nothing more.
+  // A refusal means that the subscription has ended at the provider, and charges nothing more.
   if (outcome.kind !== 'refused') await recordDropped(deps, stored, requireAnswer(outcome, stored));
   return stored;
 };
 
-/** Past due, without an open attempt. */
+/** True if the service bills the subscription and it is past due without an open attempt. */
 const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>
   billingOwner === 'service' && status === 'past_due' && charge !== undefined && !hasOpenAttempt(charge);
 
-/** A hard decline has stopped the retries: another method continues them. */
+/**
+ * Plans the next retry after a hard decline had stopped the retries, because the subscription has another method now.
+ */
 const withRetry = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const { charge } = subscription;
   if (!charge?.failedAt || isFirst(charge) || charge.retryAt !== undefined) return subscription;

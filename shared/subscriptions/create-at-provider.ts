@@ -1,3 +1,8 @@
+/**
+ * @module Creates subscriptions at a provider that bills. The creation is claimed in the record before the call, so a
+ * retry sends the same request under the same key.
+ */
+
 import { assertNever } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, type Instant, instant } from '../core/time.ts';
@@ -14,7 +19,7 @@ import type { Subscription } from './subscription.ts';
 import { dropCharge, openCharge, recordFailed, recordPending, UNANSWERED_CHECK_MS } from './subscription-charge.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
-/** Claims a creation at the provider, to be committed before the call. Readers do not see the change. */
+/** Claims a creation at the provider. Commit the claim before the call. Readers do not see the change. */
 export const claimCreation = (subscription: Subscription, cause: StartCause, now: Instant): Subscription => {
   const { anchor, period, trialEnd, providerSubscriptionId, formerProviderIds = [] } = subscription;
   const isTrial = cause === 'create' && trialEnd !== undefined;
@@ -29,7 +34,7 @@ export const claimCreation = (subscription: Subscription, cause: StartCause, now
   };
 };
 
-/** Creates the claimed subscription at the provider. Idempotent: repeated calls send the same key. */
+/** Creates the claimed subscription at the provider. Idempotent, because repeated calls send the same key. */
 export const createAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<BillingResult> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const outcome = await port.create(claimedRequest(subscription));
@@ -60,7 +65,10 @@ export const createAtProvider = async (deps: BillingDeps, subscription: Subscrip
   }
 };
 
-/** The provider has no subscription: a past-due one ends, a reactivated one stays canceled, a new one is declined. */
+/**
+ * Records that the provider has no subscription. A past-due subscription ends, a reactivated subscription stays
+ * canceled, and a new subscription is declined.
+ */
 const recordRefusal = (
   deps: BillingDeps,
   current: Subscription,
@@ -71,17 +79,20 @@ const recordRefusal = (
   if (outcome.kind === 'declined') {
     return recordFailed(current, { code: outcome.code, attempts: 1, spent: true }, settlementOf(deps));
   }
-  // The create request answers the refusal, and removes the record.
+  // The create request returns the refusal and removes the record.
   return current.status === 'creating' ? current : dropCharge(current);
 };
 
-/** The call did nothing. The charge of a reactivation or resumption is dropped; a creation that may be retried keeps it. */
+/**
+ * The call did nothing. The charge of a reactivation or resumption is dropped. A creation that may be retried keeps its
+ * charge.
+ */
 const dropReturn = (current: Subscription): Subscription => {
   if (!current.charge || current.providerSubscriptionId !== undefined) return current;
   return current.status === 'creating' || current.status === 'past_due' ? current : dropCharge(current);
 };
 
-/** The request follows from the claimed record, so that a retry sends the same. */
+/** Builds the request from the claimed record, so that a retry sends the same request. */
 const claimedRequest = (subscription: Subscription): NewProviderSubscription => {
   const { charge } = subscription;
   const until = freeUntil(subscription);
@@ -91,7 +102,10 @@ const claimedRequest = (subscription: Subscription): NewProviderSubscription => 
   return { ...creationRequest(subscription, trialEnd), isBridge, isAttended: true };
 };
 
-/** A request of the service, without a payer. @param trialEnd epoch seconds: no charge before it */
+/**
+ * A request by the service, without a payer.
+ * @param trialEnd epoch seconds; no charge before this time
+ */
 export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): NewProviderSubscription => {
   const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
   return {
@@ -110,7 +124,7 @@ export const creationRequest = (subscription: Subscription, trialEnd: number | u
   };
 };
 
-/** The end of our trial; for a reactivation, the end of the time that is paid for. */
+/** The end of our trial. For a reactivation, the end of the paid time. */
 const freeUntil = ({ charge, trialEnd, paidUntil, period, currentPeriodEnd }: Subscription): string | undefined => {
   if (charge?.cause === 'create') return trialEnd;
   return period < 0 ? currentPeriodEnd : paidUntil;

@@ -1,3 +1,8 @@
+/**
+ * @module Creates subscriptions. A request is checked, stored as one record per Idempotency-Key, and charged while the
+ * payer waits.
+ */
+
 import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requireSameOwner } from '../access/may-charge.ts';
 import { type Product, productRecord, projectRecord } from '../catalog/catalog-records.ts';
@@ -32,8 +37,9 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND;
 type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
 
 /**
- * Creates a subscription. Without a charge now, it is stored at once; else it is stored as `creating` with its first
- * period, and readers see it once the charge is paid or pending. A decline is kept under the Idempotency-Key, and repeated.
+ * Creates a subscription. If nothing is charged now, it is stored immediately. Otherwise it is stored as `creating`
+ * with its first period, and readers see it once the charge is paid or pending. A decline is kept under the
+ * Idempotency-Key, and a repeat returns it.
  */
 export const createSubscription = async (deps: SubscriptionDeps, request: CreateRequest): Promise<Reply> => {
   const { body, idempotency } = request;
@@ -44,7 +50,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const store = subscriptionStore(deps.table);
   await requireAcceptedAmount(provider, draft, () => isRepeat(store, request));
   const { record, replayed } = await createOnce(deps, {
-    // No search before the insert: building the record calls no provider, and one conditional write decides.
+    // No lookup before the insert, because building the record calls no provider, and one conditional write decides.
     store: { insertOrFind: store.insertOrFind, find: async () => undefined },
     kind: 'subscription',
     idempotency,
@@ -71,17 +77,17 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   };
 };
 
-/** What the payer's browser needs while the first charge waits for their authentication. */
+/** The fields that the payer's browser needs while the first charge waits for authentication. */
 const payerFields = (open: VisiblePayment, now: Instant) => {
   const { next_action, client_secret } = openPaymentView(open, now);
   return { ...(next_action && { next_action }), ...(client_secret && { client_secret }) };
 };
 
-/** The Idempotency-Key has created a subscription already, which the request is answered with. */
+/** True if the Idempotency-Key has already created a subscription, which this request returns. */
 const isRepeat = async (store: SubscriptionStore, { idempotency }: CreateRequest): Promise<boolean> =>
   idempotency !== undefined && (await store.load(derivedId('subscription', idempotency.scope))) !== undefined;
 
-/** Continues a creation after the function that ran it must have ended. */
+/** Continues a creation once the function that started it must have ended. */
 const takeOverCreation = async (
   deps: SubscriptionDeps,
   store: SubscriptionStore,
@@ -94,7 +100,7 @@ const takeOverCreation = async (
   return taken.record;
 };
 
-/** @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then there is no subscription. */
+/** @throws DomainError PAYMENT_DECLINED, or the reason why nothing could be charged. No subscription then exists. */
 const finishCreation = async (
   deps: SubscriptionDeps,
   creating: Subscription,
@@ -104,7 +110,7 @@ const finishCreation = async (
   const { subscription, error } = charged;
   if (isVisibleSubscription(subscription)) return subscription;
   if (subscription.status === 'declined') throw declinedError(subscription);
-  // In a repeated request, an earlier call may have created the subscription although this one did nothing.
+  // On a repeat, an earlier call may have created the subscription although this call did nothing.
   const mayExist = replayed && error?.code === 'PROVIDER_UNAVAILABLE';
   if (error && !mayExist) await subscriptionStore(deps.table).removeCreating(subscription);
   throw error ?? new DomainError('PROVIDER_ERROR');
@@ -157,7 +163,7 @@ const draftOf = (
   };
 };
 
-/** @throws DomainError VALIDATION_ERROR for a method that is not saved: renewals charge it. */
+/** @throws DomainError VALIDATION_ERROR if the method is not saved, because renewals charge it */
 const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): UsableMethod => {
   const saved = request.named(paymentMethodRecord);
   if (saved) return useSaved(saved, { caller: request.caller, payer: ownerFields(request), slot });

@@ -1,4 +1,5 @@
-/** @module What follows for a subscription from a change of its payment, as an event of this service reports it. */
+/** @module Updates a subscription after a change of its payment, which an event of this service reports. */
+
 import * as z from 'zod';
 import { findCollectedPayment } from '../payments/collect-payment.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
@@ -13,15 +14,15 @@ const messageSchema = z.object({
 });
 
 /**
- * Settles the charge of a subscription that the service bills. Where the provider bills, it reports the outcome itself; but a payer
- * who has paid one open invoice here pays the others, too.
+ * Settles the charge of a subscription that the service bills. A provider that bills reports the outcome itself. If a
+ * payer has paid one open invoice here, the other open invoices are paid too.
  */
 export const followPayment = async (deps: BillingDeps, message: unknown): Promise<'done'> => {
   const { payment_id: paymentId, subscription_id: subscriptionId } = messageSchema.parse(message).detail.payload.data;
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(subscriptionId);
   if (!subscription || !mayFollow(subscription, paymentId)) return 'done';
-  // The event may be old: the stored payment decides.
+  // The event may be old, so the stored payment decides.
   const payment = await findCollectedPayment(deps, paymentId);
   if (!payment) return 'done';
   const next = await follow({ deps, store, subscription }, payment);
@@ -51,6 +52,6 @@ const follow = async ({ deps, store, subscription }: Following, payment: Visible
   return isPaidHere(payment) ? payOwed(deps, subscription, payment) : subscription;
 };
 
-/** The payer confirmed it here. What was paid at the provider pays only its invoice. */
+/** True if the payer confirmed the payment here. A payment that was made at the provider pays only its own invoice. */
 const isPaidHere = ({ status, claimedAt }: VisiblePayment): boolean =>
   status === 'succeeded' && claimedAt !== undefined;

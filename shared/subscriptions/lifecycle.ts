@@ -1,3 +1,5 @@
+/** @module Changes of a subscription's status that several commands share, as pure functions. */
+
 import { type Instant, iso } from '../core/time.ts';
 import type { Subscription } from './subscription.ts';
 import { abandonCharge } from './subscription-charge.ts';
@@ -18,15 +20,15 @@ export const markPaused = (subscription: Subscription, now: Instant): Subscripti
   );
 
 /**
- * Takes back a return whose charge is not settled: a canceled subscription stays canceled, and a paused one paused. Readers do
- * not see the change.
+ * Withdraws a reactivation or resumption whose charge is not settled. A canceled subscription stays canceled, and a
+ * paused subscription stays paused. Readers do not see the change.
  */
 export const withdrawReturn = (subscription: Subscription, now: Instant): Subscription =>
   subscription.charge && !subscription.charge.abandoned
     ? { ...subscription, ...abandonCharge(subscription, now) }
     : subscription;
 
-/** The trial has ended, and there is no method to charge. */
+/** Pauses a subscription whose trial has ended without a method to charge. */
 export const pauseAfterTrial = (subscription: Subscription, now: Instant): Subscription =>
   advanceSubscription(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });
 

@@ -1,3 +1,8 @@
+/**
+ * @module The links between subscriptions and other records: the subscriptions that use a method or customer, and the
+ * customer, method and billing address that a subscription names.
+ */
+
 import { customerRecord } from '../customers/customer.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { recordKey, USED_BY_PREFIX } from '../platform/keys.ts';
@@ -25,11 +30,14 @@ export const subscriptionsUsing = async (
   return items.flatMap((item) => (item && subscriptionOf(item)) ?? []).filter(isLive);
 };
 
-/** The customer and the payment method that a subscription names, where they have not been deleted. */
+/** The customer and the payment method that a subscription names, if they still exist. */
 interface LinkedRecords {
   readonly hasCustomer: boolean;
   readonly method: PaymentMethod | undefined;
-  /** A person's subscription ends with its customer; an organization's subscription is charged while its method exists. */
+  /**
+   * True if the subscription still has a payer. A person's subscription ends with its customer. An organization's
+   * subscription is charged while its method exists.
+   */
   readonly hasPayer: boolean;
 }
 

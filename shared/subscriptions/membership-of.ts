@@ -1,3 +1,5 @@
+/** @module Derives the membership of a subscription whose product has a tier. */
+
 import { derivedId } from '../core/ids.ts';
 import type { Membership, MembershipStatus } from '../memberships/membership.ts';
 import type { EntityType } from '../platform/keys.ts';
@@ -16,9 +18,9 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
 
 /** While a first charge is pending, the membership keeps the status that it had before the charge. */
 const statusOf = ({ status, charge, activeSince, isUnpaid }: Subscription): MembershipStatus | undefined => {
-  // As at the end of dunning.
+  // The same as at the end of dunning.
   if (isUnpaid) return 'cancelled';
-  // A free period in a running subscription.
+  // A free period within a running subscription.
   if (status === 'trialing' && activeSince !== undefined) return 'active';
   const membershipStatus = STATUS_OF[status];
   if (membershipStatus !== 'active') return membershipStatus;
@@ -34,7 +36,7 @@ const STATUS_BEFORE_CHARGE = {
   resume: 'expired',
 } as const;
 
-/** The membership that follows from a subscription; undefined where its product has no tier. */
+/** The membership that follows from a subscription. Undefined if its product has no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
   const { id, tierId, activeSince, canceledAt } = subscription;
   const paidUntil = runsUntil(subscription);

@@ -1,3 +1,5 @@
+/** @module The open payment of a past-due subscription, which its payer can still pay. */
+
 import { DomainError } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import { type CollectDeps, findCollectedPayment } from '../payments/collect-payment.ts';
@@ -11,8 +13,8 @@ import { chargeOpenCondition } from './subscription-charge.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
 /**
- * The open payment of a subscription: its first charge that waits for the payer, or the oldest renewal in dunning. The payer pays it
- * in the browser with its client secret, or by confirming it; the subscription then follows the payment.
+ * The open payment of a subscription: its first charge that waits for the payer, or the oldest renewal in dunning. The
+ * payer pays it in the browser with its client secret, or confirms it. The subscription then follows the payment.
  */
 export const findOpenPayment = async (
   deps: Pick<CollectDeps, 'table' | 'now'>,
@@ -32,7 +34,7 @@ export const openPaymentView = (payment: VisiblePayment, now: Instant) => ({
 });
 
 /**
- * The conditions of a confirmation by the payer: the subscription still waits for this payment.
+ * The conditions under which the payer may confirm, because the subscription still waits for this payment.
  * @throws DomainError INVALID_STATE if it does not
  */
 export const requireOpenPayment = async (
@@ -62,7 +64,7 @@ const isOpen = (subscription: Subscription, paymentId: string): boolean => {
 const owes = ({ owed = [] }: Subscription, paymentId: string): boolean =>
   owed.some((open) => open.paymentId === paymentId);
 
-/** The provider itself refuses to charge an invoice that is void. */
+/** Does not check whether the invoice is void, because the provider itself refuses to charge a void invoice. */
 const invoiceOpenCondition = (subscription: Subscription, paymentId: string): TransactionStep => ({
   check: recordKey('SUB', subscription.id),
   if: [

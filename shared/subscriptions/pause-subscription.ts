@@ -1,3 +1,5 @@
+/** @module Pauses and resumes subscriptions. */
+
 import { DomainError } from '../core/errors.ts';
 import { allows } from '../core/states.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -13,7 +15,7 @@ import { SUBSCRIPTION_TRANSITIONS } from './subscription-states.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { commandView } from './subscription-view.ts';
 
-/** Pauses a subscription: no charge until it is resumed. Idempotent. */
+/** Pauses a subscription, so that nothing is charged until it is resumed. Idempotent. */
 export const pauseSubscription = async (
   deps: BillingDeps,
   { record: read }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
@@ -32,7 +34,7 @@ export const pauseSubscription = async (
   return { data: commandView(await stopAbandonedCharge(deps, paused)) };
 };
 
-/** Resumes in the current period while it is paid for; else starts a new period now, and charges it. */
+/** Resumes in the current period if it is still paid for. Otherwise starts a new period now, and charges it. */
 export const resumeSubscription = async (
   deps: BillingDeps,
   { record: read, caller, right: { onlyIf } }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
@@ -41,7 +43,7 @@ export const resumeSubscription = async (
   if (record.status === 'active') return { data: commandView(record) };
   requireState(record, record.status === 'paused');
   const isPaid = isPaidFor(record, deps.now());
-  // If the provider bills, it charges the method from now on without a call.
+  // A provider that bills charges the method later by itself, so a method is required now.
   const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
@@ -60,7 +62,10 @@ export const resumeSubscription = async (
   return { data: commandView(resumed) };
 };
 
-/** Where the record has the wished status already, the provider is read: it may have carried out a command without an answer. */
+/**
+ * If the record already has the wanted status, the provider is read first, because it may have carried out a command
+ * whose response was lost.
+ */
 const readAgainIf = async (
   deps: BillingDeps,
   record: VisibleSubscription,
@@ -71,7 +76,7 @@ const readAgainIf = async (
 const mayPause = ({ status }: Subscription): boolean =>
   allows(SUBSCRIPTION_TRANSITIONS, { from: status, to: 'paused', cause: 'pause' });
 
-/** @throws DomainError INVALID_STATE while collection is paused at the provider for want of a payment method. */
+/** @throws DomainError INVALID_STATE while collection is paused at the provider because no payment method is set */
 const requireNotHeld = ({ held }: Subscription): void => {
   if (held)
     throw new DomainError('INVALID_STATE', { message: 'The payment method was removed: set another one first' });

@@ -1,3 +1,9 @@
+/**
+ * @module The periods of a subscription. Period n starts at anchor + n × interval × multiplier, on the anchor's day of
+ * the month or the last day of a shorter month, at the anchor's time of day in UTC. Every period is counted from the
+ * anchor, so 31 January, 28 February is followed by 31 March.
+ */
+
 import { addDays, addMonths, create, toString as isoDay } from 'temporal-polyfill/fns/PlainDate';
 import type { BillingInterval } from '../catalog/catalog-records.ts';
 import { DAY, type Instant, instant, iso } from '../core/time.ts';
@@ -13,13 +19,8 @@ import {
   type Settlement,
 } from './subscription-charge.ts';
 
-/**
- * The calendar of a subscription: period n starts at anchor + n × interval × multiplier, on the anchor's day of the month
- * or the last day of a shorter month, at the anchor's time of day in UTC. Counting starts at the anchor each time, so that
- * 31 January, 28 February is followed by 31 March.
- */
 export interface Schedule {
-  /** ISO: when period 0 starts. */
+  /** ISO time when period 0 starts. */
   readonly anchor: string;
   readonly billingInterval: BillingInterval;
   readonly intervalMultiplier: number;
@@ -46,7 +47,7 @@ export const periodStart = (schedule: Schedule, period: number): Instant => {
   return instant(isoDay(date)) + timeOfDay(anchor);
 };
 
-/** The period that contains a moment; negative before the anchor. */
+/** The period that contains a moment. Negative before the anchor. */
 export const periodAt = (schedule: Schedule, at: Instant): number => {
   const length = LENGTH[schedule.billingInterval];
   const days = schedule.intervalMultiplier * ('days' in length ? length.days : length.months * DAYS_OF_MONTH);
@@ -59,8 +60,8 @@ export const periodAt = (schedule: Schedule, at: Instant): number => {
 const timeOfDay = (at: Instant): number => ((at % DAY) + DAY) % DAY;
 
 /**
- * Missed periods (an outage, or a long dunning of a short interval) are billed one after another, at most this many; older
- * ones are skipped, so that a payer is not charged for a year at once.
+ * Missed periods (after an outage, or a long dunning of a short interval) are billed one after another, at most this
+ * many. Older periods are skipped, so that a payer is not charged for a whole year in one go.
  */
 export const MAX_MISSED_PERIODS = 12;
 
@@ -83,7 +84,7 @@ const scheduleOf = ({ anchor, billingInterval, intervalMultiplier }: Subscriptio
   intervalMultiplier,
 });
 
-/** How many missed periods are too old to be billed. */
+/** The number of missed periods that are too old to be billed. */
 export const missedPeriods = (subscription: Subscription, now: Instant): number => {
   const oldest = periodAt(scheduleOf(subscription), now) - MAX_MISSED_PERIODS + 1;
   return Math.max(0, oldest - (subscription.period + 1));
@@ -92,7 +93,7 @@ export const missedPeriods = (subscription: Subscription, now: Instant): number 
 const nextPeriod = (subscription: Subscription, now: Instant): BilledPeriod =>
   periodOf(scheduleOf(subscription), subscription.period + 1 + missedPeriods(subscription, now));
 
-/** Opens the next period: with a charge, or at once where the total is 0. */
+/** Opens the next period with a charge. If the total is 0, enters the period immediately. */
 export const openNextPeriod = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const next = nextPeriod(subscription, now);
   const inTrial = subscription.status === 'trialing';
@@ -106,7 +107,7 @@ export const openNextPeriod = (subscription: Subscription, { now, policy }: Sett
   return dropMethod(recordFailed(charged, failure, { now, policy }));
 };
 
-/** Removes the method. A past-due subscription then waits for another one, without retries. */
+/** Removes the method. A past-due subscription then waits for another method, without retries. */
 export const dropMethod = (subscription: Subscription): Subscription => ({
   ...subscription,
   paymentMethodId: undefined,
@@ -115,13 +116,13 @@ export const dropMethod = (subscription: Subscription): Subscription => ({
   ...(subscription.charge && { charge: { ...subscription.charge, retryAt: undefined } }),
 });
 
-/** In a trial, or in a period that has been paid. */
+/** True in a trial, and in a period that has been paid. */
 export const isPaidFor = ({ period, currentPeriodEnd, paidUntil }: Subscription, now: Instant): boolean => {
   const until = period < 0 ? currentPeriodEnd : paidUntil;
   return until !== undefined && instant(until) > now;
 };
 
-/** Starts a new calendar now: with a charge, or at once where the total is 0. */
+/** Starts a new calendar now with a charge. If the total is 0, enters the first period immediately. */
 export const startFirstPeriod = (
   subscription: Subscription,
   cause: Exclude<Charge['cause'], 'renew'>,
@@ -140,7 +141,7 @@ const FREE_START = {
   resume: ['resume', 'resumed'],
 } as const;
 
-/** The payment of a period, under this id. */
+/** The payment of a period, with this id. */
 export const periodPaymentRequest = (subscription: Subscription, id: string): PeriodPayment => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId } = subscription;
   const { userId, userEmail, guestId, guestEmail, guestName, organizationId } = subscription;

@@ -1,3 +1,8 @@
+/**
+ * @module The choice between billing by the provider and billing by the service, and the errors of commands to a
+ * provider that bills.
+ */
+
 import type { BillingInterval } from '../catalog/catalog-records.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -26,13 +31,18 @@ export const providerInterval = ({
   return { unit, count: times * intervalMultiplier };
 };
 
-/** The biller of a new subscription: the provider where it supports the plan and the total is not 0, else the service. */
+/**
+ * The biller of a new subscription: the provider if it supports the plan and the total is not 0, otherwise the service.
+ */
 export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
   can.subscriptions === 'native' && subscriptions?.bills(providerInterval(plan)) && plan.totalCents > 0
     ? 'provider'
     : 'service';
 
-/** @throws DomainError UNSUPPORTED_PROVIDER where the provider no longer bills by itself: the service does not take over. */
+/**
+ * @throws DomainError UNSUPPORTED_PROVIDER if the provider no longer bills by itself, because the service does not take
+ * over
+ */
 export const subscriptionsPortOf = async (
   deps: BillingDeps,
   { providerId }: Subscription,
@@ -42,11 +52,14 @@ export const subscriptionsPortOf = async (
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
 };
 
-/** The status of the subscription does not allow the command. */
+/** The error if the subscription's status does not allow the command. */
 export const invalidStateError = ({ status }: Subscription): DomainError =>
   new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
 
-/** The provider's answer. @throws DomainError PROVIDER_ERROR for a refusal, else PROVIDER_TIMEOUT or a similar code. */
+/**
+ * The value that the provider returned.
+ * @throws DomainError PROVIDER_ERROR for a refusal, otherwise PROVIDER_TIMEOUT or a similar code
+ */
 export const requireAnswer = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
   if (outcome.kind === 'done') return outcome.value;
   const details = { subscription_id: id };

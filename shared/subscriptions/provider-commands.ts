@@ -1,3 +1,8 @@
+/**
+ * @module Commands to a provider that bills subscriptions. The record stores the provider's response, or its state
+ * after a refusal.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, type Instant, instant, MINUTE } from '../core/time.ts';
@@ -15,15 +20,15 @@ import { subscriptionStore } from './subscription-store.ts';
 
 /** A command to a provider that bills subscriptions. */
 export interface Command {
-  /** Part of the idempotency key: equal names are equal commands. */
+  /** Part of the idempotency key, so equal names are equal commands. */
   readonly name: string;
   readonly send: (
     port: SubscriptionsPort,
     target: CallOptions & { readonly subscriptionId: string },
   ) => Promise<Outcome<ProviderSubscription>>;
-  /** The subscription already has the state that the command requests. */
+  /** True if the subscription already has the state that the command requests. */
   readonly isMet: (subscription: Subscription) => boolean;
-  /** The conditions of the caller's right, checked immediately before the call; absent without a caller. */
+  /** The conditions of the caller's right, checked immediately before the call. Absent without a caller. */
   readonly onlyIf?: readonly TransactionStep[];
 }
 
@@ -39,7 +44,7 @@ export const withdrawCancelCommand: Command = {
   isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
 };
 
-/** @param right the conditions of the right of the caller who waits; absent where due work replaces the method */
+/** @param right the conditions of the waiting caller's right; absent if due work replaces the method */
 export const changeMethodCommand = (
   { paymentMethodId, methodRef = '' }: HeldMethod,
   right: readonly TransactionStep[] | undefined,
@@ -50,7 +55,7 @@ export const changeMethodCommand = (
   ...(right && { onlyIf: right }),
 });
 
-/** The payer has paid one open invoice: the others are paid with the same method. */
+/** The payer has paid one open invoice, so the other open invoices are paid with the same method. */
 export const payOwed = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -83,15 +88,15 @@ const resumeInNewPeriodCommand: Command = {
   send: (port, target) => port.resume({ ...target, inNewPeriod: true }),
 };
 
-/** The subscription as stored after a command, and whether the provider carried the command out. */
+/** The subscription as stored after a command. `isDone` is true if the provider carried the command out. */
 interface CommandResult {
   readonly subscription: Subscription;
   readonly isDone: boolean;
 }
 
 /**
- * @throws DomainError INVALID_STATE where the provider's subscription has changed and refuses the command: its new state
- * is stored. PAYMENT_IN_PROGRESS while it is unknown whether the provider has the subscription.
+ * @throws DomainError INVALID_STATE if the subscription has changed at the provider, which refuses the command. The new
+ * state is stored. PAYMENT_IN_PROGRESS while it is unknown whether the provider has the subscription.
  */
 export const carryOutAtProvider = async (
   deps: BillingDeps,
@@ -110,10 +115,10 @@ export const sendToProvider = async (
 };
 
 /**
- * Collects again from the end of the paid time on; if that has passed, a new period starts now. The provider is read before
- * it charges: an earlier call may have been carried out, and an invoice without an event yet may be paid.
- * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged; PAYMENT_DECLINED: the subscription stays as it was,
- * and the next call makes another charge
+ * Collects again from the end of the paid time on. If that has passed, a new period starts now. The provider is read
+ * before it charges, because it may have carried out an earlier call, and an invoice without an event yet may be paid.
+ * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged. PAYMENT_DECLINED leaves the subscription
+ * as it was, and the next call makes another charge.
  */
 export const resumeAtProvider = async (
   deps: BillingDeps,
@@ -134,7 +139,9 @@ export const resumeAtProvider = async (
     : resumeInNewPeriod(deps, synced, { ...resumeInNewPeriodCommand, onlyIf });
 };
 
-/** A repeated call before the charge is known to be paid is the same charge, even if other fields have changed since. */
+/**
+ * Until the charge is known to be paid, a repeated call is the same charge, even if other fields have changed since.
+ */
 const resumeInNewPeriod = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -173,14 +180,15 @@ const storeOutcome = async (
   return { subscription: await storeReport(deps, subscription, answer), isDone: true };
 };
 
-/** A cancellation may be stored while the command runs: then the command has had no effect. */
+/** A cancellation may be stored while the command runs. The command has then had no effect. */
 const requireMet = ({ subscription, isDone }: CommandResult, { isMet }: Command): Subscription => {
   if (isMet(subscription) || (isDone && isLive(subscription))) return subscription;
   throw invalidStateError(subscription);
 };
 
 /**
- * Cancels at once. A subscription that may not exist at the provider yet is canceled there when its events arrive.
+ * Cancels immediately. If the subscription may not exist at the provider yet, it is canceled there when its events
+ * arrive.
  * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
  */
 export const cancelProviderSubscription = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
@@ -196,8 +204,8 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
 };
 
 /**
- * The payments of invoices that were voided are canceled. A charge that was under way continues: it gets its payment, which its events
- * settle.
+ * Cancels the payments of invoices that were voided. A charge that was under way continues, and its payment is recorded
+ * so that its events can settle it.
  */
 export const recordDropped = async (
   deps: BillingDeps,
@@ -211,19 +219,19 @@ export const recordDropped = async (
   }
 };
 
-/** The clock of the provider may be behind. */
+/** The provider's clock may be behind by this much. */
 const CLOCKS_MS = MINUTE;
 
 interface Creations {
-  /** The provider's customer of the subscriptions. */
+  /** The customer at the provider that the subscriptions belong to. */
   readonly customerId: string;
-  /** The creating calls began at this time or later. Needed only if the customer was deleted. */
+  /** The creating calls started at this time or later. Needed only if the customer was deleted. */
   readonly since: Instant;
 }
 
 /**
- * All subscriptions at the provider that were created for this record and may still charge. They are searched for, since a
- * provider keeps its idempotency keys for a day only.
+ * All subscriptions at the provider that were created for this record and may still charge. A search finds them,
+ * because a provider keeps its idempotency keys for only a day.
  */
 const findCreations = async (
   port: SubscriptionsPort,
@@ -235,7 +243,7 @@ const findCreations = async (
   return requireAnswer(await port.findOurs(ours), subscription);
 };
 
-/** Those that the record may adopt: it has not noted their ids. */
+/** The found subscriptions that the record may adopt, because it has not noted their ids. */
 export const findNewCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
@@ -247,7 +255,7 @@ export const findNewCreations = async (
   return found.filter(({ subscriptionId }) => !noted.includes(subscriptionId));
 };
 
-/** The creations of the open charge; undefined if it cannot have created any. */
+/** How to find the subscriptions that the open charge created. Undefined if it cannot have created a subscription. */
 export const creationsOfCharge = ({
   charge,
   createdAt,
@@ -256,9 +264,10 @@ export const creationsOfCharge = ({
   customerId === undefined ? undefined : { customerId, since: instant(charge?.start ?? createdAt) };
 
 /**
- * A creation with an unknown outcome may have left a subscription at the provider: cancels it. An earlier run may have noted
- * its id and failed to cancel it; so noted ones are canceled, too, except the one that a live record has.
- * @returns the record, which notes their ids and what they have charged
+ * Cancels the subscriptions that a creation with an unknown outcome may have left at the provider. An earlier run may
+ * have noted an id and failed to cancel it, so noted subscriptions are canceled too. The subscription of a live record
+ * is kept.
+ * @returns the record, which notes their ids and charges
  */
 export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const wanted = creationsOfCharge(subscription);
@@ -266,7 +275,8 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
   const port = await subscriptionsPortOf(deps, subscription);
   const found = (await findCreations(port, subscription, wanted)).map(({ subscriptionId }) => subscriptionId);
   const noted = await noteFormer(deps, subscription, found);
-  // Another run was faster, and the payer may have returned since: what was found may be their new subscription.
+  // Another run was faster, and the payer may have returned since. The found subscription may be the payer's new
+  // subscription.
   if (!hasSameCharge(noted, subscription)) return noted;
   const ids = found.filter((id) => !isLive(noted) || id !== noted.providerSubscriptionId);
   let stored = noted;
@@ -279,8 +289,8 @@ export const hasSameCharge = (current: Subscription, read: Subscription): boolea
   current.charge?.paymentId === read.charge?.paymentId;
 
 /**
- * A period that was charged before the cancellation is paid: a payer who returns is not charged for it again. A charge under way
- * gets its payment, which its events settle.
+ * Records a period that was charged before the cancellation as paid, so that a returning payer is not charged for it
+ * again. A charge under way gets its payment, which its events settle.
  */
 export const storeCharged = async (
   deps: BillingDeps,
@@ -289,14 +299,15 @@ export const storeCharged = async (
 ): Promise<Subscription> =>
   subscription.status === 'canceled' && hasCharged(answer) ? storeReport(deps, subscription, answer) : subscription;
 
-/** Its newest invoice or an open one was charged, or is being charged. */
+/** True if its newest invoice or an open invoice was charged, or is being charged. */
 export const hasCharged = (answer: ProviderSubscription): boolean => invoicesOf(answer).some(isCharged);
 
 const isCharged = ({ status }: ProviderInvoice): boolean => status === 'succeeded' || status === 'processing';
 
 /**
- * Notes, before they are canceled at the provider, subscriptions that the record will never have: their events come late or
- * again, and must not be taken for those of a later creation. Notes nothing if the charge has changed since the record was read.
+ * Notes subscriptions that the record will never have, before they are canceled at the provider. Their events may come
+ * late or repeatedly, and must not be taken for events of a later creation. Notes nothing if the charge has changed
+ * since the record was read.
  */
 export const noteFormer = (
   { table }: BillingDeps,

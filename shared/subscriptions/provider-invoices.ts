@@ -1,7 +1,8 @@
 /**
- * @module The invoices of a provider that bills, as payments here: each invoice is one payment, which the provider
+ * @module Records the invoices of a provider that bills as payments. Each invoice is one payment, which the provider
  * collects.
  */
+
 import { derivedId } from '../core/ids.ts';
 import { epochSeconds, instant, iso, SECOND } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
@@ -22,18 +23,18 @@ import type { SubscriptionReport } from './provider-report.ts';
 import type { Subscription } from './subscription.ts';
 import { periodPaymentId } from './subscription-charge.ts';
 
-/** Every invoice of an answer: what is owed, oldest first, and the newest one. */
+/** Every invoice of a response: the owed invoices, oldest first, and the newest invoice. */
 export const invoicesOf = ({
   owed,
   latestInvoice: newest,
 }: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>): readonly ProviderInvoice[] =>
   newest && owed.every(({ invoiceId }) => invoiceId !== newest.invoiceId) ? [...owed, newest] : owed;
 
-/** A lost card is not tried again: the subscription waits for another one. */
+/** A lost or stolen card is not retried, because the subscription waits for another card. */
 export const nextAttemptAt = ({ failureCode, nextAttempt }: ProviderInvoice): ProviderInvoice['nextAttempt'] =>
   failureCode !== undefined && isHardDecline(failureCode) ? null : nextAttempt;
 
-/** The earliest of the next tries of what is owed. */
+/** The earliest next retry of the owed invoices. */
 export const nextRetryAt = (
   answer: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>,
 ): ProviderInvoice['nextAttempt'] => {
@@ -49,8 +50,8 @@ interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'isPai
 }
 
 /**
- * Records the invoices of an answer, and those that the record knows as owed and the answer no longer names: they were paid or
- * given up, and their events may be lost.
+ * Records the invoices of a response. Also records invoices that the record knows as owed and the response no longer
+ * names, because they were paid or given up and their events may be lost.
  */
 export const recordInvoices = async (
   deps: BillingDeps,
@@ -66,7 +67,7 @@ export const recordInvoices = async (
   for (const read of [...settled, ...unreported, ...named]) {
     const invoice = await withPayer(deps, subscription, read);
     const recorded = await recordInvoicePayment(deps, subscription, invoice);
-    // Nothing was due, or it was paid past the provider.
+    // Nothing was due, or it was paid outside the provider.
     if (recorded.kind === 'nothing' && invoice.status === 'succeeded') paidUntil.push(invoice.periodEnd);
     if (recorded.kind !== 'payment') continue;
     const { id: paymentId, status } = recorded.payment;
@@ -82,7 +83,10 @@ export const recordInvoices = async (
   };
 };
 
-/** A read of the subscription does not say with which method its newest invoice was paid: another one may have ended a dunning. */
+/**
+ * A read of the subscription does not show which method paid its newest invoice. Another method may have ended the
+ * dunning, so the invoice is read.
+ */
 const withPayer = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -110,8 +114,8 @@ const findSettled = async (
 };
 
 /**
- * An event about a period that does not begin where the known one began or ends: the schedule was changed at the provider, or the
- * periods in between were never reported. A read shows what was charged meanwhile.
+ * True if an event's period begins neither when the known period began nor when it ends. The schedule was changed at
+ * the provider, or the periods in between were never reported, so a read must show the charges in between.
  */
 export const skipsTime = (
   { currentPeriodStart, currentPeriodEnd }: Subscription,
@@ -122,8 +126,8 @@ export const skipsTime = (
   periodStart !== epochSeconds(instant(currentPeriodEnd));
 
 /**
- * A read that shows a new period comes before its events, which may be lost with those of further charges. Nothing was charged
- * before the first invoice.
+ * Finds paid invoices that no event has reported. A read may show a new period before its events arrive, and those
+ * events may be lost together with the events of further charges. Nothing was charged before the first invoice.
  */
 const findUnreported = async (
   deps: BillingDeps,
@@ -137,18 +141,18 @@ const findUnreported = async (
   const asked = { subscriptionId: newest.subscriptionId, createdSince };
   const paid = requireAnswer(await port.findPaid(asked), subscription);
   const others = paid.filter((one) => named.every(({ invoiceId }) => invoiceId !== one.invoiceId));
-  // The invoice of 0 of a trial has the trial's first end.
+  // A trial's invoice of 0 ends with the first known end of the trial, so it is left out.
   return others.filter(({ amountCents }) => amountCents > 0);
 };
 
 type InvoicePayment =
   | Exclude<InvoiceResult, { readonly kind: 'taken' }>
-  /** The invoice has no amount, or was paid past the provider. */
+  /** The invoice has no amount, or was paid outside the provider. */
   | { readonly kind: 'nothing' };
 
 /**
- * Records the payment of a provider's invoice. Its id is derived from subscription and period. If two invoices of one period
- * were paid, the second has a payment of its own, so that its money is seen and can be refunded.
+ * Records the payment of a provider's invoice. Its id is derived from subscription and period. If two invoices of one
+ * period were paid, the second gets its own payment, so that its money is visible and can be refunded.
  */
 export const recordInvoicePayment = async (
   deps: BillingDeps,
@@ -197,7 +201,9 @@ const recordAs = async (
 
 const AMOUNT_CHANGED = 'amount_changed_at_provider';
 
-/** The price was changed at the provider, or a discount, a tax or a balance applies there: the invoice says what is due. */
+/**
+ * If the price was changed at the provider, or a discount, tax or balance applies there, the invoice sets the amounts.
+ */
 const amountsOf = (
   { totalCents, currency }: Subscription,
   invoice: ProviderInvoice,
@@ -206,7 +212,7 @@ const amountsOf = (
     ? {}
     : { ...invoice.prices, totalCents: invoice.amountCents, anomaly: AMOUNT_CHANGED };
 
-/** A paused subscription is resumed by an invoice for a new period. */
+/** An invoice for a new period resumes a paused subscription. */
 const reasonOf = (
   { status }: Subscription,
   reason: NonNullable<ProviderInvoice['reason']>,

@@ -1,13 +1,14 @@
+/**
+ * @module Applies a provider's report to a subscription that the provider bills. Pure. A canceled subscription stays
+ * canceled unless the payer has reactivated it.
+ */
+
 import { DAY, epochSeconds, HOUR, type Instant, instant, iso, SECOND } from '../core/time.ts';
 import type { ProviderSubscription } from '../providers/subscription-port.ts';
 import type { Charge, Reason, Subscription, SubscriptionStatus } from './subscription.ts';
 import { isFirst, type SubscriptionCause } from './subscription-states.ts';
 import { advanceSubscription } from './subscription-versions.ts';
 
-/**
- * A provider's report about a subscription that it bills, and the subscription after the report: pure. A canceled
- * subscription stays canceled, unless the payer has reactivated it.
- */
 export interface SubscriptionReport {
   readonly subscriptionId?: string | undefined;
   readonly status?: SubscriptionStatus | undefined;
@@ -15,22 +16,22 @@ export interface SubscriptionReport {
   readonly currentPeriodStart?: number | undefined;
   readonly currentPeriodEnd?: number | undefined;
   readonly trialEnd?: number | undefined;
-  /** The trial is of this service: it covers time that is paid for already. */
+  /** True if this service set the trial, to cover time that is already paid for. */
   readonly isBridge?: boolean | undefined;
   readonly cancelAtPeriodEnd?: boolean | undefined;
-  /** The date of its end; null: none of its own, undefined: not reported. */
+  /** The date on which the subscription ends. Null if it has no end date, undefined if not reported. */
   readonly cancelAt?: number | null | undefined;
-  /** The provider has given up collecting. */
+  /** True if the provider has given up collecting. */
   readonly isUnpaid?: boolean | undefined;
-  /** What a period costs now, as a read of the provider says. */
+  /** The current price of a period, from a read of the provider. */
   readonly price?: ProviderSubscription['price'];
   /** The end of a period that an invoice has paid for. */
   readonly paidUntil?: number | undefined;
-  /** An invoice of any period has been paid; false: a read of the provider finds none. */
+  /** True if an invoice of any period has been paid; false if a read of the provider finds no paid invoice. */
   readonly isPaid?: boolean | undefined;
-  /** The newest invoice is being collected: its outcome is unknown. */
+  /** True while the newest invoice is being collected, so its outcome is unknown. */
   readonly isCollecting?: boolean | undefined;
-  /** The next retry; null: none, undefined: not reported. */
+  /** The next retry. Null if no retry is planned, undefined if not reported. */
   readonly retryAt?: number | null | undefined;
   /** The time of the report. */
   readonly at: number;
@@ -58,7 +59,7 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
 
 interface EffectiveStatus {
   readonly status: SubscriptionStatus;
-  /** The provider's trial only covers the time that is paid for already. */
+  /** True if the provider's trial only covers time that is already paid for. */
   readonly isBridge: boolean;
 }
 
@@ -92,18 +93,18 @@ const endOf = (
   return { cancelAtPeriodEnd, cancelAt: cancelAtPeriodEnd ? reported : undefined };
 };
 
-/** A trial that is moved is announced again. */
+/** If the trial's end moves, the trial notice is sent again. */
 const trialOf = (
   { trialEnd: known, trialNoticed }: Subscription,
   { trialEnd, isBridge }: SubscriptionReport,
 ): Pick<Subscription, 'trialEnd' | 'trialNoticed'> => {
-  // The provider keeps the end of a trial that is over, also of our own.
+  // The provider keeps the end of a trial that is over, including a trial that this service set.
   const reported = trialEnd === undefined || isBridge ? known : time(trialEnd);
   const isMoved = reported !== known && !(known && reported && epochSeconds(instant(known)) === trialEnd);
   return isMoved ? { trialEnd: reported, trialNoticed: undefined } : { trialEnd: known, trialNoticed };
 };
 
-/** Another price at the provider: tax and discount keep their share. */
+/** After a price change at the provider, tax and discount keep their shares of the total. */
 const pricesAt = (
   subscription: Subscription,
   price: SubscriptionReport['price'],
@@ -122,13 +123,16 @@ const pricesAt = (
   };
 };
 
-/** A hold ends once there is a method again and the provider collects with it. An invoice alone does not say that it collects. */
+/**
+ * True if the provider collects again, which ends a hold. The subscription then has a method, and its reported status
+ * is not paused. An invoice alone does not show this.
+ */
 const collects = (
   { paymentMethodId }: Subscription,
   { subscriptionId, status = 'paused' }: SubscriptionReport,
 ): boolean => paymentMethodId !== undefined && subscriptionId !== undefined && status !== 'paused';
 
-/** After a trial, the subscription counts as active from its first paid charge on. */
+/** After a trial, the subscription is active from its first paid charge on. */
 const activeSinceOf = (
   subscription: Subscription,
   report: SubscriptionReport,
@@ -155,8 +159,9 @@ const canceledAtOf = (
 };
 
 /**
- * Readers do not see a pause without a method: the subscription runs until its paid time ends, then is past due. A trial that
- * ends without a method is paused, and what was paused before it lost its method stays paused.
+ * Hides a pause for want of a method from readers. The subscription runs until its paid time ends, and is then past
+ * due. A trial that ends without a method is paused, and a subscription that was paused before it lost its method stays
+ * paused.
  */
 const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
   const isPause = subscription.status === 'paused' || isTrialOver(subscription, now);
@@ -169,7 +174,7 @@ const withoutHold = (subscription: Subscription, report: SubscriptionReport, now
 const isTrialOver = ({ status, trialEnd }: Subscription, now: Instant): boolean =>
   status === 'trialing' && trialEnd !== undefined && instant(trialEnd) <= now;
 
-/** A payment that succeeded before the cancellation is recorded afterwards: the period counts as paid, the status stays. */
+/** Records a payment that succeeded before the cancellation. The period counts as paid, and the status stays. */
 const recordLatePayment = (subscription: Subscription, report: SubscriptionReport, now: Instant): Subscription => {
   const { status } = subscription;
   if (status !== 'canceled') return subscription;
@@ -185,13 +190,14 @@ const DAILY_MS = DAY;
 /** A provider charges an invoice within about an hour of its period's start. */
 const SOON_MS = 3 * HOUR;
 
-/** The payer waits for the first charge of a new subscription at the provider. */
+/** True while the payer waits for the first charge of a new subscription at the provider. */
 export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
   charge !== undefined && isFirst(charge) && !charge.abandoned;
 
 /**
- * Is the report about a subscription at the provider that the record does not have any more? Once a creation without an
- * answer has been canceled, nothing newer exists there, and its reports settle the canceled record.
+ * True if the report is about a subscription at the provider that the record no longer has. After a creation without a
+ * response was canceled, the provider has no newer subscription, and the reports of that creation settle the canceled
+ * record.
  */
 export const isAboutFormer = (subscription: Subscription, namedId: string | undefined): boolean => {
   const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
@@ -205,8 +211,8 @@ export const isAboutFormer = (subscription: Subscription, namedId: string | unde
 const time = (seconds: number): string => iso(seconds * SECOND);
 
 /**
- * The status for readers. A trial at the provider that only covers paid time is active; an active subscription whose first
- * charge is still being collected is past due.
+ * The status for readers. A trial at the provider that only covers paid time counts as active. An active subscription
+ * whose first charge is still being collected counts as past due.
  */
 const effectiveStatus = (
   subscription: Subscription,
@@ -237,7 +243,7 @@ const retryTime = ({ retryAt }: Subscription, report: SubscriptionReport): strin
   return report.retryAt === null ? undefined : time(report.retryAt);
 };
 
-/** Only a paid invoice extends the paid time; a subscription with a total of 0 is paid while it is active. */
+/** Only a paid invoice extends the paid time. A subscription with a total of 0 counts as paid while it is active. */
 const paidUntilOf = (
   { paidUntil, totalCents }: Subscription,
   report: SubscriptionReport,
@@ -275,7 +281,7 @@ interface Outcome {
   readonly isPaid: boolean | undefined;
 }
 
-/** The reason of the next version; undefined: no change for readers. */
+/** The reason of the next version. Undefined if readers see no change. */
 const reasonOf = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
   if (was.status === 'creating') return 'created';
   if (was.status === 'canceled') return 'reactivated';
@@ -298,8 +304,8 @@ const isShownOtherwise = (was: Subscription, next: Subscription): boolean => {
 };
 
 /**
- * A payment while something else is owed is no recovery. If its period began before a recovery, that recovery was announced before the
- * payment was reported.
+ * True if a payment counts as a renewal. While another invoice is owed, it does not. If its period began before a
+ * recovery, that recovery was announced before the payment was reported.
  */
 const renews = ({ recoveredAt }: Subscription, { currentPeriodStart }: Subscription, { status }: Outcome): boolean =>
   status !== 'past_due' && (recoveredAt === undefined || currentPeriodStart > recoveredAt);

@@ -1,3 +1,5 @@
+/** @module Reactivates subscriptions that are canceled or scheduled to cancel. */
+
 import type { Caller } from '../access/caller.ts';
 import { requireOnSale } from '../catalog/price.ts';
 import { DomainError } from '../core/errors.ts';
@@ -17,9 +19,9 @@ import { edit } from './subscription-versions.ts';
 import { commandView } from './subscription-view.ts';
 
 /**
- * Reactivates a subscription: withdraws a scheduled cancellation; or continues the current period of a canceled
- * subscription without a charge, while it is paid for; or starts a new period now, and charges it. A provider that bills
- * gets a new subscription, which it charges when the paid time ends. Only the new period is a sale.
+ * Reactivates a subscription. A scheduled cancellation is withdrawn. A canceled subscription continues its current
+ * period without a charge if the period is still paid for; otherwise a new period starts now and is charged. A provider
+ * that bills gets a new subscription, which it charges when the paid time ends. Only a new period is a sale.
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,
@@ -37,9 +39,9 @@ export const reactivateSubscription = async (
 };
 
 /**
- * The deletion of a customer or a method leaves canceled subscriptions unchanged, so a reactivation drops what was deleted.
- * The customer of the method replaces a deleted customer.
- * @throws DomainError INVALID_STATE where a person's subscription has neither customer nor method
+ * Drops deleted records from a canceled subscription, because the deletion of a customer or method leaves canceled
+ * subscriptions unchanged. The method's customer replaces a deleted customer.
+ * @throws DomainError INVALID_STATE if a person's subscription has neither customer nor method
  */
 const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { hasCustomer, method } = await readLinkedRecords(table, subscription);
@@ -49,7 +51,10 @@ const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subsc
   throw new DomainError('INVALID_STATE', { message: 'The customer of the subscription has been deleted' });
 };
 
-/** @throws DomainError SUBSCRIPTION_NOT_CANCELED without a scheduled cancellation, or why the caller may not withdraw it. */
+/**
+ * @throws DomainError SUBSCRIPTION_NOT_CANCELED without a scheduled cancellation, or the reason why the caller may not
+ * withdraw it
+ */
 const withdrawCancel = async (
   deps: BillingDeps,
   subscription: Subscription,

@@ -1,3 +1,8 @@
+/**
+ * @module Keeps subscriptions payable when a method or customer is deleted. They change to a successor, wait for
+ * another method, or are canceled with their customer.
+ */
+
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Customer } from '../customers/customer.ts';
@@ -15,9 +20,11 @@ import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 
 /**
- * Before a method is deleted: the subscriptions that use it change to its successor, the owner's default method of the
- * same provider. @param isGone the provider has deleted the method: without a successor, the subscriptions wait for one.
- * @throws DomainError PAYMENT_METHOD_IN_USE without a successor.
+ * Before a method is deleted, changes the subscriptions that use it to its successor, the owner's default method at the
+ * same provider.
+ * @param isGone true if the provider has deleted the method; without a successor, the subscriptions then wait for
+ * another method
+ * @throws DomainError PAYMENT_METHOD_IN_USE without a successor
  */
 export const replaceMethodEverywhere = async (
   deps: BillingDeps,
@@ -32,7 +39,7 @@ export const replaceMethodEverywhere = async (
 };
 
 /**
- * Removes the method from the subscriptions that may no longer charge it: those of an organization that its user has left.
+ * Removes the method from subscriptions that may no longer charge it, because its user has left their organization.
  * @returns the other subscriptions that use it
  */
 const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Promise<readonly Subscription[]> => {
@@ -45,8 +52,9 @@ const detachUnchargeable = async (deps: BillingDeps, method: PaymentMethod): Pro
 };
 
 /**
- * Before a customer is deleted with its methods and subscriptions: every other subscription that uses one of the methods
- * has a successor of another customer. @throws DomainError PAYMENT_METHOD_IN_USE
+ * Before a customer is deleted with its methods and subscriptions, checks that every other subscription that uses this
+ * method has a successor of another customer.
+ * @throws DomainError PAYMENT_METHOD_IN_USE if a successor is missing
  */
 export const requireSuccessorElsewhere = async (
   deps: BillingDeps,
@@ -67,7 +75,7 @@ export const requireSuccessorElsewhere = async (
 const inUseError = (users: readonly Subscription[]): DomainError =>
   new DomainError('PAYMENT_METHOD_IN_USE', { details: { subscription_ids: users.map(({ id }) => id) } });
 
-/** The successor of a method, if the subscription may still charge the method's user at all. */
+/** The successor of a method. Undefined if the subscription may no longer charge the method's user. */
 const findChargeableSuccessor = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -83,9 +91,9 @@ const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<
 };
 
 /**
- * Detaches a live subscription from a customer that is being deleted. A subscription of the customer's owner
- * is canceled. An organization's subscription that names a member's own customer continues with a method of another
- * customer, or waits for one.
+ * Detaches a live subscription from a customer that is being deleted. A subscription of the customer's owner is
+ * canceled. If an organization's subscription names a member's own customer, it continues with a method of another
+ * customer, or waits for such a method.
  */
 export const detachCustomer = async (
   deps: BillingDeps,
@@ -97,9 +105,9 @@ export const detachCustomer = async (
 };
 
 /**
- * Customer or method may have been deleted while the subscription became live. A deletion ends the uses of live
- * subscriptions; this covers a subscription that became live after the deletion had read the list.
- * @param customer as it was before, where the caller knows it
+ * Detaches records that were deleted while the subscription became live. A deletion ends the uses of live
+ * subscriptions. This covers a subscription that became live after the deletion had read the list.
+ * @param customer as it was before, if the caller knows it
  */
 export const detachDeletedRecords = async (
   deps: BillingDeps,
@@ -117,7 +125,7 @@ export const detachDeletedRecords = async (
     : continueWithout(deps, subscription, subscription.customerId);
 };
 
-/** Continues with a method of another customer than the deleted one, or waits for one. */
+/** Continues with a method of a customer that still exists, or waits for such a method. */
 const continueWithout = async (
   deps: BillingDeps,
   subscription: Subscription,

@@ -1,3 +1,8 @@
+/**
+ * @module Does the due work of a subscription. Each step is safe to repeat at any time, because the record alone
+ * decides the step and a conditional write commits it.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { DAY, iso, MINUTE } from '../core/time.ts';
 import { findUnattended, type UsableMethod } from '../payment-methods/usable-method.ts';
@@ -31,7 +36,10 @@ import { abandonTransfer, continueTransfer } from './transfer.ts';
 /** Failed due work is retried after this time. */
 const RETRY_MS = 5 * MINUTE;
 
-/** Runs the due step of a subscription. Safe to repeat, at any time. @returns the outcome, for the log */
+/**
+ * Runs the due step of a subscription.
+ * @returns the outcome, for the log
+ */
 export const runDueSubscription = async (deps: BillingDeps, id: string): Promise<string> => {
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(id);
@@ -46,7 +54,7 @@ export const runDueSubscription = async (deps: BillingDeps, id: string): Promise
     return await STEPS[step](work);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    // The provider refused, or could not be called: the code says why.
+    // The provider refused or could not be called. The code shows the reason.
     await retryLater(work);
     return error.code;
   }
@@ -83,8 +91,8 @@ const cancelDue = async ({ deps, store, subscription }: DueWork): Promise<string
 };
 
 /**
- * A first charge has waited too long. The payer may have paid it since the last look, and its event may be lost: the
- * provider is asked first, and a paid charge is never canceled.
+ * Cancels a subscription whose first charge has waited too long. The payer may have paid it since the last check, and
+ * its event may be lost. So the provider is read first, and a paid charge is never canceled.
  */
 const expireFirstCharge = async (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
@@ -107,7 +115,7 @@ const continueOrAbandonTransfer = async ({ deps, subscription }: DueWork): Promi
   return (await run(deps, subscription)).status;
 };
 
-/** Customer or method may have been deleted while the subscription became live. */
+/** Customer or method may have been deleted while the subscription became live, so both are checked. */
 const confirmRecords = async (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
   const detached = await detachDeletedRecords(deps, subscription);
@@ -118,7 +126,7 @@ const confirmRecords = async (work: DueWork): Promise<string> => {
 
 interface Charged {
   readonly method?: UsableMethod | undefined;
-  /** The subscription after it has lost its customer: nothing is charged now. */
+  /** The subscription after it lost its customer. Nothing is charged then. */
   readonly ended?: Subscription;
 }
 
@@ -154,7 +162,10 @@ const claimAndAttempt = async (work: DueWork): Promise<string> => {
   return claimed.ok ? attempt({ ...work, subscription: claimed.record }, method) : OVERTAKEN;
 };
 
-/** No charge: the method was deleted, or the member who owns it has left the organization. */
+/**
+ * Fails the charge without an attempt, because the method was deleted or the member who owns it has left the
+ * organization.
+ */
 const failWithoutMethod = (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
   const failure = { code: 'processing_error', attempts: subscription.charge?.attempts ?? 0, spent: false } as const;
@@ -168,7 +179,10 @@ const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => 
   return result.error?.code ?? result.subscription.status;
 };
 
-/** Where the provider bills, it is read first: the payer may have set a method and paid, and the answer may be lost. */
+/**
+ * If the provider bills, it is read first, because the payer may have set a method and paid, and the response may be
+ * lost.
+ */
 const finishDunning = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const isAtProvider = isProviderBilled(work.subscription);
@@ -183,7 +197,8 @@ const finishDunning = async (work: DueWork): Promise<string> => {
 
 const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const synced = await syncIfKnown(deps, subscription);
-  // It has ended there, and the event of its end is lost: its open invoices could still be paid.
+  // The subscription has ended at the provider, and the event of its end is lost. Its open invoices could still be
+  // paid.
   if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
   if (synced) return synced.status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
@@ -191,7 +206,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   return NOT_AT_PROVIDER;
 };
 
-/** An attempt at a charge of the service was started, and its outcome is not recorded. */
+/** Checks a charge of the service whose attempt was started and whose outcome is not recorded. */
 const checkCharge = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const { charge } = subscription;
@@ -212,7 +227,7 @@ const checkCharge = async (work: DueWork): Promise<string> => {
   return next.status;
 };
 
-/** A first charge without an attempt: its request has failed, and the charge must never be made later. */
+/** Drops a first charge without an attempt. Its request has failed, so the charge must never be made later. */
 const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const { charge, status } = subscription;
   if (status === 'creating') await store.removeCreating(subscription);
@@ -222,8 +237,8 @@ const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promis
 };
 
 /**
- * Resolves a creation with an unknown outcome: looks the subscription up at the provider; if it does not exist there,
- * repeats the call under the same key.
+ * Resolves a creation with an unknown outcome. It looks the subscription up at the provider. If the provider does not
+ * have it, the call is repeated under the same key.
  */
 const checkCreation = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
@@ -239,7 +254,7 @@ const checkCreation = async (work: DueWork): Promise<string> => {
     const removedId = method || !isLive(synced) ? undefined : synced.paymentMethodId;
     return (removedId === undefined ? synced : await removeMethodFrom(deps, synced, removedId)).status;
   }
-  // The provider has no subscription, and the method may no longer be charged: creates no subscription.
+  // The provider has no subscription, and the method may no longer be charged, so no subscription is created.
   if (!method) return dropCreation(work);
   const created = await createAtProvider(deps, subscription);
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
@@ -247,7 +262,10 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   return created.error?.code ?? created.subscription.status;
 };
 
-/** The canceled charge may have been paid before its end, which is recorded; nothing that would charge is left. */
+/**
+ * Ends a canceled charge at the provider. If it was paid before the cancellation, that is recorded. Afterwards nothing
+ * is left that would charge.
+ */
 const endAbandonedCharge = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const { id, charge } = work.subscription;

@@ -1,3 +1,5 @@
+/** @module Billing by the service itself, which opens the periods and charges the saved method for each period. */
+
 import { type CollectResult, collect, publishPayment, releasePayment } from '../payments/collect-payment.ts';
 import { type Biller, type BillingDeps, type BillingResult, type ChargeRequest, settlementOf } from './biller.ts';
 import { periodPaymentRequest, startFirstPeriod } from './periods.ts';
@@ -41,7 +43,7 @@ const recordResult = (
   { charge, collected }: { readonly charge: Charge; readonly collected: CollectResult },
 ): Subscription => {
   if (collected.kind === 'payment') return settleCharge(current, collected.payment, settlementOf(deps));
-  // The create request answers the error, and removes the record.
+  // The create request returns the error and removes the record.
   if (current.status === 'creating') return current;
   if (isFirst(charge) && current.status !== 'past_due') return dropCharge(current);
   if (collected.kind === 'not yet') return current;

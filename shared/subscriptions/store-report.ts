@@ -1,3 +1,8 @@
+/**
+ * @module Reads a subscription at the provider that bills it, and stores the result: its invoices as payments, and its
+ * state in the record.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import type { Refusal } from '../core/outcome.ts';
 import { epochSeconds, instant } from '../core/time.ts';
@@ -14,10 +19,10 @@ import { subscriptionStore } from './subscription-store.ts';
 import { withMethod } from './subscription-versions.ts';
 
 /**
- * Stores the provider's answer: its invoices as payments, its status as the subscription's. Where another commit
- * came first, the answer may be outdated, and the provider is read again.
+ * Stores the provider's response: its invoices as payments, its status as the subscription's status. If another commit
+ * came first, the response may be outdated, so the provider is read again.
  * @param subscription as it was before the provider was called
- * @throws DomainError where the provider cannot be read again, or VERSION_CONFLICT
+ * @throws DomainError if the provider cannot be read again, or VERSION_CONFLICT
  */
 export const storeReport = async (
   deps: BillingDeps,
@@ -26,8 +31,8 @@ export const storeReport = async (
 ): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
 
 /**
- * The newest invoice of a subscription whose collection a transfer has paused, if the record does not know that it was paid: events
- * during a transfer are ignored. Readers do not see the pause.
+ * Stores the newest invoice of a subscription whose collection a transfer has paused, if the record does not know that
+ * it was paid. Events during a transfer are ignored. Readers do not see the pause.
  */
 export const storeRenewal = (
   deps: BillingDeps,
@@ -45,11 +50,14 @@ const isNewlyPaid = ({ paidUntil }: Subscription, { latestInvoice }: ProviderSub
 
 interface Answered {
   readonly answer: ProviderSubscription;
-  /** The answer to a read, not to a command. */
+  /** Set for the response to a read; absent for the response to a command. */
   readonly isRead?: true;
 }
 
-/** Like `storeReport`. @returns also the answer that was stored */
+/**
+ * Like `storeReport`.
+ * @returns also the response that was stored
+ */
 const storeNewest = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -58,9 +66,9 @@ const storeNewest = async (
   let newest = answer;
   const stored = await subscriptionStore(deps.table).change(subscription, async (current) => {
     if (current === subscription) return withAnswer(deps, current, answer);
-    // The record has another subscription at the provider by now: the answer is about the former one.
+    // The record has another subscription at the provider by now, so the response is about the former subscription.
     if (isAboutFormer(current, answer.subscriptionId)) return current;
-    // An event in the shape of the interface was applied during the read: it is newer.
+    // An event in the shape of the interface was applied during the read, and is newer.
     if (isRead && current.followedAt !== subscription.followedAt) return current;
     const port = await subscriptionsPortOf(deps, current);
     newest = requireAnswer(await port.find(answer.subscriptionId), current);
@@ -70,8 +78,8 @@ const storeNewest = async (
 };
 
 /**
- * Stores what a read of the provider has found. A change of method without an answer may have been carried out: the record then
- * names the method that the provider charges.
+ * Stores the result of a read of the provider. The provider may have carried out a change of method whose response was
+ * lost. The record then gets the method that the provider charges.
  * @throws DomainError like `storeReport`
  */
 export const storeState = async (
@@ -88,7 +96,10 @@ export const storeState = async (
   return followed.ok ? followed.record : (followed.found ?? stored);
 };
 
-/** The provider charges another method than that of the record. Where the collection is paused, it charges none. */
+/**
+ * True if the provider charges another method than the record names. While collection is paused, the provider charges
+ * no method.
+ */
 export const namesOtherMethod = (
   subscription: Subscription,
   { subscriptionId, methodId = subscription.methodRef }: Pick<EventSubscription, 'subscriptionId' | 'methodId'>,
@@ -110,7 +121,7 @@ const withAnswer = async (
       { kind: 'SUB', id: subscription.id },
     );
   }
-  // The answer counts as of now: an event that arrives while its payment is stored is newer.
+  // The response counts as of now, so an event that arrives while its payment is stored is newer.
   const at = epochSeconds(deps.now());
   const { latestPaymentId, owed, ...money } = await recordInvoices(deps, subscription, answer);
   const next = applyReport(subscription, { ...reportOf(answer), ...money, at }, deps.now());
@@ -126,7 +137,10 @@ const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidU
   return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
 
-/** An authoritative read. @throws DomainError where the provider cannot be read now. */
+/**
+ * Reads the provider, which is authoritative, and stores the result.
+ * @throws DomainError if the provider cannot be read now
+ */
 export const syncFromProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -137,7 +151,7 @@ export const syncFromProvider = async (
   return storeState(deps, subscription, requireAnswer(await port.find(providerSubscriptionId), subscription));
 };
 
-/** An authoritative read; undefined where the provider does not have the subscription. */
+/** Like `syncFromProvider`. Undefined if the provider does not have the subscription. */
 export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
   const { providerSubscriptionId } = subscription;
   if (providerSubscriptionId === undefined) return undefined;
@@ -146,8 +160,8 @@ export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription)
 };
 
 /**
- * An authoritative read before a canceled subscription is created again: a period that was charged without an event yet is not
- * charged again. That may have been done by a creation that got no answer, and has been canceled since.
+ * Reads the provider before a canceled subscription is created again, so that a period that was charged without an
+ * event yet is not charged again. The charge may come from a creation that got no response and has been canceled since.
  * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
  */
 export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
@@ -165,7 +179,7 @@ export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscrip
 };
 
 /**
- * An authoritative read before a new period may be charged.
+ * Reads the provider before a new period may be charged.
  * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
  */
 export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
@@ -178,15 +192,16 @@ export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscrip
   return synced;
 };
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged: the payer would pay twice */
+/** @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged, because the payer would pay twice */
 export const requireSettled = (answer: ProviderSubscription): void => {
   if (invoicesOf(answer).some(({ status }) => status === 'processing')) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 /**
- * The provider refused a command because its subscription may have changed, for example by a cancellation in the
- * provider's dashboard: reads and stores it.
- * @returns the subscription, if it has changed. @throws DomainError the refusal, if it has not
+ * Reads and stores the subscription after the provider refused a command. It may have changed, for example by a
+ * cancellation in the provider's dashboard.
+ * @returns the subscription, if it has changed
+ * @throws DomainError the refusal, if it has not
  */
 export const syncAfterRefusal = async (
   deps: BillingDeps,

@@ -1,3 +1,8 @@
+/**
+ * @module The charge of a subscription's period, as pure functions that open, claim, settle, abandon or drop it. A
+ * subscription has at most one open charge.
+ */
+
 import { derivedId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import { DAY, epochSeconds, HOUR, type Instant, instant, iso, MINUTE } from '../core/time.ts';
@@ -11,10 +16,13 @@ import { type Charge, type Reason, type Subscription, subscriptionOf } from './s
 import { isFirst } from './subscription-states.ts';
 import { advanceSubscription, type VersionChange } from './subscription-versions.ts';
 
-/** After this time an unfinished charge is checked. Later checks are rare: the event of its payment settles the charge. */
+/**
+ * An unfinished charge is first checked after this time. Later checks are rare, because the event of its payment
+ * settles the charge.
+ */
 const FIRST_CHECK_MS = MINUTE;
 const NEXT_CHECK_MS = HOUR;
-/** The first check of a charge whose call the provider may not have received: no event may ever arrive. */
+/** The first check of a charge whose call the provider may not have received, so that no event may ever arrive. */
 export const UNANSWERED_CHECK_MS = 5 * MINUTE;
 const CLAIM_KEPT_MS = DAY;
 
@@ -30,7 +38,7 @@ export interface BilledPeriod {
   readonly end: Instant;
 }
 
-/** Opens the charge of a period, to be committed before the provider is called. Readers do not see the change. */
+/** Opens the charge of a period. Commit it before the provider is called. Readers do not see the change. */
 export const openCharge = (
   subscription: Subscription,
   { anchor, period, start, end }: BilledPeriod,
@@ -59,7 +67,7 @@ export const claimChargeAttempt = (subscription: Subscription, now: Instant): Su
   latestPaymentId: subscription.charge?.paymentId,
 });
 
-/** Enters a period that is paid for, or costs nothing. */
+/** Enters a period that is paid for, or that costs nothing. */
 export const enterPeriod = (
   subscription: Subscription,
   { anchor, period, start, end }: BilledPeriod,
@@ -87,7 +95,7 @@ export const recordPaid = (subscription: Subscription, now: Instant): Subscripti
   if (!charge) return subscription;
   const billed = { ...charge, start: instant(charge.start), end: instant(charge.end) };
   if (charge.abandoned) {
-    // The payment succeeded after the charge was canceled: the period counts as paid, the status stays.
+    // The payment succeeded after the charge was canceled. The period counts as paid, and the status stays.
     const move = { to: subscription.status, cause: 'charge', reason: 'renewed', now } as const;
     return advanceSubscription(subscription, move, periodFields(billed, subscription));
   }
@@ -121,11 +129,11 @@ export interface ChargeFailure {
   readonly code: DeclineCode;
   /** Attempts of the payment so far. */
   readonly attempts: number;
-  /** The payment is in a final state: the next attempt needs another payment. */
+  /** True if the payment is in a final state, so that the next attempt needs another payment. */
   readonly spent: boolean;
 }
 
-/** When a charge settles, and under which policy. */
+/** The time of the settlement, and the dunning policy that applies. */
 export interface Settlement {
   readonly now: Instant;
   readonly policy: DunningPolicy;
@@ -173,7 +181,10 @@ const failedCharge = (
   };
 };
 
-/** A declined charge that the payer waits for: the subscription stays as before, and a new subscription is declined. */
+/**
+ * Drops a declined charge that the payer waits for. The subscription stays as before, except that a new subscription is
+ * declined.
+ */
 const refuseFirstCharge = (subscription: Subscription, declineCode: DeclineCode): Subscription => {
   const dropped = dropCharge(subscription);
   if (dropped.status !== 'creating') return dropped;
@@ -193,8 +204,8 @@ const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscription, 'ch
 });
 
 /**
- * Ends an open charge without retries. It stays until its payment is canceled, or the outcome is known: the payer may be
- * authenticating it, and could pay it in the browser at any time.
+ * Ends an open charge without retries. The charge stays until its payment is canceled or its outcome is known, because
+ * the payer may be authenticating it, and could pay it in the browser at any time.
  */
 export const abandonCharge = (
   { charge, lapsed }: Subscription,
@@ -205,7 +216,7 @@ export const abandonCharge = (
   return { charge: { ...charge, abandoned: true, retryAt: undefined, finalAt: undefined, lookAt }, lapsed };
 };
 
-/** The retries are exhausted: cancels or pauses, by the policy. */
+/** Cancels or pauses, by the policy, because the retries are exhausted. */
 export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
   const dropped = abandonCharge(subscription, now);
@@ -213,7 +224,10 @@ export const endDunning = (subscription: Subscription, { now, policy }: Settleme
   return advanceSubscription(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
 };
 
-/** The outcome of the open charge is unknown. A first charge makes the subscription past due until it settles. */
+/**
+ * Records that the outcome of the open charge is unknown. A first charge makes the subscription past due until it
+ * settles.
+ */
 export const recordPending = (subscription: Subscription, now: Instant, checkInMs = NEXT_CHECK_MS): Subscription => {
   const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + checkInMs) };
   if (!charge) return subscription;
@@ -236,7 +250,10 @@ export interface ChargedPayment {
   readonly failureCode?: DeclineCode | undefined;
 }
 
-/** Settles the open charge by its payment. Idempotent, in any order: a charge of another payment stays as it is. */
+/**
+ * Settles the open charge by its payment. Idempotent, in any order, because the charge of another payment stays as it
+ * is.
+ */
 export const settleCharge = (
   subscription: Subscription,
   payment: ChargedPayment,
@@ -264,8 +281,8 @@ export const settleCharge = (
 };
 
 /**
- * May this payment still be collected, without its payer? A subscription may have dropped its charge or lost its customer.
- * True without a subscription.
+ * True if this payment may still be collected without its payer. Its subscription may have dropped the charge or lost
+ * its customer. True for a payment without a subscription.
  */
 export const isChargeOpen = async (
   table: Table,
@@ -278,7 +295,7 @@ export const isChargeOpen = async (
   return (await readLinkedRecords(table, subscription)).hasPayer;
 };
 
-/** `isChargeOpen` as a condition of a write. */
+/** Checks in a write that the subscription still has this open charge. */
 export const chargeOpenCondition = (subscriptionId: string, paymentId: string) => {
   const clauses: readonly Clause[] = [
     { exists: true },

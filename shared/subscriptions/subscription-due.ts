@@ -1,31 +1,32 @@
+/** @module The due work of a subscription. The record alone determines the due step and its time. */
+
 import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './subscription-states.ts';
 
-/** Due work of a subscription. The record alone determines the due step and its time. */
 export type Step =
-  /** Look whether customer and method still exist, before the provider charges again. */
+  /** Check that customer and method still exist, before the provider charges again. */
   | 'confirm'
-  /** An attempt was started and its outcome is unknown: look it up. */
+  /** Look up the outcome of an attempt that was started. */
   | 'check charge'
   /** Continue the move to another customer of the provider. */
   | 'transfer'
-  /** Cancel: a first charge has been pending for too long. */
+  /** Cancel, because a first charge has been pending for too long. */
   | 'expire first charge'
   /** A scheduled cancellation takes effect. */
   | 'cancel'
   /** Announce the end of the trial. */
   | 'trial notice'
-  /** Bill the next period: the current one is over. */
+  /** Bill the next period, because the current period is over. */
   | 'bill'
   /** Retry a renewal that failed. */
   | 'retry'
   /** The retries are exhausted. */
   | 'end dunning'
-  /** Read the subscription from the provider that bills it: an event may have been lost. */
+  /** Read the subscription at the provider that bills it, because an event may have been lost. */
   | 'sync';
 
-/** A creation or a deletion that runs now is over by then. */
+/** A creation or deletion that runs now has ended after this time. */
 const CONFIRM_AFTER_MS = MINUTE;
 
 interface DueStep {
@@ -33,7 +34,7 @@ interface DueStep {
   readonly at: Instant;
 }
 
-/** The order of the list decides where several steps are due. */
+/** If several steps are due, the order of the list decides. */
 const dueSteps = (subscription: Subscription): readonly DueStep[] => {
   const { charge, syncAt, transfer, unconfirmedSince } = subscription;
   const at = (step: Step, time: string | undefined): DueStep[] =>
@@ -55,7 +56,7 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
 
 const serviceBilledSteps = (subscription: Subscription): readonly DueStep[] => {
   const { status, charge, cancelAtPeriodEnd, currentPeriodEnd } = subscription;
-  // An open attempt pays for the next period: its outcome decides what is due.
+  // An open attempt pays for the next period, so its outcome decides what is due.
   if (!isLive(subscription) || hasOpenAttempt(charge)) return [];
   const periodEnd = instant(currentPeriodEnd);
   if (cancelAtPeriodEnd) return [{ step: 'cancel', at: periodEnd }];
@@ -71,7 +72,7 @@ const trialNoticeStep = (subscription: Subscription): readonly DueStep[] => {
   return isPending && at !== undefined ? [{ step: 'trial notice', at }] : [];
 };
 
-/** The due time of the subscription, as ISO; undefined: never. */
+/** The due time of the subscription, as ISO. Undefined if no work is planned. */
 export const nextSubscriptionDue = (subscription: Subscription): string | undefined => {
   const times = dueSteps(subscription).map(({ at }) => at);
   return times.length === 0 ? undefined : iso(Math.min(...times));

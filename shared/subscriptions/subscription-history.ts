@@ -1,8 +1,10 @@
+/** @module The history of a subscription: one entry per version that readers see. */
+
 import { HISTORY, historyKey, keyOf, recordKey } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { isVisibleSubscription, type Reason, type Subscription } from './subscription.ts';
 
-/** The history entry of a change; undefined where readers do not see the change. Written once per version. */
+/** The history entry of a change. Undefined if readers do not see the change. */
 export const subscriptionEntry = (before: Subscription | undefined, after: Subscription): Item | undefined => {
   if (!isVisibleSubscription(after) || before?.version === after.version) return undefined;
   const { id, version, status, reason, updatedAt, charge } = after;
@@ -22,7 +24,7 @@ export const subscriptionEntry = (before: Subscription | undefined, after: Subsc
   };
 };
 
-/** Removes the history of a subscription that has been removed. */
+/** Removes the history of a removed subscription. */
 export const removeHistoryOf = async (table: Table, subscription: Subscription): Promise<void> => {
   if (!isVisibleSubscription(subscription)) return;
   const partition = recordKey('SUB', subscription.id).pk;

@@ -1,3 +1,5 @@
+/** @module Price, interval and trial of a new subscription. If the request names a product, the product sets them. */
+
 import type { Product } from '../catalog/catalog-records.ts';
 import { priceOf } from '../catalog/price.ts';
 import { DomainError, invalid } from '../core/errors.ts';
@@ -9,7 +11,7 @@ type Plan = Pick<
   'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'currency' | 'billingInterval' | 'intervalMultiplier'
 >;
 
-/** Price and interval: those of the product, if the request names one. The client cannot override them. */
+/** Price and interval. If the request names a product, they are the product's, and the client cannot override them. */
 export const planOf = (body: CreateSubscriptionBody, product: Product | undefined): Plan => {
   const prices = priceOf(body, product, 0);
   if (product) return { ...prices, ...intervalOf(body, product) };
@@ -19,7 +21,10 @@ export const planOf = (body: CreateSubscriptionBody, product: Product | undefine
   return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
 };
 
-/** A product sets the trial days; 0 asks for nothing else. @throws DomainError PRICING_MISMATCH for another number. */
+/**
+ * The trial days. A product sets them, and a request that sends 0 accepts them.
+ * @throws DomainError PRICING_MISMATCH if the request sends another number than the product has
+ */
 export const trialDaysOf = (
   { trial_days: sent }: Pick<CreateSubscriptionBody, 'trial_days'>,
   product: Product | undefined,

@@ -1,3 +1,5 @@
+/** @module The request bodies of the subscription routes. */
+
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -17,11 +19,10 @@ import {
   textField,
 } from '../http/fields.ts';
 
-/** Requests of the subscription routes. */
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;
 
-/** A subscription without a product states its plan itself; nothing of it is derived. */
+/** A subscription without a product must state its whole plan, because nothing is derived. */
 const requiredOfCustom = (path: string) => requiredRule(path, 'is required without product_id');
 
 export const createSubscriptionBody = z
@@ -91,7 +92,7 @@ export const createSubscriptionBody = z
   });
 export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
 
-/** In mode `merge`, a null value of the metadata deletes its key. */
+/** In mode `merge`, a metadata key with the value null is deleted. */
 export const updateSubscriptionBody = z
   .object({
     payment_method_id: methodIdSchema

@@ -1,11 +1,12 @@
+/**
+ * @module The one table of a subscription's states. Commands, charges, due work and provider reports all decide by it,
+ * and the store refuses a change of status that the table does not allow.
+ */
+
 import type { Transitions } from '../core/states.ts';
 import { DAY, HOUR, type Instant, instant } from '../core/time.ts';
 import type { Charge, StoredStatus, Subscription } from './subscription.ts';
 
-/**
- * The one table of a subscription's states: commands, charges, due work and reports of the provider decide by it, and the
- * store refuses a change of status without an arrow.
- */
 export type SubscriptionCause =
   | 'open'
   | 'charge'
@@ -19,9 +20,10 @@ export type SubscriptionCause =
 
 const PROVIDER_STATUSES: readonly StoredStatus[] = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
 
-/** Every legal change, by its cause. */
+/** Every allowed change of status, by its cause. */
 export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCause> = {
-  // `open`: nothing is due now. `provider`: the provider bills the subscription, and reports its status.
+  // `open` means that nothing is due now. `provider` means that the provider bills the subscription and reports its
+  // status.
   creating: {
     open: ['trialing', 'active'],
     charge: ['active', 'past_due', 'declined'],
@@ -50,28 +52,28 @@ export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCau
     provider: PROVIDER_STATUSES,
   },
   paused: { charge: ['active', 'past_due'], resume: ['active'], cancel: ['canceled'], provider: PROVIDER_STATUSES },
-  // Only the payer brings a subscription back, never an event of the provider.
+  // Only the payer can bring a subscription back, never a provider event.
   canceled: { charge: ['active', 'past_due'], reactivate: ['active', 'trialing', 'paused'] },
 };
 
-/** @throws Error where no cause leads from one status to the other: a bug, and nothing may be written. */
+/** @throws Error if no cause leads from one status to the other. This is a bug, and nothing may be written. */
 export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStatus): void => {
   if (from === to || Object.values(SUBSCRIPTION_TRANSITIONS[from]).some((states) => states.includes(to))) return;
   throw new Error(`no transition of a subscription from ${from} to ${to}`);
 };
 
-/** A first charge that is still pending then has failed. */
+/** A first charge that is still pending after this time has failed. */
 const FIRST_CHARGE_MS = 23 * HOUR;
 export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + FIRST_CHARGE_MS;
 
-/** The payer waits for the outcome, and the calendar starts with the period of this charge. */
+/** True if the payer waits for the outcome, and the calendar starts with the period of this charge. */
 export const isFirst = (charge: Charge): boolean => charge.cause !== 'renew';
 
-/** An attempt may be under way, or its outcome is unknown. */
+/** True if an attempt is under way or its outcome is unknown. */
 export const hasOpenAttempt = (charge: Charge | undefined): boolean => charge?.lookAt !== undefined;
 
 const TRIAL_NOTICE_MS = 3 * DAY;
 
-/** Three days before the trial's end, at once for a shorter trial. */
+/** Three days before the trial ends. Immediately for a shorter trial. */
 export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>
   trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);

@@ -1,3 +1,8 @@
+/**
+ * @module Stores subscriptions as items. The dependent items of a subscription are written in the same transaction:
+ * its membership, its used-by items at method, customer and address, and the claim of its open period.
+ */
+
 import { currentMaker } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { membershipItem } from '../memberships/membership.ts';
@@ -28,10 +33,6 @@ import {
 import { nextSubscriptionDue } from './subscription-due.ts';
 import { requireSubscriptionTransition } from './subscription-states.ts';
 
-/**
- * Subscriptions as items. Its dependent items (the membership, the used-by items at method, customer and
- * address, the claim of its open period) are written in the same transaction.
- */
 export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
 
 export const subscriptionStore = (table: Table) => {
@@ -41,8 +42,9 @@ export const subscriptionStore = (table: Table) => {
   };
 
   /**
-   * Stores a new subscription with its dependent items. @returns the existing record if the id is taken
-   * @throws DomainError VERSION_CONFLICT if only one of the conditions `onlyIf` failed
+   * Stores a new subscription with its dependent items.
+   * @returns the existing record if the id is taken
+   * @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
    */
   const insertOrFind = async (
     subscription: Subscription,
@@ -63,9 +65,10 @@ export const subscriptionStore = (table: Table) => {
   };
 
   /**
-   * Replaces a subscription by its next state. @param onlyIf further conditions; `unmet` if only one of these failed
-   * @returns the stored record instead, where another commit came first
-   * @throws Error for a change of status without an arrow in the table of states
+   * Replaces a subscription by its next state.
+   * @param onlyIf further conditions; the result is `unmet` if only one of these failed
+   * @returns the stored record instead, if another commit came first
+   * @throws Error for a change of status that the table of states does not allow
    */
   const commit = async (
     was: Subscription,
@@ -88,9 +91,10 @@ export const subscriptionStore = (table: Table) => {
   };
 
   /**
-   * Changes a subscription; see `changeRecord`. @param onlyIf further conditions of the write, such as the caller's right
+   * Changes a subscription; see `changeRecord`.
+   * @param onlyIf further conditions of the write, such as the caller's right
    * @returns the record after the change
-   * @throws DomainError VERSION_CONFLICT if only one of these conditions failed
+   * @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
    */
   const change = async (
     subscription: Subscription,
@@ -102,12 +106,15 @@ export const subscriptionStore = (table: Table) => {
     return record;
   };
 
-  /** The conditions of a call to the provider that no write claims. @throws DomainError VERSION_CONFLICT if one of them failed */
+  /**
+   * Checks the conditions of a provider call that no write claims.
+   * @throws DomainError VERSION_CONFLICT if a condition failed
+   */
   const requireAll = async (onlyIf: readonly TransactionStep[] = []): Promise<void> => {
     if (onlyIf.length > 0 && !(await table.transact(onlyIf)).ok) throw new DomainError('VERSION_CONFLICT');
   };
 
-  /** Changes the due time only. */
+  /** Changes only the due time. */
   const deferDue = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
     table.update(
       recordKey('SUB', subscription.id),
@@ -125,7 +132,7 @@ export const subscriptionStore = (table: Table) => {
   return { load, insertOrFind, commit, change, requireAll, deferDue, removeCreating };
 };
 
-/** Only a condition after the record and its dependent items failed. */
+/** True if the record and its dependent items were accepted, so that only a further condition failed. */
 const isUnmet = ({ failed }: { readonly failed: readonly number[] }, steps: readonly TransactionStep[]): boolean =>
   failed.every((index) => index > steps.length);
 
@@ -137,11 +144,14 @@ const foundOf = (item: Item | undefined): Found<Subscription> => {
   return { kind: 'record', record };
 };
 
-/** Every version names its actor and request. A commit that readers do not see leaves them. */
+/** Adds the actor and the request to every version. A commit that readers do not see leaves them unchanged. */
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
 
-/** Only a deletion that starts later finds this subscription in the list of its customer and method. */
+/**
+ * Marks a subscription that becomes live at the provider as unconfirmed. A deletion that started earlier did not find
+ * it in the list of its customer and method.
+ */
 const started = (was: Subscription | undefined, next: Subscription): Subscription =>
   isProviderBilled(next) && isLive(next) && !(was && isLive(was))
     ? { ...next, unconfirmedSince: next.updatedAt }
@@ -184,8 +194,8 @@ const membershipSteps = (was: Subscription | undefined, next: Subscription): rea
 };
 
 /**
- * Method and customer list their live subscriptions, so that neither is deleted without them; an address lists all of its
- * subscriptions.
+ * Method and customer list their live subscriptions, so that neither is deleted while a subscription uses it. An
+ * address lists all of its subscriptions.
  */
 const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [usesOf(was), usesOf(next)];
@@ -208,7 +218,7 @@ const usesOf = (subscription: Subscription | undefined): readonly Key[] => {
   return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id)), ...address];
 };
 
-/** Remove a subscription with what follows from it; its payments stay. */
+/** The steps that remove a subscription with its dependent items. Its payments stay. */
 const removalSteps = (subscription: Subscription): readonly TransactionStep[] => {
   const membership = membershipOf(subscription);
   return [
@@ -219,8 +229,8 @@ const removalSteps = (subscription: Subscription): readonly TransactionStep[] =>
 };
 
 /**
- * Removes an ended subscription with its membership; a live one stays.
- * @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider: due work must find out first
+ * Removes an ended subscription with its membership. A live subscription stays.
+ * @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider, because due work must find out first
  */
 export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
   const subscription = await subscriptionStore(table).load(id);

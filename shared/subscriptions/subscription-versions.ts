@@ -1,3 +1,8 @@
+/**
+ * @module The next version of a subscription, as pure functions. The store commits it if the record has not changed
+ * meanwhile.
+ */
+
 import { codeOnly } from '../core/person-fields.ts';
 import { allows } from '../core/states.ts';
 import { type Instant, iso } from '../core/time.ts';
@@ -8,7 +13,6 @@ import { membershipOf } from './membership-of.ts';
 import type { Reason, StoredStatus, Subscription } from './subscription.ts';
 import { SUBSCRIPTION_TRANSITIONS, type SubscriptionCause } from './subscription-states.ts';
 
-/** The next version of a subscription, pure. The store commits it if the record has not changed meanwhile. */
 export interface VersionChange {
   readonly to: StoredStatus;
   readonly cause: SubscriptionCause;
@@ -16,7 +20,7 @@ export interface VersionChange {
   readonly now: Instant;
 }
 
-/** The next version: readers see the change. */
+/** The next version, a change that readers see. */
 export const advanceSubscription = (
   subscription: Subscription,
   { to, cause, reason, now }: VersionChange,
@@ -45,7 +49,7 @@ export const edit = (
 ): Subscription =>
   advanceSubscription(subscription, { to: subscription.status, cause: 'provider', reason, now }, changed);
 
-/** The customer of the method becomes the subscription's customer. */
+/** Sets the method. The method's customer becomes the subscription's customer. */
 export const withMethod = (
   subscription: Subscription,
   { paymentMethodId, methodRef, providerCustomerId, customerId }: HeldMethod,
@@ -64,7 +68,8 @@ export const withMethod = (
 
 /**
  * The next version of a subscription without its person. Amounts, dates, ids and the status stay. A subscription of an
- * organization keeps the organization's texts. @returns the same subscription if there is nothing to blank
+ * organization keeps the organization's texts.
+ * @returns the same subscription if there is nothing to blank
  */
 export const blankSubscription = (subscription: Subscription, now: Instant): Subscription => {
   const { organizationId, erasedAt, userEmail, referenceCode, category } = subscription;
@@ -86,7 +91,7 @@ export const blankSubscription = (subscription: Subscription, now: Instant): Sub
   return edit(subscription, { reason: 'updated', now }, { userEmail: undefined, ...fields });
 };
 
-/** The membership of a subscription repeats the e-mail address of its person. */
+/** Blanks the membership, which repeats the e-mail address of the subscription's person. */
 export const blankMembershipOf = async (table: Table, subscription: Subscription): Promise<void> => {
   const membership = membershipOf(subscription);
   if (!membership) return;

@@ -1,3 +1,8 @@
+/**
+ * @module Subscriptions as API callers see them, with the response schemas for the API document and the generated
+ * tests.
+ */
+
 import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
 import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
@@ -98,22 +103,28 @@ export const SUBSCRIPTION_COLUMNS = [
 
 export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
 
-/** Before a new subscription exists at the provider, the id of the latest earlier one. */
+/**
+ * The provider's id of the subscription. Until a new subscription exists at the provider, the id of its latest
+ * predecessor.
+ */
 const providerIdOf = ({ providerSubscriptionId, formerProviderIds }: Subscription): string | undefined =>
   providerSubscriptionId ?? formerProviderIds?.at(-1);
 
-/** The answer of a command. @throws Error for a subscription that no reader may see: a bug */
+/**
+ * The response to a command.
+ * @throws Error for a subscription that no reader may see, which is a bug
+ */
 export const commandView = (subscription: Subscription) => {
   if (!isVisibleSubscription(subscription))
     throw new Error('a command returned a subscription that readers must not see');
   return subscriptionView(subscription);
 };
 
-/** A later date of its end leaves further charges. */
+/** True if no further charge is due. An end date after the current period leaves further charges. */
 const endsWithPeriod = ({ cancelAtPeriodEnd, cancelAt, currentPeriodEnd }: Subscription): boolean =>
   cancelAtPeriodEnd && (cancelAt === undefined || cancelAt <= currentPeriodEnd);
 
-/** The next charge or retry; null if none is planned. */
+/** The time of the next charge or retry; null if none is planned. */
 const nextBillingDate = (subscription: VisibleSubscription): string | null => {
   if (endsWithPeriod(subscription)) return null;
   switch (subscription.status) {
@@ -149,7 +160,6 @@ export const guestSubscriptionView = (subscription: VisibleSubscription) => ({
   updated_at: subscription.updatedAt,
 });
 
-/** The responses of subscription routes, for the API document and the generated tests. */
 const textOrNull = z.string().nullable();
 const cents = z.int().nonnegative();
 const status = z.enum(SUBSCRIPTION_STATUSES).meta({

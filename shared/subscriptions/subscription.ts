@@ -1,3 +1,9 @@
+/**
+ * @module A subscription: a price that is collected period by period. Its biller (the provider or the service) is
+ * fixed when it is created, and its one open charge is stored before the provider is called. `version` counts visible
+ * changes only. Readers never see a subscription that is `creating` (no charge has succeeded yet) or `declined`.
+ */
+
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
@@ -7,18 +13,13 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { recordKey } from '../platform/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
 
-/**
- * A subscription: a price that is collected period by period. Always holds: its biller (the provider or the service) is
- * fixed when it is created; at most one charge is open, and it is stored before the provider is called; `version` counts
- * visible changes only; no reader sees a subscription that is `creating` (no charge has succeeded yet) or `declined`.
- */
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
 export const STORED_STATUSES = ['creating', 'declined', ...SUBSCRIPTION_STATUSES] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
-/** The reason of a version; `data.reason` of its event. */
+/** The reasons of a version; `data.reason` of its event. */
 export const REASONS = [
   'created',
   'activated',
@@ -43,27 +44,33 @@ const optional = z.string().optional();
 
 /** The open charge: one payment for one period, with one or more attempts. */
 const chargeSchema = z.object({
-  /** `renew`: off-session. Else the payer waits for the outcome, and the calendar starts with this period. */
+  /**
+   * `renew` is off-session. For the other causes the payer waits for the outcome, and the calendar starts with this
+   * period.
+   */
   cause: z.enum(['create', 'renew', 'reactivate', 'resume']),
   anchor: z.string(),
   period: z.int(),
   start: z.string(),
   end: z.string(),
   paymentId: z.string(),
-  /** Counts the payments of one period. The next payment exists only after the previous one has reached a final state. */
+  /**
+   * Counts the payments of one period. The next payment exists only after the previous payment has reached a final
+   * state.
+   */
   generation: z.int(),
   /** Failed attempts of the payment that are recorded on the charge. */
   attempts: z.int(),
   /** The first failure; retries are counted from it. */
   failedAt: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
-  /** The next retry, where one is planned. */
+  /** The next retry, if one is planned. */
   retryAt: optional,
   /** End of the retries. */
   finalAt: optional,
-  /** An attempt may be under way: when its outcome is looked up. */
+  /** When to look up the outcome of an attempt that may be under way. */
   lookAt: optional,
-  /** The charge was canceled: no further attempt. The outcome of an open attempt is still recorded. */
+  /** The charge was canceled, so no further attempt is made. The outcome of an open attempt is still recorded. */
   abandoned: z.literal(true).optional(),
 });
 export type Charge = z.infer<typeof chargeSchema>;
@@ -71,24 +78,24 @@ export type Charge = z.infer<typeof chargeSchema>;
 export const subscriptionSchema = z.object({
   ...storedRecordFields,
   status: z.enum(STORED_STATUSES),
-  /** Counts commits, visible or not: each is guarded by the one before. */
+  /** Counts commits, visible or not. Each commit requires the number before. */
   lock: z.int(),
   reason: z.enum(REASONS).optional(),
-  /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
+  /** The actor of this version, and the id of the request, event or message that made it. The store sets both. */
   actor: actorSchema.optional(),
   requestId: optional,
   billingOwner: z.enum(['provider', 'service']),
 
   ...ownerColumns,
-  /** E-mail of the session that created it. */
+  /** The e-mail address of the session that created it. */
   userEmail: optional,
   guestName: optional,
   projectId: optional,
   productId: optional,
-  /** As it was when the subscription was created. */
+  /** The product's name when the subscription was created. */
   productName: optional,
   customerId: z.string(),
-  /** undefined: its payment method was deleted or may no longer be charged. */
+  /** Undefined if its payment method was deleted or may no longer be charged. */
   paymentMethodId: optional,
   /** The provider's own ids of method and customer. */
   methodRef: optional,
@@ -96,7 +103,7 @@ export const subscriptionSchema = z.object({
   billingAddressId: optional,
   providerId: z.enum(PROVIDER_SLOTS),
   providerSubscriptionId: optional,
-  /** The provider's ids of its earlier subscriptions: a reactivation or a transfer creates another one there. */
+  /** The provider's ids of its earlier subscriptions. A reactivation or a transfer creates a new subscription there. */
   formerProviderIds: z.array(z.string()).optional(),
   /** A move to another customer of the provider is under way. Until it ends, the other fields stay unchanged. */
   transfer: z
@@ -105,15 +112,17 @@ export const subscriptionSchema = z.object({
       methodRef: z.string(),
       providerCustomerId: z.string(),
       customerId: optional,
-      /** End of the time that is paid for: no charge before it. */
+      /** End of the paid time. No charge is made before it. */
       freeUntil: optional,
       lookAt: z.string(),
     })
     .optional(),
-  /** The provider bills it without a method: collection is paused there until another method is set. */
+  /**
+   * The provider bills the subscription, but no method is set. Collection is paused there until another method is set.
+   */
   held: z
     .object({
-      /** When dunning ends, if the subscription is past due by then. */
+      /** The end of dunning, if the subscription is past due by then. */
       finalAt: z.string(),
     })
     .optional(),
@@ -121,21 +130,24 @@ export const subscriptionSchema = z.object({
   providerGeneration: z.int().optional(),
   /** Epoch seconds of the newest report of the provider; older reports are stale. */
   knownAt: z.int().optional(),
-  /** Epoch seconds of the newest applied event in the shape of the interface; the provider's own events up to then are stale. */
+  /**
+   * Epoch seconds of the newest applied event in the shape of the interface. The provider's own events up to then are
+   * stale.
+   */
   followedAt: z.int().optional(),
-  /** Past due at the provider: its next retry, where it has reported one. */
+  /** The provider's next retry of a past-due subscription, if reported. */
   retryAt: optional,
-  /** The provider bills it: when it was last announced that a past-due subscription is active again. */
+  /** When the last recovery from past due was announced. Only for a subscription that the provider bills. */
   recoveredAt: optional,
-  /** Past due, and the provider has given up collecting. */
+  /** The subscription is past due, and the provider has given up collecting. */
   isUnpaid: z.literal(true).optional(),
-  /** What is owed at the provider that bills it: every open invoice with its payment, oldest first. */
+  /** Every open invoice at the provider that bills it, with its payment, oldest first. */
   owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
-  /** When the provider is read, if no event arrives before. */
+  /** When the provider is read if no event arrives before. */
   syncAt: optional,
   /**
-   * The provider bills it: when it became live. Customer or method may have been deleted at that moment, so due work looks at
-   * them once. The service looks at every charge.
+   * When a subscription that the provider bills became live. Customer or method may have been deleted at that moment,
+   * so due work checks them once. A subscription that the service bills is checked at every charge.
    */
   unconfirmedSince: optional,
 
@@ -159,32 +171,34 @@ export const subscriptionSchema = z.object({
   period: z.int(),
   currentPeriodStart: z.string(),
   currentPeriodEnd: z.string(),
-  /** End of the time that is paid for; undefined before the first charge. */
+  /** End of the paid time. Undefined before the first charge. */
   paidUntil: optional,
   trialEnd: optional,
   trialNoticed: z.literal(true).optional(),
   cancelAtPeriodEnd: z.boolean(),
-  /** The provider ends it on this date, which may be later than the period. */
+  /** The date on which the provider ends it, which may be later than the period's end. */
   cancelAt: optional,
   /** Kept while the charge of a reactivation is pending. */
   canceledAt: optional,
   charge: chargeSchema.optional(),
-  /** Counts charges that were dropped unpaid: the next charge has another payment, even for the same period. */
+  /**
+   * Counts charges that were dropped unpaid, so that the next charge gets another payment, even for the same period.
+   */
   lapsed: z.int().optional(),
   /** The payment of the latest attempt. */
   latestPaymentId: optional,
 
   /** The membership tier of its product. */
   tierId: optional,
-  /** First became active. */
+  /** When it first became active. */
   activeSince: optional,
 
   /** When the person fields were blanked. */
   erasedAt: optional,
 
-  /** Until then a repeated create request waits for the function that runs the first one. */
+  /** Until this time, a repeated create request waits for the function that runs the first request. */
   busyUntil: optional,
-  /** Of a `declined` subscription, which is kept as long as its Idempotency-Key. */
+  /** Only for a `declined` subscription, which is kept as long as its Idempotency-Key. */
   declineCode: z.enum(DECLINE_CODES).optional(),
   ttl: z.int().optional(),
 });
@@ -196,11 +210,13 @@ export type VisibleSubscription = Subscription & { readonly status: Subscription
 export const isVisibleSubscription = (subscription: Subscription): subscription is VisibleSubscription =>
   subscription.status !== 'creating' && subscription.status !== 'declined';
 
-/** Not ended: its method, customer and organization are needed. */
+/** True if the subscription has not ended, so that it needs its method, customer and organization. */
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
 
-/** A creation at the provider has an unknown outcome: the provider may have it, and would bill it. */
+/**
+ * True if a creation at the provider has an unknown outcome. The provider may have the subscription, and would bill it.
+ */
 export const mayExistAtProvider = ({ billingOwner, charge }: Subscription): boolean =>
   billingOwner === 'provider' && charge !== undefined;
 
@@ -226,7 +242,10 @@ export const billingStatusOf = (subscription: VisibleSubscription): BillingStatu
   }
 };
 
-/** The next retry of a past-due subscription. A provider that bills retries nothing without a method, or once it has given up. */
+/**
+ * The next retry of a past-due subscription. A provider that bills makes no retry without a method, or after it has
+ * given up.
+ */
 export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): string | undefined => {
   if (charge) return charge.retryAt;
   return held || isUnpaid ? undefined : retryAt;
@@ -239,7 +258,7 @@ const makerFields = z.looseObject({
   providerId: z.string(),
 });
 
-/** A subscription as it is stored: the maker of its version takes few bytes. */
+/** A stored subscription. The maker of its version is stored in a few bytes. */
 const storedSchema = z.preprocess((item) => {
   const known = makerFields.safeParse(item).data;
   return known ? { ...known, ...makerOf(known, known) } : item;

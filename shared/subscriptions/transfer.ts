@@ -1,3 +1,10 @@
+/**
+ * @module Moves a subscription to another customer at the provider, because a provider charges a subscription only
+ * with methods of its own customer. To charge another customer's method, the service creates a second subscription for
+ * that customer, the successor, and cancels the former subscription. Collection of the former subscription is paused
+ * first, so that the two never charge for the same time. Due work repeats the transfer until it is finished.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { epochSeconds, type Instant, instant, iso, MINUTE, SECOND } from '../core/time.ts';
@@ -19,11 +26,7 @@ import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 
 /**
- * A transfer: a provider charges a subscription with the methods of its own customer only. To charge another customer's
- * method, the service creates a second subscription for that customer at the provider, and cancels the former one. Paid
- * time stays paid; a past-due subscription starts a new period, which is charged at once. Collection of the former
- * subscription is paused first, so that the two never charge for the same time. Due work repeats the transfer until it
- * is finished.
+ * Starts a transfer. Paid time stays paid. A past-due subscription starts a new period, which is charged immediately.
  */
 export const startTransfer = async (
   deps: BillingDeps,
@@ -41,7 +44,7 @@ export const startTransfer = async (
 const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
   const { status, held, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
   if (!isLive(subscription)) throw invalidStateError(subscription);
-  // Without a method it was paused for want of one, and goes on with the next.
+  // A held subscription was paused only because it had no method, so it continues with the next method.
   if (status === 'paused' && !held)
     throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
   if (subscription.transfer || charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
@@ -66,7 +69,7 @@ const FIRST_LOOK_MS = MINUTE;
 
 type ActiveTransfer = NonNullable<Subscription['transfer']>;
 
-/** A transfer under way, with what its steps at the provider need. */
+/** A transfer under way, with the data that its steps at the provider need. */
 interface TransferContext {
   readonly deps: BillingDeps;
   readonly port: SubscriptionsPort;
@@ -74,7 +77,7 @@ interface TransferContext {
   readonly transfer: ActiveTransfer;
   /** The provider's id of the former subscription. */
   readonly formerId: string;
-  /** An earlier run may have called the provider. */
+  /** True if an earlier run may have called the provider. */
   readonly isRepeated: boolean;
 }
 
@@ -96,14 +99,15 @@ const targetOf = (
 
 /**
  * Runs a transfer to its end. Safe to repeat.
- * @throws DomainError PAYMENT_DECLINED, or why the new subscription cannot be created: then the transfer is aborted
+ * @throws DomainError PAYMENT_DECLINED, or the reason why the successor cannot be created. The transfer is then
+ * aborted.
  */
 export const continueTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const claimed = await contextOf(deps, subscription);
   if (!claimed) return subscription;
   const { context, held } = await holdFormer(claimed);
   const created = await createSuccessor(context, held);
-  // After a first run that did nothing, the transfer is aborted; a later run may have to finish an earlier one.
+  // If the first run did nothing, the transfer is aborted. A later run may have to finish an earlier run's work.
   const didNothing = created.kind === 'not_done' && !context.isRepeated;
   if (created.kind === 'declined' || created.kind === 'refused' || didNothing) return failTransfer(context, created);
   const successor = requireAnswer(created, context.subscription);
@@ -114,7 +118,10 @@ export const continueTransfer = async (deps: BillingDeps, subscription: Subscrip
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
 
-/** Aborts the transfer. @throws DomainError always: the reason why no successor was created */
+/**
+ * Aborts the transfer.
+ * @throws DomainError always, with the reason why no successor was created
+ */
 const failTransfer = async (
   context: TransferContext,
   outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' | 'not_done' }>,
@@ -125,13 +132,16 @@ const failTransfer = async (
   if (outcome.kind === 'declined') {
     throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
   }
-  // Events that arrived during the transfer were put off: the provider is read instead.
+  // Events that arrived during the transfer were postponed, so the provider is read now.
   if (outcome.reason !== COLLECTING) throw invalidStateError(await syncAfterRefusal(deps, aborted, outcome));
   await syncIfKnown(deps, aborted);
   throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
-/** Schedules the cancellation of the successor, if one is scheduled. @returns the successor as it is now */
+/**
+ * Schedules the successor's cancellation if the subscription is scheduled to cancel.
+ * @returns the successor as it is now
+ */
 const keepScheduledCancel = async (
   context: TransferContext,
   successor: ProviderSubscription,
@@ -147,9 +157,9 @@ const keepScheduledCancel = async (
 };
 
 /**
- * The method of the transfer may no longer be charged: cancels what earlier runs have created, and aborts. Where an
- * earlier run has charged the method or canceled the former subscription, finishing charges nothing more: the transfer
- * is finished, and due work removes the method from the subscription afterwards.
+ * Cancels the successors of earlier runs and aborts the transfer, because its method may no longer be charged. If an
+ * earlier run has charged the method or canceled the former subscription, finishing charges nothing more. The transfer
+ * is then finished, and due work removes the method from the subscription afterwards.
  */
 export const abandonTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const context = await contextOf(deps, subscription);
@@ -171,7 +181,7 @@ const abortTransfer = async (context: TransferContext): Promise<Subscription> =>
   const { deps, port, subscription, formerId } = context;
   if (!subscription.held) {
     const released = await port.resume({ ...targetOf(context, 'release', formerId), inNewPeriod: false });
-    // A refusal: the former subscription has ended at the provider, and there is nothing to resume.
+    // A refusal means that the former subscription has ended at the provider, so there is nothing to resume.
     if (released.kind === 'unknown' || released.kind === 'not_done') requireAnswer(released, subscription);
   }
   return subscriptionStore(deps.table).change(subscription, (current) =>
@@ -179,7 +189,7 @@ const abortTransfer = async (context: TransferContext): Promise<Subscription> =>
   );
 };
 
-/** Pauses collection of the former subscription. A renewal that it was paid for before the pause is recorded. */
+/** Pauses collection of the former subscription. A renewal that was paid before the pause is recorded. */
 const holdFormer = async (
   context: TransferContext,
 ): Promise<{ readonly context: TransferContext; readonly held: Outcome<ProviderSubscription> }> => {
@@ -190,8 +200,8 @@ const holdFormer = async (
 };
 
 /**
- * Creates the successor once the former subscription is paused. An earlier run may have created it, so it is searched for in a
- * repeated run, and if the former subscription cannot be paused because it has ended.
+ * Creates the successor once the former subscription is paused. Searches for a successor of an earlier run if this run
+ * is a repeat, or if the former subscription cannot be paused because it has ended.
  */
 const createSuccessor = async (
   context: TransferContext,
@@ -208,7 +218,10 @@ const createSuccessor = async (
   return port.create(successorRequest(context, held.value));
 };
 
-/** What earlier runs have created. One that was canceled with its customer before it charged anything is left out. */
+/**
+ * The successors that earlier runs have created. A successor that was canceled with its customer before it charged
+ * anything is left out.
+ */
 const findSuccessors = async ({
   port,
   subscription,
@@ -230,7 +243,7 @@ const findSuccessors = async ({
 const endedUncharged = (creation: ProviderSubscription): boolean =>
   creation.status === 'canceled' && !hasCharged(creation);
 
-/** An invoice of the former subscription is being collected, or its payer is authenticating it. */
+/** True if an invoice of the former subscription is being collected, or its payer is authenticating it. */
 const isBeingPaid = (former: ProviderSubscription): boolean =>
   invoicesOf(former).some(
     ({ status, nextAction }) => status === 'processing' || (status === 'pending' && nextAction !== undefined),
@@ -238,7 +251,10 @@ const isBeingPaid = (former: ProviderSubscription): boolean =>
 
 const COLLECTING = 'invoice_processing';
 
-/** No charge before the end of the paid time, which the former subscription's latest invoice may have extended. */
+/**
+ * The request that creates the successor. Nothing is charged before the end of the paid time, which the former
+ * subscription's latest invoice may have extended.
+ */
 const successorRequest = (
   { subscription, transfer }: TransferContext,
   { latestInvoice }: ProviderSubscription,

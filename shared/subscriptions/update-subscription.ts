@@ -1,3 +1,5 @@
+/** @module Changes a subscription's payment method, metadata and billing address. */
+
 import { requireSameOwner } from '../access/may-charge.ts';
 import { type DomainError, invalid } from '../core/errors.ts';
 import { type Address, addressRecord } from '../customers/address.ts';
@@ -17,14 +19,14 @@ import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 import { commandView } from './subscription-view.ts';
 
-/** Changes payment method and metadata. A new method of a past-due subscription is charged at once. */
+/** Changes payment method and metadata. A new method of a past-due subscription is charged immediately. */
 export const updateSubscription = async (
   deps: BillingDeps,
   request: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>,
 ): Promise<Reply> => {
   const { record, body } = request;
   const method = chooseMethod(request);
-  // The metadata is checked before the method is changed, which may call the provider and charge.
+  // Checks the metadata before the method is changed, because that change may call the provider and charge.
   nextMetadata(record, body);
   const changed = method ? await changeMethod(deps, record, { method, right: request.right.onlyIf }) : record;
   const isCharged =
@@ -34,8 +36,8 @@ export const updateSubscription = async (
 };
 
 /**
- * The method of the request: the caller's own, even where an organization pays.
- * @throws DomainError VALIDATION_ERROR for a method of an organization, or one that is not saved
+ * The method of the request, which must be the caller's own, even if an organization pays.
+ * @throws DomainError VALIDATION_ERROR for an organization's method, or a method that is not saved
  */
 const chooseMethod = ({
   record,
@@ -68,7 +70,7 @@ const storeMetadata = async (
 
 type Metadata = NonNullable<Subscription['metadata']>;
 
-/** @throws DomainError VALIDATION_ERROR where stored and sent metadata together exceed a limit. */
+/** @throws DomainError VALIDATION_ERROR if stored and sent metadata together exceed a limit */
 const nextMetadata = (
   { metadata: stored = {} }: Subscription,
   { metadata: sent, metadata_mode: mode }: UpdateSubscriptionBody,

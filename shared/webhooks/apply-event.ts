@@ -1,3 +1,8 @@
+/**
+ * @module Applies stored provider events to their records, and logs each result. An event that comes before its record
+ * is retried.
+ */
+
 import * as z from 'zod';
 import { runAs } from '../core/actor.ts';
 import type { IdKind } from '../core/ids.ts';
@@ -29,13 +34,15 @@ const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER
 /** Seconds until the retry of an event whose record does not exist yet, by the number of receives. */
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 /**
- * Every intent that this service makes names its payment. An intent that the provider makes for an invoice is known once the
- * invoice is recorded, which its own event brings about in less than a minute. Any other intent was made at the provider by hand.
+ * The retry of an event whose intent names no payment. Every intent that this service makes names its payment. An
+ * intent that the provider makes for an invoice is known once the invoice is recorded, which its own event brings about
+ * in less than a minute. Any other intent was made at the provider by hand.
  */
 const UNNAMED_RETRY_SECONDS = [60];
 /**
- * Thirty hours. A payment that the provider collects by itself is recorded when the provider can be read, at the latest after an
- * outage of a day, and no later event repeats its refund or dispute. SQS hides a message for less than 12 hours after a receive.
+ * Thirty hours in total. A payment that the provider collects by itself is recorded when the provider can be read, at
+ * the latest after an outage of a day, and no later event repeats its refund or dispute. SQS hides a message for less
+ * than 12 hours after a receive.
  */
 const EARLY_MONEY_BACK_SECONDS = [...EARLY_RETRY_SECONDS, ...[6, 8, 8, 8].map((hours) => hours * 3_600)];
 
@@ -75,7 +82,7 @@ export const applyProviderEvent = async (
   return 'done';
 };
 
-/** Money that went back is recorded of an erased person, too. */
+/** Money that went back is recorded even for an erased person. */
 const waitsOf = ({ type }: ProviderEvent, result: Result, isErased: boolean): readonly number[] => {
   if (isMoneyBackEvent(type)) return EARLY_MONEY_BACK_SECONDS;
   if (isErased) return [];
@@ -84,7 +91,7 @@ const waitsOf = ({ type }: ProviderEvent, result: Result, isErased: boolean): re
 
 const isUnnamed = (result: Result): boolean => 'isUnnamed' in result && result.isUnnamed === true;
 
-/** The record tells it; where there is no record, the ids of the event do. */
+/** True if the event's person was erased. The record shows this. Without a record, the ids of the event do. */
 const concernsErased = async (
   { table }: ApplyEventDeps,
   result: Result,
@@ -166,7 +173,10 @@ const entryOf = (stored: StoredEvent, { body, event, result, at }: Applied): Log
   about: subjectOf(result),
 });
 
-/** What payers see of the event. The status is the provider's; of a payment it is that of the event's type. */
+/**
+ * The event as payers see it. The status is the provider's status. For an event about a payment, it is the status in
+ * the event's type.
+ */
 const shownEventOf = ({ type, createdAt, object }: ProviderEvent): ShownEvent => {
   const { id, amountCents, currency, refund, dispute, invoice, subscription } = object;
   const moneyBack = refund ?? dispute;

@@ -1,12 +1,14 @@
+/**
+ * @module Turns an event into a message for a chat service: one line of text, and the same line with the event's facts
+ * as markdown sections. The message is redacted like the webhook log, because its readers need no secrets and no full
+ * e-mail addresses.
+ */
+
 import * as z from 'zod';
 import { majorUnits } from '../core/money.ts';
 import { REDACTED, redact } from '../core/redaction.ts';
 import { cutText } from '../core/text.ts';
 
-/**
- * An event as a message for a chat service: one line of text, and the same line with the event's facts as markdown
- * sections. The message is redacted like the webhook log: its readers need no secrets and no full e-mail addresses.
- */
 export interface ChatMessage {
   readonly text: string;
   readonly blocks: readonly Section[];
@@ -20,9 +22,9 @@ interface Section {
 type Facts = readonly (readonly [name: string, value: string])[];
 
 const MOST_FACTS = 20;
-/** Code points of a title, a name or a value, before its characters are escaped. */
+/** The most code points of a title, name or value, before its characters are escaped. */
 const LONGEST_TEXT = 200;
-/** The limit of chat services. */
+/** The limit that chat services set. */
 const LONGEST_SECTION = 3_000;
 
 export const chatMessage = (event: string, body: unknown): ChatMessage => {
@@ -37,7 +39,7 @@ export const chatMessage = (event: string, body: unknown): ChatMessage => {
 
 const section = (text: string): Section => ({ type: 'section', text: { type: 'mrkdwn', text } });
 
-/** Whole lines, because a cut line could end within an escaped character. */
+/** Keeps whole lines, because a cut line could end within an escaped character. */
 const fittingLines = (lines: readonly string[]): string =>
   lines.reduce((text, line) => {
     const longer = text === '' ? line : `${text}\n${line}`;
@@ -45,8 +47,8 @@ const fittingLines = (lines: readonly string[]): string =>
   }, '');
 
 /**
- * `payment.succeeded` → Payment succeeded; `provider_a:payment_intent.succeeded` → Payment intent succeeded
- * (provider_a).
+ * `payment.succeeded` becomes "Payment succeeded", and `provider_a:payment_intent.succeeded` becomes "Payment intent
+ * succeeded (provider_a)".
  */
 const titleOf = (event: string): string => {
   const [, provider, type = event] = /^([^:]+):(.*)$/s.exec(event) ?? [];
@@ -66,7 +68,10 @@ const objectOf = (body: unknown): Fields => {
   return fieldsOf(data?.['object']) ?? data ?? fieldsOf(event['resource']) ?? event;
 };
 
-/** The amount in the currency's major unit: 2500 minor units of USD are 25.00 USD. Of a refund or dispute: its own. */
+/**
+ * The amount in the currency's major unit: 2500 minor units of USD are 25.00 USD. For a refund or dispute, its own
+ * amount.
+ */
 const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string => {
   const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
@@ -90,9 +95,9 @@ const valueText = (value: unknown): string => {
 };
 
 /**
- * A text as it was written: on one line and without markup, so that a name cannot look like a fact of the event. Chat services
- * have no escape for the marks of bold, italic, struck and code, so characters that look alike replace them. An underscore
- * within a word is no mark, and `a***@example.com` is a shortened address.
+ * A text as it was written, on one line and without markup, so that a name cannot look like a fact of the event. Chat
+ * services cannot escape the marks of bold, italic, strikethrough and code, so characters that look alike replace them.
+ * An underscore within a word is not a mark, and `a***@example.com` is a shortened address.
  */
 const plain = (text: string): string =>
   cutText(text, LONGEST_TEXT)
@@ -106,7 +111,7 @@ const plain = (text: string): string =>
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
 
-/** They change the order in which a line is read. */
+/** Characters that change the direction in which a line is read. */
 const DIRECTION_MARKS = /[\u202A-\u202E\u2066-\u2069]/gu;
 
 const SIMILAR_MARKS: Readonly<Record<string, string>> = { '*': '∗', _: '＿', '~': '∼', '`': 'ˋ' };

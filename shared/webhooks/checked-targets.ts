@@ -1,7 +1,9 @@
 /**
- * @module Checks the settings of outbound webhooks before anything starts: at the start of a host, at a deployment and by doctor.
- * A function that sends webhooks does not refuse a filter without a match, because one mistake would stop every target.
+ * @module Checks the settings of outbound webhooks before anything starts: at the start of a host, at a deployment,
+ * and in doctor. A running function accepts a filter that matches no event, because one mistake would otherwise stop
+ * every target.
  */
+
 import type { Environment } from '../core/setting.ts';
 import { PROVIDER_SLOTS, parseSettings, type Settings, SettingsError } from '../core/settings.ts';
 import { CANONICAL_EVENTS } from '../platform/bus-event.ts';
@@ -9,7 +11,10 @@ import { PROVIDER_EVENT_NAMES } from '../providers/event-names.ts';
 import { ACTED_ON_EVENTS } from '../providers/event-port.ts';
 import { matchesFilter, parseTargets, type Target } from './webhook-targets.ts';
 
-/** Parses the settings and checks the targets; a host does this before it starts. @throws SettingsError */
+/**
+ * Parses the settings and checks the targets. A host does this before it starts.
+ * @throws SettingsError
+ */
 export const checkedSettings = (env: Environment): Settings => {
   const mistakes: string[] = [];
   const checked = <T>(parse: () => T): T | undefined => {
@@ -29,8 +34,8 @@ export const checkedSettings = (env: Environment): Settings => {
 };
 
 /**
- * The targets, each of whose filters can match an event.
- * @throws SettingsError with every mistake, one line each; a line never repeats a value.
+ * The targets, after checking that each filter can match an event.
+ * @throws SettingsError with every mistake, one line each; a line never repeats a value
  */
 export const checkedTargets = (
   env: Environment,
@@ -55,7 +60,7 @@ const filterMistakes = (name: string, value: string | undefined): readonly strin
 };
 
 /**
- * The types of a provider's events are without number, so after a slot any type counts as known:
+ * The types of a provider's events cannot be listed, so any type after a slot counts as known:
  * `provider_a:charge.expired`.
  */
 const isKnown = (filter: string): boolean => {
@@ -69,7 +74,10 @@ const eventNames = (): readonly string[] => {
   return [...names, ...PROVIDER_SLOTS.map((slot) => `${slot}:${names[0]}`)];
 };
 
-/** The most similar filter; none if hardly half of its characters are alike. */
+/**
+ * Suggests the most similar filter. If fewer than about half of its characters match, lists the forms that a filter can
+ * have.
+ */
 const suggestionFor = (filter: string): string => {
   const families = [...new Set(eventNames().map((name) => `${name.split('.')[0]}.*`))];
   const known = ['all', ...eventNames(), ...families, ...PROVIDER_SLOTS.map((slot) => `${slot}:*`)];
@@ -81,7 +89,7 @@ const suggestionFor = (filter: string): string => {
     : '; did you mean all, a pattern such as payment.*, or a slot such as provider_a:*?';
 };
 
-/** Levenshtein's distance. */
+/** The Levenshtein distance. */
 const editsBetween = (one: string, other: string): number => {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (const [row, character] of [...one].entries()) {

@@ -1,4 +1,8 @@
-/** @module Applies a provider's event about a customer: created confirms it, updated refreshes it, deleted removes it. */
+/**
+ * @module Applies a provider's event about a customer: `created` confirms it, `updated` refreshes it, `deleted`
+ * removes it.
+ */
+
 import { normalizedEmail } from '../core/text.ts';
 import { CONTACT_FIELDS, type Customer, customerShape } from '../customers/customer.ts';
 import { findAlias } from '../platform/alias.ts';
@@ -37,8 +41,9 @@ export const applyCustomerEvent = async (
 };
 
 /**
- * The fields that the report changes. Null and an empty text clear a field. An absent field stays, and so does one of which the
- * provider has what it keeps of ours. A name of the provider's replaces first and last name.
+ * The fields that the report changes. Null and an empty string clear a field. An absent field stays unchanged, and so
+ * does a field whose reported value is the form in which the provider keeps our value. A name from the provider
+ * replaces first and last name.
  */
 const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
   const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });

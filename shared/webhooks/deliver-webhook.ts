@@ -1,3 +1,5 @@
+/** @module Delivers events to webhook targets. Delivery is at least once. Each attempt has one log entry. */
+
 import * as z from 'zod';
 import { errorFields, type Log } from '../core/logger.ts';
 import { instant, iso, MINUTE, SECOND } from '../core/time.ts';
@@ -30,8 +32,9 @@ export interface DeliverDeps extends AttemptDeps {
 
 /**
  * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
- * it to the dead-letter queue. A busy target that asks for a time gets the event after that time instead. What came of a POST is in the log or in the queue before the message is done, so that a table
- * that refuses the log entry causes no second POST. A crash between the POST and that write does: delivery is at least once.
+ * it to the dead-letter queue. A busy target that asks for a wait gets the event after that time instead. The result of
+ * a POST is in the log or in the queue before the message is done, so a table that refuses the log entry causes no
+ * second POST. A crash between the POST and that write causes one, because delivery is at least once.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
@@ -41,7 +44,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
   if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
   const postponed = postponedOf(message);
   const number = postponed.attempts + receive.count;
-  // All attempts are made. Each further receive brings the message to its dead-letter queue.
+  // All attempts have been made. Each further receive moves the message towards its dead-letter queue.
   if (number > 1 + deps.retryPlan.retries) return { retryAfterSeconds: 0 };
   const { body, isErased } = (await contentOf(deps, delivery)) ?? {};
   if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
@@ -72,7 +75,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
 const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
   outcome === 'failed' ? { retryAfterSeconds: seconds } : 'done';
 
-/** An attempt whose log entry could not be written: the queue keeps what came of it. */
+/** An attempt whose log entry could not be written. The queue keeps its result. */
 const notLoggedSchema = z.object({
   number: z.int(),
   messageId: z.string(),
@@ -92,7 +95,10 @@ interface Made {
   readonly attempted: Attempted;
 }
 
-/** Logs an attempt; where the table refuses that, the queue takes over. @throws where the queue refuses it too */
+/**
+ * Logs an attempt. If the table refuses the entry, the queue keeps it.
+ * @throws if the queue refuses it too
+ */
 const logOrQueue = async (
   { table, queues, log }: DeliverDeps,
   delivery: Delivery,
@@ -116,7 +122,7 @@ interface LoggedLater {
   readonly receive: Receive;
 }
 
-/** Writes the log entry of an attempt that was made before; sends nothing. */
+/** Writes the log entry of an earlier attempt, and sends nothing. */
 const logLater = async (deps: DeliverDeps, { delivery, notLogged, receive }: LoggedLater): Promise<Handled> => {
   const { number, messageId, attempted } = notLogged;
   const format = (await deps.targets()).find(({ name }) => name === delivery.target)?.format ?? 'event';
@@ -138,7 +144,7 @@ interface SentContent {
   readonly isErased: boolean;
 }
 
-/** The body to send, without personal data of an erased person. undefined: no longer kept. */
+/** The body to send, without personal data of an erased person. Undefined if the event is no longer kept. */
 const contentOf = async (deps: DeliverDeps, delivery: Delivery): Promise<SentContent | undefined> => {
   const stored = await bodyOf(deps, delivery);
   if (!stored) return undefined;
@@ -146,19 +152,22 @@ const contentOf = async (deps: DeliverDeps, delivery: Delivery): Promise<SentCon
   return { body: isErased ? Buffer.from(withoutPersonText(stored.toString('utf8'))) : stored, isErased };
 };
 
-/** The event; for a provider's event, the bytes as received. undefined: no longer kept. */
+/** The event, or the received bytes of a provider's event. Undefined if the event is no longer kept. */
 const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Buffer | undefined> => {
   if ('body' in content) return Buffer.from(content.body);
   const item = await table.get(providerEventKey(content.providerId, content.eventId));
   return item && storedEventOf(item).raw;
 };
 
-/** A canonical event holds what its record held: a record that was erased since then has blanked its later events itself. */
+/**
+ * A canonical event younger than this is not checked. It holds the data of its record, and after an erasure the
+ * record's later events are already blank.
+ */
 const FRESH_MS = 2 * MINUTE;
 
 const timed = z.object({ timestamp: z.string() });
 
-/** Is the event about a person who was erased, and may it still hold personal data? */
+/** True if the event is about an erased person and may still hold personal data. */
 const mayNameErased = async (
   { table, now }: DeliverDeps,
   { content, userId }: Delivery,
@@ -207,8 +216,8 @@ export interface RetryPlan {
 }
 
 /**
- * Whole seconds until the retry after attempt number `tries`, counted from 1. 0 after the last attempt: the queue then
- * moves the message to its dead-letter queue.
+ * Whole seconds until the retry after attempt number `tries`, counted from 1. 0 after the last attempt, so that the
+ * queue moves the message to its dead-letter queue.
  */
 export const secondsUntilNext = ({ retries, delayMs }: RetryPlan, tries: number): number =>
   tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND);

@@ -1,3 +1,5 @@
+/** @module Makes one attempt to deliver an event to a target: the signed POST, its outcome, and its log entry. */
+
 import { Webhook } from 'standardwebhooks';
 import { epochSeconds, type Instant, iso, type Now } from '../core/time.ts';
 import type { Delivery } from '../event-log/delivery.ts';
@@ -22,20 +24,20 @@ export interface Attempt {
   /** Counted from 1. */
   readonly number: number;
   readonly messageId: string;
-  /** A test event: a header marks it too, so that no target takes it for a real one. */
+  /** True for a test event. A header marks it too, so that no target treats it as a real event. */
   readonly isTest?: boolean;
   /** The record that the event is about. */
   readonly about?: Historic | undefined;
 }
 
-/** What the log entry of an attempt needs. */
+/** The fields of an attempt that its log entry needs. */
 type LoggedAttempt = Omit<Attempt, 'target'> & { readonly target: Pick<Target, 'format'> };
 
-/** `gone`: the target answered 410, so the event is not delivered again. */
+/** `gone` means that the target returned 410, so the event is not delivered again. */
 export const ATTEMPT_OUTCOMES = ['delivered', 'failed', 'gone'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export interface Attempted {
   readonly outcome: AttemptOutcome;
   readonly answer: PostResponse;
@@ -45,7 +47,7 @@ export interface Attempted {
 
 const GONE = 410;
 
-/** One POST of an event to a target, signed. The caller logs it by `logAttempt`. */
+/** Sends one signed POST of an event to a target. The caller logs it by `logAttempt`. */
 export const postDelivery = async (deps: Omit<AttemptDeps, 'table'>, attempt: Attempt): Promise<Attempted> => {
   const { delivery, target } = attempt;
   const sent = sentBody(attempt);
@@ -63,7 +65,7 @@ export const postDelivery = async (deps: Omit<AttemptDeps, 'table'>, attempt: At
   return { outcome: outcomeOf(answer), answer, at: iso(deps.now()) };
 };
 
-/** Writes the attempt's log entry, once however often it is called. */
+/** Writes the attempt's log entry. A repeated call writes no second entry. */
 export const logAttempt = (table: Table, attempt: LoggedAttempt, attempted: Attempted): Promise<void> =>
   writeLog(table, entryOf(attempt, attempted));
 
@@ -80,7 +82,7 @@ const outcomeOf = (answer: PostResponse): AttemptOutcome => {
 const chatBody = (event: string, body: Buffer): Buffer =>
   Buffer.from(JSON.stringify(chatMessage(event, parsedOrText(body.toString('utf8')))));
 
-/** A provider's event name may hold characters that a header may not. */
+/** Replaces characters of a provider's event name that a header must not contain. */
 const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
 
 const entryOf = (attempt: LoggedAttempt, { outcome, answer, at }: Attempted): LogEntry => ({
@@ -105,7 +107,7 @@ const responseOf = (answer: PostResponse): Readonly<Record<string, unknown>> =>
     ? { http_status: answer.status, body: parsedOrText(answer.body), duration_ms: answer.durationMs }
     : { error: answer.reason, detail: answer.detail, duration_ms: answer.durationMs };
 
-/** Parsed, so that redaction finds secrets by their names. */
+/** Parses JSON, so that redaction finds secrets by their names. */
 const parsedOrText = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -1,14 +1,15 @@
+/** @module Samples for test events. They have the form of real events, and name records that do not exist. */
+
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { CANONICAL_EVENTS, type CanonicalEvent } from '../platform/bus-event.ts';
 import { INBOUND_EVENTS, type InboundEventType } from '../providers/event-port.ts';
 
-/** Test events have the form of real ones, and name records that do not exist. */
 export const findCanonicalEvent = (name: string): CanonicalEvent | undefined =>
   CANONICAL_EVENTS.find((known) => known === name);
 
 /**
  * Parses `provider_b:payment_intent.succeeded`, or `payment_intent.succeeded` of the default slot.
- * @returns undefined for an event that is not of the interface.
+ * @returns undefined for an event that the interface does not define
  */
 export const parseRawEvent = (
   name: string,

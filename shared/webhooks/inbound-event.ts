@@ -1,3 +1,5 @@
+/** @module A provider's event about a record, the result of applying it, and the refresh of a record from it. */
+
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
 import type { Historic } from '../platform/keys.ts';
@@ -5,7 +7,7 @@ import { isStale, type RecordShape, recordStore, type StoredRecord } from '../pl
 import type { StoreDeps } from '../platform/table.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
 
-/** An event of a slot's provider, of a type that the service acts on. */
+/** A provider's event, of a type that the service acts on. */
 export interface InboundEvent<Type extends InboundEventType = InboundEventType> {
   readonly slot: ProviderSlot;
   readonly type: Type;
@@ -18,7 +20,7 @@ export type EventResult =
       readonly kind: 'applied' | 'ignored' | 'quarantined';
       readonly reason: string;
       readonly owner: OwnerIds;
-      /** Where the record has a history, which names the event. */
+      /** The record, if it has a history. The history then names the event. */
       readonly about?: Historic;
     }
   /** The record does not exist yet. */
@@ -27,7 +29,7 @@ export type EventResult =
 export interface OwnerIds {
   readonly userId?: string | undefined;
   readonly organizationId?: string | undefined;
-  /** The person of the record was erased. */
+  /** Set if the record's person was erased. */
   readonly erasedAt?: string | undefined;
 }
 
@@ -46,12 +48,12 @@ interface Refresh<T extends Refreshable> {
   readonly readFacts: (known: T) => Promise<Partial<T>>;
 }
 
-/** The clocks of the provider and of our functions differ by less. */
+/** The clocks of the provider and of our functions differ by less than this. */
 const UNSURE_SECONDS = 30;
 
 /**
- * Compared with the last known state, which may be one of our own calls, by our clock. Providers tell the time of an event in
- * seconds. An event in the shape of the interface is applied as its time says.
+ * Compares the event with the last known state, which may come from one of our own calls, timed by our clock. Providers
+ * give the time of an event in seconds. For an event in the shape of the interface, its time alone decides.
  */
 const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 'newer' => {
   const { createdAt, isOfInterface } = event;
@@ -61,8 +63,8 @@ const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 
 };
 
 /**
- * Stores the provider's fields of a record, and the time of the report. If an event whose order is unknown says something new, the
- * provider is read. Only a changed field makes a new version, because each version sends an event.
+ * Stores the provider's fields of a record, and the time of the report. If an event whose order is unknown changes a
+ * field, the provider is read. Only a changed field makes a new version, because each version sends an event.
  */
 export const refreshRecord = async <T extends Refreshable>(
   deps: StoreDeps,

@@ -1,3 +1,5 @@
+/** @module Applies a provider's event about an invoice, which records the payment and changes the subscription. */
+
 import { epochSeconds, instant } from '../core/time.ts';
 import type { EventInvoice, ProviderInvoice } from '../providers/subscription-port.ts';
 import { subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
@@ -16,14 +18,14 @@ import {
   syncSubscription,
 } from './subscription-context.ts';
 
-/** The provider has collected an invoice, or failed to: records the payment and changes the subscription. */
+/** Applies an event that the provider has collected an invoice or failed to collect it. */
 export const applyInvoice = async (context: SubscriptionEventContext, type: InvoiceEventType): Promise<EventResult> => {
   const { subscription, event } = context;
   const news = event.object.invoice;
   if (event.isOfInterface && ageOf(event, subscription) === 'older') return resultOf(context, 'ignored', 'stale');
-  // The event cannot change this status.
+  // The event cannot change this status, so the provider is read.
   if (event.isOfInterface && !runs(subscription)) return syncSubscription(context, news?.subscriptionId);
-  // The creation had no answer: the invoice names the provider's subscription, which tells the rest.
+  // The creation had no response. The invoice names the provider's subscription, so a read gets the rest.
   if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
     return syncSubscription(context, news.subscriptionId);
   }
@@ -33,7 +35,7 @@ export const applyInvoice = async (context: SubscriptionEventContext, type: Invo
 
 type InvoiceEventType = 'invoice.payment_succeeded' | 'invoice.payment_failed';
 
-/** The invoice's period decides, not the order of the events: a period that is paid is never owed again. */
+/** The invoice's period decides, not the order of the events, so a paid period is never owed again. */
 const applyOutcome = async (
   context: SubscriptionEventContext,
   type: InvoiceEventType,
@@ -50,13 +52,14 @@ const applyOutcome = async (
   const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
-  // Unless the event decides alone, only a read shows which invoices are still owed, and which were never reported.
+  // Unless the event decides alone, only a read shows which invoices are still owed, and which invoices were never
+  // reported.
   const decidesAlone = event.isOfInterface || isOverruled(event, context.subscription);
   if (invoice && !decidesAlone && needsRead(context.subscription, invoice, isPaid)) {
     return syncSubscription(context, invoice.subscriptionId);
   }
   const changed = await store.change(context.subscription, (current) => {
-    // The payer may have canceled and returned meanwhile.
+    // The payer may have canceled and returned in the meantime.
     if (isAboutFormer(current, invoice?.subscriptionId)) return current;
     const said = reportOf(current, invoice, { isPaid, isFailed });
     const report = isOverruled(event, current) ? said && { ...said, status: undefined } : said;
@@ -72,7 +75,7 @@ const applyOutcome = async (
   return resultOfChange(context, changed);
 };
 
-/** The event's invoice is the only one that may be owed. */
+/** The payments after the event, whose invoice is the only one that may be owed. */
 const paymentsAfter = (
   { latestPaymentId }: Subscription,
   {
@@ -85,7 +88,7 @@ const paymentsAfter = (
     : { latestPaymentId: paymentId, owed: owedInvoice && [{ invoiceId: owedInvoice.invoiceId, paymentId }] };
 
 const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid: boolean): boolean =>
-  // A trial that has ended earlier than known may have been followed by other charges.
+  // A trial that ended earlier than known may have been followed by other charges.
   subscription.status === 'trialing' ||
   skipsTime(subscription, invoice.periodStart) ||
   owesOthers(subscription, invoice, isPaid);
@@ -108,13 +111,17 @@ export const recordFormerInvoice = async (context: SubscriptionEventContext): Pr
 
 export const FORMER = 'an earlier subscription at the provider';
 
-/** The event says that the invoice is unpaid. It may have been voided since, by an event that found no payment yet. */
+/**
+ * True if the event says that the invoice is unpaid, but the invoice may have been voided since, by an event that found
+ * no payment yet.
+ */
 const isOutdated = ({ subscription, event }: SubscriptionEventContext, { status }: EventInvoice): boolean =>
   status !== 'succeeded' && (!isLive(subscription) || ageOf(event, subscription) === 'older');
 
 /**
- * Reads the invoice at the provider if the event lacks fields or is old, unless the event has the shape of the interface.
- * @returns undefined if the provider has none, or is not read
+ * Reads the invoice at the provider if the event lacks fields or is old, unless the event has the shape of the
+ * interface.
+ * @returns undefined if the provider has no such invoice, or is not read
  */
 const wholeInvoice = async (
   context: SubscriptionEventContext,
@@ -145,7 +152,7 @@ const wholeInvoice = async (
   return found.kind === 'done' ? found.value : undefined;
 };
 
-/** The report that follows from the invoice; undefined if the subscription does not change. */
+/** The report that follows from the invoice. Undefined if the subscription does not change. */
 const reportOf = (
   current: Subscription,
   invoice: ProviderInvoice | undefined,

@@ -1,13 +1,15 @@
+/**
+ * @module Access to the webhook log. Platform admins see all log entries. Other callers see those of the session's
+ * organization, or their own if the session has none. Only platform admins, and owners and admins of the organization,
+ * may send events.
+ */
+
 import { standingRefusal } from '../access/access.ts';
 import type { Caller, SessionCaller } from '../access/caller.ts';
 import type { Standing, Standings } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import type { LogRecord, LogScope } from '../event-log/log-entry.ts';
 
-/**
- * Platform admins see all log entries; other callers see those of the session's organization, or their own without one.
- * Only platform admins, and owners and admins of the organization, may send events.
- */
 export interface LogAccessDeps {
   readonly standings: Standings;
 }
@@ -21,7 +23,7 @@ export const logScopeOf = async ({ standings }: LogAccessDeps, caller: Caller): 
   return { kind: 'organization', organizationId };
 };
 
-/** @throws DomainError RESOURCE_NOT_FOUND for an entry that the caller's list does not show. */
+/** @throws DomainError RESOURCE_NOT_FOUND for an entry that the caller may not see */
 export const requireVisible = async (
   { standings }: LogAccessDeps,
   caller: Caller,
@@ -37,8 +39,8 @@ const isTheirs = async (standings: Standings, session: SessionCaller, record: Lo
   mayReadLogOf(session, record, (organizationId) => standings.cached(session, organizationId));
 
 /**
- * May this caller read the log entries of an owner? An organization's members read its entries, a user reads their own,
- * platform admins read all, guests read none.
+ * True if this caller may read the log entries of an owner. An organization's members read its entries, users read
+ * their own, platform admins read all, and guests read none.
  */
 export const mayReadLogOf = async (
   caller: Caller,
@@ -51,7 +53,7 @@ export const mayReadLogOf = async (
   return standingRefusal(await standingIn(organizationId), 'read') === undefined;
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS or ORGANIZATION_ACCESS_DENIED. */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS or ORGANIZATION_ACCESS_DENIED */
 export const requireSender = async (
   { standings }: LogAccessDeps,
   caller: Caller,
@@ -73,7 +75,7 @@ const requireMember = (standing: Standing): void => {
   if (refusal) throw refusal;
 };
 
-/** The endpoints take sessions only. */
+/** The endpoints accept sessions only. */
 const sessionOf = (caller: Caller): SessionCaller => {
   if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
   return caller;

@@ -1,3 +1,5 @@
+/** @module Applies a provider's event about a payment method or its set-up. */
+
 import { assertNever } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
@@ -14,9 +16,9 @@ import { type EventResult, type InboundEvent, ignored, refreshRecord } from './i
 type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 
 /**
- * updated refreshes brand, last four and expiry; detached removes the method; attached confirms it, and ends its set-up. A
- * method without a record here can still tell the provider's id of its customer, so that a deletion of the customer finds the
- * method.
+ * `updated` refreshes brand, last four and expiry. `detached` removes the method. `attached` confirms the method, and
+ * ends its set-up. An event about a method without a record here can still give the provider's id of its customer, so
+ * that a deletion of the customer finds the method.
  */
 export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
@@ -25,7 +27,7 @@ export const applyMethodEvent = async (
   const store = recordStore(deps, paymentMethodShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
   const found = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
-  // Else the payer has given another card since, during the set-up.
+  // If the ids differ, the payer has entered another card since, during the set-up.
   const method = found?.providerMethodId === event.object.id ? found : undefined;
   if (!method) {
     if (type === 'payment_method.updated') return { kind: 'early' };
@@ -54,7 +56,10 @@ export const applyMethodEvent = async (
 
 const CLOCKS_DIFFER_SECONDS = 60;
 
-/** Final, whatever was learned since; one from before the method was saved is about an earlier record of it. */
+/**
+ * A detachment is final, whatever other events said since. An event from before the method was saved is about an
+ * earlier record of the method.
+ */
 const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: ProviderEvent): Promise<EventResult> => {
   const isEarlier = isStale({ createdAt: method.createdAt }, { createdAt: event.createdAt + CLOCKS_DIFFER_SECONDS });
   if (isEarlier) return ignored(method, 'stale');
@@ -62,7 +67,10 @@ const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: Prov
   return { kind: 'applied', reason: 'payment method removed', owner: method };
 };
 
-/** An event of a method's set-up. It names our method; the provider's own record decides, in any order of events. */
+/**
+ * Applies an event of a set-up, which names our method. The provider is read and decides, so the order of events does
+ * not matter.
+ */
 export const applySetupEvent = async (
   deps: RemoveMethodDeps,
   { slot, event: { object } }: InboundEvent<'setup_intent.succeeded' | 'setup_intent.failed'>,
@@ -90,7 +98,7 @@ const applyToSetup = async (deps: RemoveMethodDeps, method: PaymentMethod): Prom
   }
 };
 
-/** @returns the customer, if the event tells its id first */
+/** @returns the customer, if the event is the first to give its id */
 const learnCustomer = async (
   deps: RemoveMethodDeps,
   slot: ProviderSlot,

@@ -1,3 +1,8 @@
+/**
+ * @module Applies a provider's event about a refund or dispute. Any order and any repetition of these events leads to
+ * the same records.
+ */
+
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso, SECOND } from '../core/time.ts';
 import {
@@ -19,14 +24,13 @@ import type { PaymentEventResult } from './payment-event.ts';
 
 type Deps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
-/** Applies an event about a refund or a dispute. Any order and any repetition of them leads to the same records. */
 export const applyMoneyBackEvent = async (
   deps: Deps,
   { slot, type, event }: InboundEvent<MoneyBackEventType>,
 ): Promise<PaymentEventResult> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await findCharged(deps, store, { slot, event });
-  // A first charge without an outcome is not published yet, nor would its refund or dispute be.
+  // A first charge without an outcome is not published yet, so neither is its refund or dispute.
   if (!payment || payment.withheld) return { kind: 'early' };
   const { refund, dispute } = event.object;
   const reason = refund
@@ -39,12 +43,12 @@ export const applyMoneyBackEvent = async (
     if (recorded.kind === 'ignored') return { kind: 'ignored', payment, reason: recorded.reason };
   } else if (refund) await recordReportedRefund(deps, { payment, report: refund });
   else await readRefundsNow(deps, payment);
-  // The event of the charge itself has not come yet: the provider is asked for it.
+  // The event of the charge itself has not come yet, so due work reads the provider.
   if (payment.status !== 'succeeded' && type !== 'dispute.updated') await store.reschedule(payment, iso(deps.now()));
   return { kind: 'applied', payment, status: payment.status };
 };
 
-/** Where nothing tells whether the event is newer than the record, the provider is read instead. */
+/** Reads the provider if the order of the event and the record is unclear. */
 const recordInOrder = async (deps: Deps, reported: ReportedDispute): Promise<RecordedDispute> => {
   const read = (await isUnclearReport(deps, reported)) ? await readDisputesNow(deps, reported.payment) : undefined;
   return read?.get(reported.report.disputeId) ?? recordDispute(deps, reported);
@@ -58,7 +62,7 @@ const readDisputesNow = async (deps: Deps, payment: VisiblePayment): Promise<Dis
   return recorded;
 };
 
-/** The event does not tell the amounts: the refunds are read at the provider. */
+/** The event does not contain the amounts, so the refunds are read at the provider. */
 const readRefundsNow = async (deps: Deps, payment: VisiblePayment): Promise<void> => {
   const { refunds: port } = await deps.providers.require(payment.providerId, 'payments');
   if (!port) return;

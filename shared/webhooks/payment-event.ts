@@ -1,3 +1,8 @@
+/**
+ * @module Applies a provider's event about a payment. Any order and any repetition of a payment's events leads to the
+ * same result.
+ */
+
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
@@ -18,9 +23,9 @@ import type { InboundEvent } from './inbound-event.ts';
 export type PaymentEventResult =
   | { readonly kind: 'applied'; readonly payment: VisiblePayment; readonly status: PaymentStatus }
   | { readonly kind: 'ignored'; readonly payment: VisiblePayment; readonly reason: string }
-  /** The event contradicts the record: the record stays unchanged, and an operator must check it. */
+  /** The event contradicts the record. The record stays unchanged, and an operator must check it. */
   | { readonly kind: 'quarantined'; readonly payment: VisiblePayment; readonly reason: string }
-  /** The payment does not exist yet. `isUnnamed`: the event names no payment of this service. */
+  /** The payment does not exist yet. `isUnnamed` is true if the event names no payment of this service. */
   | { readonly kind: 'early'; readonly isUnnamed?: boolean };
 
 type PaymentEventType = Extract<InboundEventType, `payment_intent.${string}`>;
@@ -36,7 +41,6 @@ const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
 
 type ApplyDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
-/** Applies one event. Any order and any repetition of a payment's events lead to the same result. */
 export const applyPaymentEvent = async (
   deps: ApplyDeps,
   { slot, type, event }: PaymentEvent,
@@ -59,9 +63,9 @@ export const applyPaymentEvent = async (
 
 /** The effect of an event on the payment as it is now. */
 interface EventEffect {
-  /** The next version; undefined where nothing is stored. */
+  /** The next version. Undefined if nothing is stored. */
   readonly write: PaymentCommit | undefined;
-  /** The result where nothing is stored. */
+  /** The result if nothing is stored. */
   readonly result: PaymentEventResult;
   /** The result once the next version is committed. */
   readonly committed: (
@@ -78,7 +82,7 @@ const storing = (write: PaymentCommit, committed: EventEffect['committed']): Eve
   committed,
 });
 
-/** Finds the payment's id by the provider's id of the object, else of the object's intent or order. */
+/** Finds the payment's id by the provider's id of the object, or of the object's intent or order. */
 const aliasedPayment = async (
   { table }: ApplyDeps,
   slot: ProviderSlot,
@@ -92,7 +96,8 @@ const aliasedPayment = async (
 };
 
 /**
- * Our id in the event's metadata proves nothing: anyone can set it at the provider. The provider's own ids must match.
+ * Our id in the event's metadata proves nothing, because anyone can set it at the provider. The provider's own ids must
+ * match.
  */
 const findDifference = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
   if (payment.providerId !== slot) return 'provider differs';
@@ -139,7 +144,7 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
   }
 };
 
-/** The payer has approved the payment at the provider: claims the capture of the approved amount, once. */
+/** After the payer has approved the payment at the provider, claims the capture of the approved amount, once. */
 const decideCapture = async (context: PaymentEventContext): Promise<EventEffect> => {
   const { deps, store, event } = context;
   const payment = await finishUpdateFirst(context);
@@ -166,8 +171,8 @@ const decideCapture = async (context: PaymentEventContext): Promise<EventEffect>
 };
 
 /**
- * While the outcome of an update is unknown, the approved amount is unknown too: the update is finished first.
- * @returns undefined where it cannot be finished now; due work captures the approved amount later
+ * Finishes an update whose outcome is unknown, because the approved amount is unknown until then.
+ * @returns undefined if the update cannot be finished now; due work captures the approved amount later
  */
 const finishUpdateFirst = async ({
   deps,
@@ -184,7 +189,9 @@ const finishUpdateFirst = async ({
   }
 };
 
-/** The event contradicts a settled payment: reads the provider, and stores its status only if it is a later one. */
+/**
+ * The event contradicts a settled payment, so the provider is read. Its status is stored only if it is a later status.
+ */
 const decideByReading = async ({ deps, payment }: PaymentEventContext, reason: string): Promise<EventEffect> => {
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));

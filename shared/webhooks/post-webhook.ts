@@ -1,3 +1,8 @@
+/**
+ * @module Sends a POST to a webhook target. The time-out covers name resolution, connection, request and response. By
+ * default only https and public addresses are allowed.
+ */
+
 import { promises as dns, type LookupAddress } from 'node:dns';
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
@@ -5,10 +10,9 @@ import type { LookupFunction } from 'node:net';
 import * as z from 'zod';
 import { isPublicAddress, urlProblem } from './webhook-targets.ts';
 
-/** One POST to a target. The time-out covers name resolution, connection, request and response. */
 export interface PostOptions {
   readonly timeoutMs: number;
-  /** Allows targets at http and at private addresses. */
+  /** True to allow targets at http and at private addresses. */
   readonly allowPrivate: boolean;
   readonly resolve?: (hostname: string) => Promise<readonly LookupAddress[]>;
 }
@@ -26,7 +30,7 @@ export const postResponseSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('answered'),
     status: z.int(),
-    /** The first 2 KB. A redirect is not followed. */
+    /** The first 2 KB of the body. A redirect is not followed. */
     body: z.string(),
     /** The header Retry-After. */
     retryAfter: z.string().optional(),
@@ -78,7 +82,7 @@ const resolveAll = (hostname: string): Promise<readonly LookupAddress[]> => dns.
 
 /**
  * Resolves a name once and returns the checked addresses to the socket, so that a later change of the DNS record cannot
- * redirect the connection. One forbidden address among them refuses the name.
+ * redirect the connection. The name is refused if any of its addresses is forbidden.
  */
 const publicLookup =
   (resolve: (hostname: string) => Promise<readonly LookupAddress[]>): LookupFunction =>
@@ -95,7 +99,10 @@ const publicLookup =
     );
   };
 
-/** Shorter than targets usually keep an idle connection: those that do so for less send `Keep-Alive`, which Node obeys. */
+/**
+ * Shorter than targets usually keep an idle connection. Targets with a shorter limit send `Keep-Alive`, which Node
+ * obeys.
+ */
 const KEPT_MS = 4_000;
 
 interface Agents {
@@ -104,8 +111,8 @@ interface Agents {
 }
 
 /**
- * Connections are kept between POSTs that follow each other. After a pause none is used again: a function may have been
- * frozen in it, and its connections are dead then.
+ * Keeps connections between POSTs that follow each other. After a pause, new connections are opened, because the
+ * function may have been frozen in between, which kills its connections.
  */
 const openAgents = (): (() => Agents) => {
   let agents: Agents | undefined;
@@ -126,7 +133,10 @@ interface Route {
   readonly agents: Agents | undefined;
 }
 
-/** A reset of a kept connection means that the target closed it before the POST arrived, so the POST is made on a new one. */
+/**
+ * A reset of a kept connection means that the target closed it before the POST arrived, so the POST is sent on a new
+ * connection.
+ */
 const send = async (posted: Posted, signal: AbortSignal, route: Route): Promise<IncomingMessage> => {
   try {
     return await sendOnce(posted, signal, route);
@@ -136,7 +146,7 @@ const send = async (posted: Posted, signal: AbortSignal, route: Route): Promise<
   }
 };
 
-/** A kept connection was closed before the target answered on it. */
+/** A kept connection was closed before the target responded on it. */
 class ClosedConnection extends Error {}
 
 const sendOnce = (
@@ -162,7 +172,7 @@ const sendOnce = (
     call.end(body);
   });
 
-/** Reads the first bytes; where more follow, closes the connection. */
+/** Reads the first bytes. If more follow, closes the connection. */
 const firstBytes = async (response: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -180,7 +190,7 @@ const failureOf = (error: unknown, signal: AbortSignal): { reason: FailureReason
   return { reason: 'unreachable', detail: codeOf(error) };
 };
 
-/** The code of the error; of several attempted addresses, the first one's. */
+/** The error's code. If several addresses were tried, the code for the first address. */
 const codeOf = (error: unknown): string => {
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   if (error instanceof Error && 'code' in error) return String(error.code);

@@ -1,3 +1,5 @@
+/** @module Reads the webhook log, and shows its entries as payers and platform admins may see them. */
+
 import * as z from 'zod';
 import { type Audience, audienceOf } from '../access/audience.ts';
 import { LOG_STATUSES, type LogRecord, type LogStatus, logPartitions, logRecordOf } from '../event-log/log-entry.ts';
@@ -17,7 +19,7 @@ export interface LogsQuery extends OffsetPage {
   readonly status?: LogStatus | undefined;
 }
 
-/** Newest first. The cost of a page does not grow with the number of entries. */
+/** Lists the log entries, newest first. The cost of a page does not grow with the number of entries. */
 export const listLogs = async (
   deps: Pick<WebDeps, 'table' | 'standings'>,
   { caller, query }: ApiRequest<unknown, LogsQuery>,
@@ -48,7 +50,10 @@ export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string 
   data: viewOfLog(await logFor(deps, request), audienceOf(request.caller)),
 });
 
-/** @returns the entry of the path. @throws DomainError RESOURCE_NOT_FOUND where this caller may not see it. */
+/**
+ * @returns the entry that the path names
+ * @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it
+ */
 export const logFor = async (
   deps: GetLogDeps,
   { caller, params }: Pick<ApiRequest<{ id: string }>, 'caller' | 'params'>,
@@ -93,7 +98,6 @@ export const logView = z
 
 export type LogView = z.infer<typeof logView>;
 
-/** The one view of a log entry. */
 const viewOfLog = (record: LogRecord, audience: Audience): LogView => ({
   id: record.id,
   provider: record.provider,
@@ -108,14 +112,20 @@ const viewOfLog = (record: LogRecord, audience: Audience): LogView => ({
   created_at: record.createdAt,
 });
 
-/** A delivery holds the canonical event, which is made for others to read; a provider's event has the shape of the interface. */
+/**
+ * A delivery of a canonical event is meant for others to read, so its payload is shown. A provider's event is shown in
+ * the shape of the interface.
+ */
 const payersPayload = ({ direction, eventId, eventType, provider, payload, shown }: LogRecord): unknown => {
   if (direction === 'outbound') return CANONICAL_EVENTS.some((name) => name === eventType) ? payload : {};
   const { created, ...object } = shown ?? {};
   return { id: eventId, type: eventType, provider, data: { object }, created: created ?? null };
 };
 
-/** Everything else, such as the target's own body or the address that was refused, is for staff. */
+/**
+ * Only these fields are for payers. Everything else, such as the target's own body or the refused address, is for
+ * staff.
+ */
 const payersResponse = ({ response }: LogRecord): unknown => payersResponseSchema.safeParse(response).data ?? {};
 
 const payersResponseSchema = z.object({
@@ -131,7 +141,7 @@ const payersResponseSchema = z.object({
 /** A hundred payloads of the largest events would exceed the size limit of a response. */
 const LARGEST_LISTED = 16 * 1_024;
 
-/** A log entry in a list: a large payload is replaced by its size. */
+/** A log entry in a list, with a large payload replaced by its size. */
 const listedViewOfLog = (record: LogRecord, audience: Audience): LogView => {
   const view = viewOfLog(record, audience);
   const bytes = Buffer.byteLength(JSON.stringify(view.payload) ?? '');

@@ -1,3 +1,8 @@
+/**
+ * @module Receives a provider's webhook. It verifies the raw bytes, stores the event in one conditional put, and then
+ * replies.
+ */
+
 import { DomainError, invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { Log } from '../core/logger.ts';
@@ -26,7 +31,6 @@ const REFUSED_SIGNATURES: RateLimit = {
   by: (request) => request.sourceNetwork,
 };
 
-/** Receives a provider's webhook: verifies the raw bytes, stores the event in one conditional put, then replies. */
 export const receiveProviderEvent = async (
   deps: ReceiveDeps,
   slot: ProviderSlot,
@@ -45,9 +49,9 @@ export const receiveProviderEvent = async (
 };
 
 /**
- * Where only the provider can verify the signature, the request first takes a place in its sender's window of refused
- * signatures: forged requests, also concurrent ones, cause no more calls than the window has places. A valid signature
- * frees the place; if the provider does not answer, the place stays taken.
+ * If only the provider can verify the signature, the request first takes a place in its sender's window of refused
+ * signatures. So forged requests, including concurrent ones, cause no more calls than the window has places. A valid
+ * signature frees the place. If the provider does not respond, the place stays taken.
  */
 const verify = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest) => {
   const places: Reservation[] = [];

@@ -1,3 +1,5 @@
+/** @module Replays an outbound event to its target, under the same id and with the retries of a new event. */
+
 import { DomainError } from '../core/errors.ts';
 import { type Delivery, deliveryOf } from '../event-log/delivery.ts';
 import type { LogRecord } from '../event-log/log-entry.ts';
@@ -10,7 +12,6 @@ import { logFor } from './read-logs.ts';
 
 type ReplayDeps = Pick<WebDeps, 'table' | 'standings'> & { readonly queues: Queues };
 
-/** Sends an outbound event to its target again: under the same id, with the retries of a new event. */
 export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
   const record = await entryToReplay(deps, request);
   const delivery = await storedDelivery(deps, record);
@@ -21,7 +22,10 @@ export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id:
   };
 };
 
-/** @returns the entry. @throws DomainError where the caller does not see the entry, or may not send its event again. */
+/**
+ * @returns the entry
+ * @throws DomainError if the caller may not see the entry, or may not replay its event
+ */
 export const entryToReplay = async (
   deps: Pick<ReplayDeps, 'table' | 'standings'>,
   request: ApiRequest<{ id: string }>,
@@ -31,7 +35,7 @@ export const entryToReplay = async (
   return record;
 };
 
-/** @throws DomainError INVALID_STATE for an inbound event, and for an event that is no longer kept. */
+/** @throws DomainError INVALID_STATE for an inbound event, and for an event that is no longer kept */
 const storedDelivery = async ({ table }: ReplayDeps, { eventId, target }: LogRecord): Promise<Delivery> => {
   if (target === undefined) {
     throw new DomainError('INVALID_STATE', { message: 'Only an event that was sent can be sent again' });

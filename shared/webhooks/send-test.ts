@@ -1,3 +1,5 @@
+/** @module Sends test events to the webhook targets. Each test event is marked as a test, and names no real record. */
+
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds, iso } from '../core/time.ts';
 import { deliveryTo } from '../event-log/delivery.ts';
@@ -26,8 +28,8 @@ interface Tried {
 }
 
 /**
- * Sends one test event, marked as a test, to every target that subscribes to it: one attempt each, with the results in
- * the reply.
+ * Sends one test event to every target that subscribes to it. Each target gets one attempt, and the reply holds the
+ * results.
  */
 export const sendTest = async (
   deps: SendTestDeps,
@@ -46,15 +48,15 @@ export const sendTest = async (
   };
 };
 
-/** @throws DomainError unless the caller is a platform admin, or owner or admin of the session's organization. */
+/** @throws DomainError unless the caller is a platform admin, or owner or admin of the session's organization */
 export const requireTestSender = (
   deps: Pick<SendTestDeps, 'standings'>,
   { caller }: Pick<ApiRequest, 'caller'>,
 ): Promise<void> => requireSender(deps, caller, caller.kind === 'session' ? caller.organizationId : undefined);
 
 /**
- * Fields that every sender of a test event may set; none of them can hold an id. Only a platform admin may set others:
- * otherwise the owner of any organization could make a signed event that names another organization's payment.
+ * Fields that every sender of a test event may set. None of them can hold an id. Only a platform admin may set other
+ * fields. Otherwise the owner of any organization could make a signed event that names another organization's payment.
  */
 const FACTS: Readonly<Record<string, (value: unknown) => boolean>> = {
   amount: (value) => typeof value === 'number',
@@ -91,7 +93,7 @@ const tryTarget = async (deps: SendTestDeps, target: Target, event: TestEvent): 
   };
 };
 
-/** No real event has such an id. */
+/** Marks an id as a test id, which no real event has. */
 const testId = (id: string): string => id.replace('_', '_test_');
 
 /** The test mark is the first field, and no field of the request overrides it. */
@@ -99,7 +101,8 @@ const marked = (fields: Readonly<Record<string, unknown>>) => ({ ...MARK, ...fie
 const MARK = { test: true };
 
 /**
- * A canonical event for canonical nodes, else an inbound event for raw nodes. A name that is both is the canonical event.
+ * Makes a canonical event for canonical nodes, or an inbound event for raw nodes. If a name is both, the canonical
+ * event is made.
  * @throws DomainError UNKNOWN_EVENT
  */
 const makeTestEvent = ({ newId, now }: SendTestDeps, { event: name, test_data }: TestBody): TestEvent => {

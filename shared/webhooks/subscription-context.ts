@@ -1,3 +1,8 @@
+/**
+ * @module The order of a provider's events about a subscription, and the read of the provider if an event alone does
+ * not decide.
+ */
+
 import { epochSeconds, instant } from '../core/time.ts';
 import type { ProviderEvent } from '../providers/event-port.ts';
 import type { BillingDeps } from '../subscriptions/biller.ts';
@@ -7,7 +12,7 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
 import type { EventResult } from './inbound-event.ts';
 
-/** One event about a subscription, and what applying it needs. */
+/** One event about a subscription, with the dependencies that apply it. */
 export interface SubscriptionEventContext {
   readonly deps: BillingDeps;
   readonly store: SubscriptionStore;
@@ -21,12 +26,12 @@ export const resultOf = (
   reason: string,
 ): EventResult => ({ kind, reason, owner: subscription, about: { kind: 'SUB', id: subscription.id } });
 
-/** Clocks differ, and a call's answer was true at some time during the call. */
+/** Clocks differ, and the response to a call was true at some time during the call. */
 const UNSURE_SECONDS = 30;
 
 /**
- * Compared with the newest report of the provider. If the order is unknown, an event in the shape of the interface is newer:
- * it is applied as it says.
+ * Compares the event with the newest report of the provider. If the order is unknown, an event in the shape of the
+ * interface counts as newer, and is applied as it stands.
  */
 export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older' | 'newer' | 'unsure' => {
   const { createdAt, isOfInterface } = event;
@@ -37,8 +42,9 @@ export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older'
 };
 
 /**
- * An event in the shape of the interface overrules the events up to its second, except another one of that second. An event of
- * that shape from before the subscription is not about it.
+ * True if a later event in the shape of the interface overrules this event. Such an event overrules every event up to
+ * its second, except another such event of that second. An event of that shape from before the subscription is not
+ * about it.
  */
 export const isOverruled = (
   { createdAt, isOfInterface }: ProviderEvent,
@@ -48,13 +54,13 @@ export const isOverruled = (
   return followedAt !== undefined && createdAt <= followedAt;
 };
 
-/** The subscription after an event: an event in the shape of the interface is noted. */
+/** Notes an event in the shape of the interface on the subscription. */
 export const noteFollowed = ({ isOfInterface, createdAt }: ProviderEvent, next: Subscription): Subscription =>
   isOfInterface ? { ...next, followedAt: createdAt } : next;
 
 /**
- * Reads the subscription at the provider, where the event alone does not decide.
- * @throws where the provider gives no answer: the event is retried.
+ * Reads the subscription at the provider, because the event alone does not decide.
+ * @throws if the provider gives no response; the event is then retried
  */
 export const syncSubscription = async (
   context: SubscriptionEventContext,
@@ -70,7 +76,7 @@ export const syncSubscription = async (
   return resultOfChange(context, await storeState(deps, subscription, found.value));
 };
 
-/** Applied, where the change made a new version. */
+/** `applied` if the change made a new version, otherwise `ignored`. */
 export const resultOfChange = (context: SubscriptionEventContext, next: Subscription): EventResult =>
   next.version === context.subscription.version
     ? resultOf(context, 'ignored', 'no change')

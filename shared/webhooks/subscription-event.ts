@@ -1,3 +1,8 @@
+/**
+ * @module Applies a provider's event about a subscription that the provider bills. Events never change a subscription
+ * that the service bills.
+ */
+
 import type { ProviderSlot } from '../core/settings.ts';
 import { epochSeconds, instant } from '../core/time.ts';
 import { findAlias } from '../platform/alias.ts';
@@ -23,7 +28,6 @@ import {
   syncSubscription,
 } from './subscription-context.ts';
 
-/** Events about subscriptions that a provider bills. They never change a subscription that the service bills. */
 type SubscriptionEventType = Extract<InboundEventType, `subscription.${string}` | `invoice.${string}`>;
 
 export const applySubscriptionEvent = async (
@@ -42,7 +46,7 @@ export const applySubscriptionEvent = async (
   if (subscription.status === 'declined' && type !== 'invoice.payment_succeeded') {
     return resultOf(context, 'ignored', 'declined');
   }
-  // During a transfer, the event may concern either of two subscriptions at the provider.
+  // During a transfer, the event may be about either of two subscriptions at the provider.
   if (subscription.transfer) return { kind: 'early' };
   return applyToProviderBilled(context, type);
 };
@@ -61,7 +65,10 @@ const applyToProviderBilled = async (
   return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
 };
 
-/** What it charged is recorded. If it still runs, it is canceled: it must not charge beside the present one. */
+/**
+ * Records the charges of a former subscription. If it still runs, it is canceled, because it must not charge beside the
+ * current subscription.
+ */
 const applyToFormer = async (
   context: SubscriptionEventContext,
   type: SubscriptionEventType,
@@ -73,14 +80,17 @@ const applyToFormer = async (
   return mayRun ? cancelAtProvider(context, namedId) : resultOf(context, 'ignored', FORMER);
 };
 
-/** Every subscription that this service makes has our id in its metadata. */
+/**
+ * True if the subscription was made at the provider by hand. Every subscription that this service makes has our id in
+ * its metadata.
+ */
 const isMadeByHand = ({ isOfInterface, object }: ProviderEvent): boolean =>
   !isOfInterface && (object.subscription ?? object.invoice)?.ourSubscriptionId === undefined;
 
 const providerIdIn = ({ object, type }: ProviderEvent): string | undefined =>
   object.invoice?.subscriptionId ?? (type?.startsWith('invoice.') ? undefined : object.id);
 
-/** By the provider's ids in the event, else by our id in its metadata. */
+/** Finds the subscription by the provider's ids in the event, otherwise by our id in its metadata. */
 const findSubscription = async (
   { deps, store }: Pick<SubscriptionEventContext, 'deps' | 'store'>,
   slot: ProviderSlot,
@@ -95,8 +105,9 @@ const findSubscription = async (
 };
 
 /**
- * The subscription is canceled here, or has another one at the provider, and this one may still run there, or have open invoices:
- * cancels it and voids them, so that nothing more is charged.
+ * Cancels the named subscription at the provider and voids its open invoices, so that nothing more is charged. The
+ * record is canceled or has another subscription at the provider, but this one may still run there or have open
+ * invoices.
  */
 const cancelAtProvider = async (
   context: SubscriptionEventContext,
@@ -116,8 +127,8 @@ const cancelAtProvider = async (
 };
 
 /**
- * A charge that was under way at the end gets its payment: once its invoice is void, no event names it.
- * @returns undefined where the provider does not have the subscription
+ * Gives a charge that was under way at the end its payment, because no event names it once its invoice is void.
+ * @returns undefined if the provider does not have the subscription
  */
 const readCharges = async (
   deps: BillingDeps,
@@ -151,7 +162,7 @@ const applyNews = async (
       return resultOf(context, 'applied', 'trial will end');
     }
     case 'subscription.deleted': {
-      // A deletion is final, and so never stale.
+      // A deletion is final, so it is never stale.
       const report = { status: 'canceled', at: event.createdAt } as const;
       const ended = await store.change(subscription, (current) =>
         isAboutFormer(current, namedId) ? current : applyReport(current, report, deps.now()),
@@ -166,7 +177,8 @@ const applyNews = async (
 };
 
 /**
- * Applies an event that is newer than the record, ignores an older one, and reads the provider if the order is unknown.
+ * Applies an event that is newer than the record, ignores an older event, and reads the provider if the order is
+ * unknown.
  */
 const applyState = async (context: SubscriptionEventContext, namedId: string | undefined): Promise<EventResult> => {
   const { deps, store, subscription, event } = context;
@@ -187,7 +199,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
     return isOvertaken ? current : noteFollowed(event, applyReport(current, report, deps.now()));
   });
   if (isOvertaken) return syncSubscription(context, namedId);
-  // The provider may not know of the end that the event tells of, and would charge the next period.
+  // The provider may not know that this event ended the subscription, and would charge the next period.
   if (event.isOfInterface && next.status === 'canceled') {
     await cancelAtProvider({ ...context, subscription: next }, namedId);
   }
@@ -195,8 +207,8 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
 };
 
 /**
- * Only the invoices have the time of the next retry, and show whether the first charge is paid, whether an older period is
- * still owed, and what was paid in a period that was never reported.
+ * True if the event alone is enough. Only the invoices contain the time of the next retry. Only they show whether the
+ * first charge is paid, whether an older period is still owed, and what was paid in a period that was never reported.
  */
 const tellsAll = (subscription: Subscription, news: EventSubscription): boolean => {
   const { status, charge, totalCents, trialEnd } = subscription;

@@ -1,3 +1,8 @@
+/**
+ * @module The webhook targets, parsed from the settings: the nodes `WEBHOOK_1_…`, and the older list, whose entries
+ * are raw nodes without a secret. It also holds the rules for filters and for allowed addresses.
+ */
+
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import {
@@ -14,10 +19,7 @@ import {
 import { type Settings, SettingsError } from '../core/settings.ts';
 import type { OutboundEvent } from '../event-log/outbound-event.ts';
 
-/**
- * A target that events are sent to: a node `WEBHOOK_1_…`, or an entry of the older list, as a raw node without a
- * secret.
- */
+/** A target that events are sent to. */
 export interface Target {
   /** `WEBHOOK_1`, or `EXTERNAL_WEBHOOK_1` of the older list. */
   readonly name: string;
@@ -25,7 +27,7 @@ export interface Target {
   /** Names and patterns of events. */
   readonly filters: readonly string[];
   readonly mode: 'raw' | 'canonical' | 'both';
-  /** Every secret signs, so that a secret can be replaced without a gap. None: unsigned. */
+  /** Every secret signs, so that a secret can be replaced without a gap. Unsigned if empty. */
   readonly secrets: readonly string[];
   readonly format: 'event' | 'chat';
 }
@@ -55,11 +57,11 @@ export const nodeFields = {
   ),
 };
 
-/** Is it a variable that configures targets? A deployed stage keeps these in one secret. */
+/** True if the variable configures targets. A deployed stage keeps these variables in one secret. */
 export const isTargetVariable = (name: string): boolean =>
   Object.hasOwn(globalFields, name) || /^WEBHOOK_\d+_(ENABLED|URL|EVENTS|EVENT_MODE|SECRET|FORMAT)$/.test(name);
 
-/** Is it a variable that holds the URL of a target? The others only change targets that have a URL. */
+/** True if the variable holds the URL of a target. The others only change targets that have a URL. */
 export const namesTarget = (name: string): boolean =>
   name === 'EXTERNAL_WEBHOOK_URLS' || /^WEBHOOK_\d+_URL$/.test(name);
 
@@ -69,7 +71,7 @@ interface Rules {
   readonly stage: Stage | undefined;
 }
 
-/** @throws SettingsError with every mistake, one line each; a line never repeats a value. */
+/** @throws SettingsError with every mistake, one line each; a line never repeats a value */
 export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: Stage): readonly Target[] => {
   const global = readSettings(globalFields, env);
   const mistakes = [...global.mistakes];
@@ -100,7 +102,7 @@ export const switchesOff = (env: Environment): readonly string[] => {
   return ['EXTERNAL_WEBHOOKS_ENABLED', ...nodes.map((name) => `${name}_ENABLED`)].filter((name) => !isOn(name));
 };
 
-/** `WEBHOOK_1_ENABLED and WEBHOOK_2_ENABLED are not true`. */
+/** For example `WEBHOOK_1_ENABLED and WEBHOOK_2_ENABLED are not true`. */
 export const areOff = (variables: readonly string[]): string =>
   `${variables.join(' and ')} ${variables.length === 1 ? 'is' : 'are'} not true`;
 
@@ -161,7 +163,7 @@ const olderTargets = (
   };
 };
 
-/** The problem of a target's URL, found without resolving its name. */
+/** The problem with a target's URL, found without resolving its name. Undefined if the URL is allowed. */
 export const urlProblem = (text: string, allowPrivate: boolean): string | undefined => {
   if (!URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
@@ -191,12 +193,13 @@ const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): s
   return stage === 'prod' && secrets.some(isWeak) ? `must hold at least ${SECRET_BYTES} bytes in prod` : undefined;
 };
 
-/** Hosts whose every URL takes chat messages. */
+/** Hosts that expect chat messages at every URL. */
 const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com'];
 const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);
 
 /**
- * True if a target subscribes to an event: its mode accepts the kind, and a filter matches one of the event's names.
+ * True if a target subscribes to an event. Its mode must accept the kind, and a filter must match one of the event's
+ * names.
  */
 export const wants = (
   { mode, filters }: Pick<Target, 'mode' | 'filters'>,
@@ -220,9 +223,9 @@ export const matchesFilter = (filter: string, name: string): boolean => {
 };
 
 /**
- * A target may have global unicast addresses only. Refused in every notation: private, loopback, link-local (metadata
- * services), carrier-grade NAT, multicast, documentation and reserved addresses, and IPv4 within IPv6 (mapped, NAT64,
- * 6to4, Teredo).
+ * True if a target may have this address, which must be global unicast. Refused in every notation: private, loopback,
+ * link-local (metadata services), carrier-grade NAT, multicast, documentation and reserved addresses, and IPv4 within
+ * IPv6 (mapped, NAT64, 6to4, Teredo).
  */
 export const isPublicAddress = (address: string): boolean => {
   if (isIP(address) === 0) return false;
@@ -231,10 +234,10 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed.kind() === 'ipv4' || isGlobalUnicast(parsed.toByteArray());
 };
 
-/** 2000::/3: no other part of IPv6 is assigned. */
+/** 2000::/3, because no other part of IPv6 is assigned. */
 const isGlobalUnicast = ([first = 0]: readonly number[]): boolean => first >> 5 === 0b001;
 
-/** The address in a URL's host; undefined where the host is a name. */
+/** The address in a URL's host. Undefined if the host is a name. */
 const literalAddress = ({ hostname }: URL): string | undefined => {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   return isIP(bare) === 0 ? undefined : bare;

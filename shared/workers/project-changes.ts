@@ -1,3 +1,9 @@
+/**
+ * @module Writes the projections of changed payments and subscriptions from the table's stream: history entries,
+ * counters and the list of all payments. A repeated change counts once. The changes of one record come in order.
+ * Changes of different records may come in any order, in several batches at the same time.
+ */
+
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
 import { type Payment, paymentOf } from '../payments/payment.ts';
@@ -16,12 +22,9 @@ export interface ProjectDeps {
 }
 
 /**
- * Writes the history and the counters that lists need, the changes of payments of a batch in as few transactions as hold
- * them; a repeated change counts once. Then writes the entries of the changed payments in the list of all payments, once
- * per batch and payment. A change of a subscription has only a history entry: one write. Aliases of a payment that its
- * function has not written are written here.
- *
- * The changes of one record come in order; those of different records may come in any order, and several batches at once.
+ * Writes history and counters for the changed payments of a batch, in as few transactions as possible. Then writes
+ * their entries in the list of all payments, once per batch and payment. A changed subscription needs only a history
+ * entry, in one write. Also writes aliases of a payment that its function has not written.
  */
 export const projectChanges = async (
   deps: ProjectDeps,
@@ -36,7 +39,7 @@ export const projectChanges = async (
   return undefined;
 };
 
-/** First of all: sync and some events find a payment by its alias only. */
+/** Runs first, because sync and some events find a payment only by its alias. */
 const repairPaymentAliases = async ({ table, log }: ProjectDeps, records: readonly DynamoDBRecord[]): Promise<void> => {
   const changes = records.map(changeOf).filter((change) => change !== undefined);
   const count = await repairAliases(
@@ -51,7 +54,7 @@ const isAbout =
   ({ dynamodb }: DynamoDBRecord): boolean =>
     dynamodb?.Keys?.['sk']?.S === sortKey;
 
-/** @returns the changed payments, once per change that readers see. */
+/** @returns the changed payments, once per change that readers see */
 const projectPayments = async (
   { table }: ProjectDeps,
   records: readonly DynamoDBRecord[],
@@ -70,7 +73,10 @@ const projectPayments = async (
   return projected.map(({ payment }) => payment);
 };
 
-/** The subscriptions of a batch side by side, the changes of each in order. @returns how many changes readers see. */
+/**
+ * Projects the subscriptions of a batch in parallel, the changes of each in order.
+ * @returns the number of changes that readers see
+ */
 const projectSubscriptions = async (deps: ProjectDeps, records: readonly DynamoDBRecord[]): Promise<number> => {
   const byItem = Map.groupBy(records, ({ dynamodb }) => dynamodb?.Keys?.['pk']?.S);
   const counts = await Promise.all(
@@ -87,7 +93,7 @@ const projectSubscriptions = async (deps: ProjectDeps, records: readonly DynamoD
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-/** @returns true if readers see the change. */
+/** @returns true if readers see the change */
 const projectSubscription = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<boolean> => {
   const subscription = subscriptionOf(after);
   const entry = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
@@ -97,8 +103,8 @@ const projectSubscription = async ({ table }: ProjectDeps, { before, after }: It
 };
 
 /**
- * The history of a subscription ends with it. The stream has reported all versions before, so that none is written
- * afterwards.
+ * Removes the history of a removed subscription. The stream has reported all earlier versions by then, so no entry is
+ * written afterwards.
  */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
   const removed = removedItem(record);

@@ -1,3 +1,8 @@
+/**
+ * @module Publishes the events of stored changes to the bus. The table's stream is the outbox, so no change loses its
+ * event.
+ */
+
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
 import { customerShape } from '../customers/customer.ts';
@@ -34,7 +39,10 @@ const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEve
   EVT: ({ before, after }) => (before ? [] : [providerBusEvent(storedEventOf(after))]),
 };
 
-/** The stream is the outbox. @returns the sequence number to resume from, where publishing failed. */
+/**
+ * Publishes a batch.
+ * @returns the sequence number to resume from, if publishing failed
+ */
 export const publishChanges = async (
   deps: PublishDeps,
   records: readonly DynamoDBRecord[],
@@ -52,7 +60,7 @@ export const publishChanges = async (
     firstFailed === -1
       ? changes.length
       : changes.findIndex(({ sequenceNumber }) => sequenceNumber === events[firstFailed]?.change.sequenceNumber);
-  // A first charge that is declined sends no event, and still counts as a decline.
+  // A declined first charge sends no event, but it still counts as a decline.
   for (const change of changes.slice(0, end).filter(failsUnseen)) logSettled(deps.log, 'payment.failed', change);
   deps.log.info('changes published', { count: events.length - failed.size, failed: failed.size });
   return events[firstFailed]?.change.sequenceNumber;
@@ -73,5 +81,5 @@ const logSettled = (log: Log, type: BusEvent['type'], { after }: ItemChange): vo
   log.info('payment settled', { payment_id: id, provider: providerId, outcome });
 };
 
-/** A processing error is not a decline: neither the payer nor the bank caused it. */
+/** A processing error is not a decline, because neither the payer nor the bank caused it. */
 const isDecline = (failureCode: string | undefined): boolean => failureCode !== 'processing_error';

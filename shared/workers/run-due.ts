@@ -1,3 +1,5 @@
+/** @module Runs the due work of one record, under a lease. */
+
 import * as z from 'zod';
 import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -18,7 +20,7 @@ import { isChargeOpen } from '../subscriptions/subscription-charge.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE;
 
-/** Work that is put back is queued again by the first sweep after this time. */
+/** The first sweep after this time queues the work again. */
 const PUT_BACK_MS = MINUTE;
 
 const messageSchema = z.object({
@@ -33,7 +35,7 @@ export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
   RemovalDeps &
   BillingDeps & { readonly log: Log; readonly callRate: Pick<CallRate, 'admit'> };
 
-/** Runs the due work of a record, by the sort key of its item. @returns the outcome, for the log. */
+/** The functions that run due work, by the sort key of the record's item. Each returns the outcome, for the log. */
 const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<string>>> = {
   PAY: (deps, id) => runDuePayment({ ...deps, isChargeOpen: (payment) => isChargeOpen(deps.table, payment) }, id),
   ORG: runDueOrganization,
@@ -46,8 +48,8 @@ const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promi
 };
 
 /**
- * Runs the due work of one record. A message is stale, and dropped, once the record's due time differs from it. Work whose
- * provider has been called as often as it may be returns to the index.
+ * Runs the due work of one record. A message is stale, and dropped, if the record's due time differs from the
+ * message's. If the provider's rate of calls is used up, the work returns to the index.
  */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
   const { pk, sk, due_at: dueAt, slot } = messageSchema.parse(message);

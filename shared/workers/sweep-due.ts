@@ -1,3 +1,9 @@
+/**
+ * @module Queues due work. A record with due work has `due_at` in the sparse index `due`. The sweep advances `due_at`
+ * conditionally and queues the record; `run-due` takes a lease, which prevents two runs at the same time, and does the
+ * work. After a crash the work is due again, and a late run is harmless.
+ */
+
 import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { iso, MINUTE, type Now, SECOND } from '../core/time.ts';
@@ -5,23 +11,17 @@ import { billingShards, dueShards, type Key } from '../platform/keys.ts';
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
 
-/**
- * A record with due work has `due_at` in the sparse index `due`. The sweep advances `due_at`, conditionally, and
- * queues the record; `run-due` takes a lease and does the work. After a crash the work is due again; the lease prevents
- * two runs at once; a late run is harmless. A sweep queues about what can be done until the next one: the index keeps
- * the rest in order, and no queued message waits longer than its lease.
- */
 /** Shorter than the lease of `run-due`, so that a taken record never has the due time of its message. */
 const SWEEP_LEASE_MS = 10 * MINUTE;
 const PER_PAGE = 100;
-/** The most records that a sweep queues of one lane: what it can lease and send within its time-out. */
+/** The most records of one lane that a sweep queues, because it must lease and send them within its time-out. */
 const MOST_PER_LANE = 6_000;
-/** A renewal calls the provider twice: it creates the payment, and confirms it. */
+/** A renewal calls the provider twice, to create the payment and to confirm it. */
 const CALLS_PER_RENEWAL = 2;
 const SWEEP_EVERY_MS = MINUTE;
-/** With more messages waiting, a sweep queues no subscriptions: payments with an unknown outcome come first. */
+/** With more messages waiting, a sweep queues no subscriptions, because payments with an unknown outcome come first. */
 export const BILLING_STOPS_AT = 5_000;
-/** With more messages waiting, `run-due` does not work, and a sweep queues nothing. */
+/** More waiting messages than this mean that `run-due` is not working, so a sweep queues nothing. */
 const ALL_STOPS_AT = 20_000;
 
 export interface SweepDeps {
@@ -29,7 +29,7 @@ export interface SweepDeps {
   readonly queues: Queues;
   readonly log: Log;
   readonly now: Now;
-  /** Calls per second that due work may make to the provider of the slot; 0: no limit. */
+  /** Calls per second that due work may make to the slot's provider; 0 means no limit. */
   readonly callsPerSecond: (slot: ProviderSlot) => number;
 }
 
@@ -42,8 +42,10 @@ interface Lane {
 }
 
 /**
- * Queues the records whose work is due, the longest due first. A partition that cannot be read, and a record that cannot
- * be leased, delay no other. @throws the first of these errors, when all the rest is queued
+ * Queues the records whose work is due, the longest due first. A sweep queues about as much as can be done until the
+ * next sweep, so the index keeps the rest in order, and no queued message waits longer than its lease. A partition that
+ * cannot be read, or a record that cannot be leased, does not delay the others.
+ * @throws the first of these errors, after all the rest is queued
  */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
   const waiting = await deps.queues.depth('run-due');
@@ -65,7 +67,10 @@ const lanesOf = ({ callsPerSecond }: SweepDeps): readonly Lane[] => [
   })),
 ];
 
-/** The renewals that the provider takes until the next sweep: a slow provider does not fill the queue. */
+/**
+ * The number of renewals that the provider can handle until the next sweep, so that a slow provider does not fill the
+ * queue.
+ */
 export const mostRenewals = (callsPerSecond: number): number =>
   callsPerSecond === 0
     ? MOST_PER_LANE
@@ -115,6 +120,6 @@ const lease = async (
   ]);
   if (!moved.ok) return undefined;
   const slot = PROVIDER_SLOTS.find((known) => known === moved.item['providerId']);
-  // A fair queue: much work of one kind and provider does not delay the others.
+  // A fair queue, so that much work of one kind and provider does not delay the rest.
   return { body: JSON.stringify({ ...key, due_at: dueAt, slot }), group: `${key.sk}-${slot ?? 'none'}` };
 };

@@ -1,21 +1,25 @@
+/** @module Writes versions of payments together with their shares in counters and sums. */
+
 import { type Projection, projectionSteps } from '../payments/payment-history.ts';
 import type { Table } from '../platform/table.ts';
 
-/** The limit of TransactWriteItems. Its other limit, 4 MB, is far away: the items here have a few KB at most. */
+/**
+ * The limit of TransactWriteItems. Its other limit, 4 MB, is never reached, because these items have a few KB at most.
+ */
 const MAX_STEPS = 100;
 
 /**
- * Writes versions of payments with what they add to counters and sums, in as few transactions as hold them: each counter is
- * updated once per transaction. A version that has been written before counts once, because its entry in the history is a
- * condition of the transaction that counts it. Versions may come in any order: sums do not depend on it.
+ * Writes versions of payments with their shares in counters and sums, in as few transactions as possible. Each counter
+ * is updated once per transaction. A version that was written before counts once, because the transaction requires that
+ * its history entry does not exist. Versions may come in any order, because sums do not depend on it.
  */
 export const writeProjections = async (table: Table, projections: readonly Projection[]): Promise<void> => {
-  // A transaction has one step per item, so a repetition within a batch is left out here.
+  // A transaction has one step per item, so a repeated version within a batch is left out here.
   const once = new Map(projections.map((projection) => [nameOf(projection.history), projection]));
   for (const part of partsOf([...once.values()])) await writeTogether(table, part);
 };
 
-/** Versions that were written before refuse the transaction, and are left out of the next try. */
+/** A transaction refuses versions that were written before. They are left out of the next try. */
 const writeTogether = async (table: Table, projections: readonly Projection[]): Promise<void> => {
   let left = projections;
   while (left.length > 0) {
@@ -26,7 +30,7 @@ const writeTogether = async (table: Table, projections: readonly Projection[]): 
   }
 };
 
-/** In order, as many at a time as one transaction holds. */
+/** Splits the versions in order, as many as fit into one transaction. */
 const partsOf = (projections: readonly Projection[]): readonly (readonly Projection[])[] => {
   const parts: Projection[][] = [];
   let items = new Set<string>();

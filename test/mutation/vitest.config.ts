@@ -10,7 +10,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: [
-      'test/unit/{access,idempotency,payments,subscription}*.test.ts',
+      'test/unit/{access,idempotency,payment,subscription}*.test.ts',
       'test/unit/{core-money,provider-currencies,square-currency,square,stripe-events}.test.ts',
       'test/unit/{paypal-adapter,paypal-verify,table-change,table-keys}.test.ts',
       'test/unit/webhooks-{attempt,deliver,post}.test.ts',

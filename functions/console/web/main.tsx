@@ -1,3 +1,8 @@
+/**
+ * @module The start of the console: its pages by path, and the app that shows the sign-in page or the page of the
+ * address bar.
+ */
+
 import './view/language.ts';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -21,10 +26,10 @@ import { Layout, type NavigationItem } from './view/layout.tsx';
 import { go, matchPath, place } from './view/route.tsx';
 import './styles.css';
 
-/** The pages, by their path below /console. A page with a `name` stands in the navigation, in this order. */
+/** A page, by its path below /console. Pages with a `name` appear in the navigation, in this order. */
 interface Page extends Partial<NavigationItem> {
   readonly path: string;
-  /** Only platform admins may read what the page shows. */
+  /** True if only platform admins may read the data of the page. */
   readonly isForAdmins?: true;
   readonly show: (parameters: Readonly<Record<string, string>>) => ReturnType<typeof PaymentsPage>;
 }
@@ -58,7 +63,7 @@ const pageShown = () => {
 const App = () => {
   const isSignedIn = session.value !== undefined;
   const isAtRoot = place.value.path === '/';
-  // Pages compare times with the clock: on the local host it is read first.
+  // Pages compare times with the clock, so on the local host the clock is read first.
   const [isClockRead, setClockRead] = useState(!site.isLocal);
   useEffect(() => {
     void readClock()

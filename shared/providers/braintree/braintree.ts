@@ -1,3 +1,8 @@
+/**
+ * @module The Braintree adapter, with parts of its SDK. It covers customers only, with no payments, saved methods or
+ * events.
+ */
+
 import * as z from 'zod/mini';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
@@ -8,7 +13,7 @@ import type { PaymentProvider } from '../provider.ts';
 import { customerGateway } from './gateway.ts';
 import { BRAINTREE_NOT_FOUND, type BraintreeCall, braintreeCalls } from './outcome.ts';
 
-/** @returns undefined if the slot lacks one of its keys: it is closed. */
+/** @returns undefined if one of the keys is missing; the slot is then closed */
 export const openBraintree = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot, timeoutMs } = options;
   const { MERCHANT_ID: merchantId, PUBLIC_KEY: publicKey, PRIVATE_KEY: privateKey, BASE_URL: baseUrl } = settings;
@@ -38,8 +43,9 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
 const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(z.minLength(1)) }) });
 
 /**
- * developer.paypal.com/braintree/docs/reference/general/validation-errors/all: 81604, 81605, 81608, 81613 and 81614. Braintree
- * takes addresses of ASCII only.
+ * Errors 81604, 81605, 81608, 81613 and 81614 of
+ * developer.paypal.com/braintree/docs/reference/general/validation-errors/all. Braintree accepts only ASCII e-mail
+ * addresses.
  */
 const LIMITS: ContactLimits = {
   name: { most: 255, inParts: true },
@@ -48,11 +54,11 @@ const LIMITS: ContactLimits = {
   fields: { first_name: 'name', last_name: 'name', firstName: 'name', lastName: 'name' },
 };
 
-/** "Customer ID has already been taken". */
+/** Error "Customer ID has already been taken". */
 const ID_TAKEN = '91609';
 
 const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call: BraintreeCall) => ({
-  /** Braintree has no idempotency keys, but takes our id: if the id is taken, an earlier try has created the customer. */
+  /** Braintree has no idempotency keys, but accepts our id. If the id is taken, an earlier try created the customer. */
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> => {
     const customerId = input.ourCustomerId;
     const outcome = await call(() => customers.create({ id: customerId, ...fieldsOf(fittedContact(LIMITS, input)) }));
@@ -75,7 +81,7 @@ const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call:
 
   keptContact: (ours: CustomerDetails): CustomerDetails => fittedContact(LIMITS, ours),
 
-  /** Braintree sends no events about customers, so nothing asks for one. */
+  /** Braintree sends no customer events, so the service never needs this read. */
   findCustomer: notOffered,
 });
 

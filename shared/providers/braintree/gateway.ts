@@ -1,17 +1,18 @@
+/**
+ * @module Opens the customer gateway of Braintree's SDK. Only the SDK's files for customers are imported, because the
+ * whole SDK would double the bundle. The SDK sends JSON and receives XML, over node:http instead of fetch.
+ */
+
 import { Config } from 'braintree/lib/braintree/config.js';
 import { CustomerGateway } from 'braintree/lib/braintree/customer_gateway.js';
 import { Environment } from 'braintree/lib/braintree/environment.js';
 import { Http } from 'braintree/lib/braintree/http.js';
 
-/**
- * The files of Braintree's SDK that customers need; the whole SDK would double the bundle. The SDK sends JSON and receives
- * XML, over node:http and not over fetch.
- */
 export interface BraintreeGatewayOptions {
   readonly merchantId: string;
   readonly publicKey: string;
   readonly privateKey: string;
-  /** Empty: Braintree's production URL; else the URL of a sandbox or simulator, with any path. */
+  /** The URL of a sandbox or simulator, with any path; empty for Braintree's production URL. */
   readonly baseUrl: string;
   readonly timeoutMs: number;
 }

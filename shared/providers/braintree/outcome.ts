@@ -1,10 +1,15 @@
+/**
+ * @module Runs a call of Braintree's SDK and classifies its outcome: done, refused, certainly not done, or unknown.
+ * The SDK hides HTTP statuses, so its error names and messages decide.
+ */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
 import { type AdapterOptions, wordTable } from '../adapter.ts';
 import { isUnsent, LEAST_WAIT_MS, leavesTime, type StatusMeaning } from '../vendor-failures.ts';
 
-/** Runs one call of the SDK. Its outcome is a refusal only if Braintree certainly did nothing. */
+/** Runs one call of the SDK. The outcome is a refusal only if Braintree certainly did nothing. */
 export type BraintreeCall = (call: () => Promise<unknown>) => Promise<Outcome<unknown>>;
 
 export const braintreeCalls =
@@ -30,7 +35,7 @@ const attemptTwice = async (call: () => Promise<unknown>, timeoutMs: number): Pr
   return attempt(call);
 };
 
-/** The SDK's time-out covers only silence, so a slow answer needs a deadline. */
+/** The SDK's timeout covers only silence, so a slow response needs a deadline. */
 const withinDeadline = async (call: Promise<Outcome<unknown>>, timeoutMs: number): Promise<Outcome<unknown>> => {
   const late = Promise.withResolvers<Outcome<unknown>>();
   const timer = setTimeout(() => late.resolve({ kind: 'unknown', reason: 'timeout' }), timeoutMs);
@@ -41,7 +46,7 @@ const withinDeadline = async (call: Promise<Outcome<unknown>>, timeoutMs: number
   }
 };
 
-/** The SDK's answer if Braintree refused the fields: it does not throw. */
+/** The SDK returns this object, instead of throwing, if Braintree refused the fields. */
 const refusedAnswer = z.looseObject({ success: z.literal(false) });
 const collection = z.looseObject({ deepErrors: z.function({ input: [], output: z.unknown() }) });
 const problems = z.array(z.looseObject({ code: z.string(), attribute: z.optional(z.string()) }));
@@ -62,7 +67,10 @@ const refusalOf = (errors: unknown): Outcome<never> => {
   return { kind: 'refused', reason: problem?.code ?? 'unprocessable', parameter: problem?.attribute };
 };
 
-/** The SDK hides the status, but names the error after it: 401, 403, 404, 426; 429. After other errors, the outcome is unknown. */
+/**
+ * The SDK hides the status, but its error names reflect 401, 403, 404, 426 and 429. After other errors, the outcome is
+ * unknown.
+ */
 const BY_NAME = wordTable<StatusMeaning>({
   authenticationError: 'refused',
   authorizationError: 'refused',
@@ -72,7 +80,7 @@ const BY_NAME = wordTable<StatusMeaning>({
   tooManyRequestsError: 'not_done',
 });
 
-/** Our words for the refusals that the SDK names. */
+/** Our reasons for the refusals that the SDK names. */
 export const BRAINTREE_NOT_FOUND = 'not_found';
 const REASONS = wordTable<string>({
   authenticationError: 'authentication_failed',
@@ -97,7 +105,7 @@ const failureOf = (error: unknown): Outcome<never> => {
 const ERROR: Outcome<never> = { kind: 'unknown', reason: 'error' };
 const REQUEST_FAILED = 'Unexpected request error';
 
-/** The SDK passes on the text of a network error. An AggregateError lists the addresses that failed to connect. */
+/** The SDK returns the text of a network error. An AggregateError means that no connection was established. */
 const connectionFailure = (message: string): Outcome<never> => {
   if (message === 'Request timed out') return { kind: 'unknown', reason: 'timeout' };
   if (!message.startsWith(REQUEST_FAILED)) return ERROR;

@@ -1,4 +1,8 @@
-/** Types of the parts of Braintree's SDK that the adapter uses; the SDK has no types. Answers are parsed, not trusted. */
+/**
+ * @module Types of the parts of Braintree's SDK that the adapter uses, because the SDK has no types. Responses are
+ * parsed, not trusted.
+ */
+
 declare module 'braintree/lib/braintree/environment.js' {
   export class Environment {
     static readonly Production: Environment;
@@ -11,7 +15,7 @@ declare module 'braintree/lib/braintree/config.js' {
 
   export class Config {
     constructor(options: { environment: Environment; merchantId: string; publicKey: string; privateKey: string });
-    /** Milliseconds. */
+    /** In milliseconds. */
     timeout: number;
     baseMerchantPath(): string;
   }

@@ -1,11 +1,13 @@
+/**
+ * @module The access token of PayPal's API, obtained with client id and secret and valid for some hours. The client
+ * keeps the token until a minute before it expires, and all waiting calls share one token request. If PayPal refuses
+ * the token, the client requests a new one.
+ */
+
 import * as z from 'zod/mini';
 import type { Exchanged, HttpClient, HttpRequest } from '../vendor-http.ts';
 import type { PaypalExchange } from './outcome.ts';
 
-/**
- * PayPal's calls need an access token, which client id and secret request for some hours. The client keeps it until a
- * minute before its end. All waiting calls share one token request. If PayPal refuses the token, the client requests a new one.
- */
 export interface PaypalClient {
   readonly id: string;
   readonly secret: string;
@@ -40,7 +42,7 @@ export const withAccessToken = (http: HttpClient, client: PaypalClient): PaypalE
     return { kind: 'done', value: kept };
   };
 
-  /** The kept token, unless PayPal has just refused it; else a new token, shared by all waiting calls. */
+  /** The current token, unless PayPal has just refused it. Otherwise a new token, shared by all waiting calls. */
   const token = (refused?: string): Promise<Exchanged<Token>> => {
     if (kept && kept.until > Date.now() && kept.text !== refused) {
       return Promise.resolve({ kind: 'done', value: kept });
@@ -64,6 +66,6 @@ export const withAccessToken = (http: HttpClient, client: PaypalClient): PaypalE
   };
 };
 
-/** Without a valid token PayPal does nothing: the request is not sent, or refused unread. */
+/** Without a valid token, PayPal does nothing: the request is not sent, or it is refused unread. */
 const unasked = <T>(token: Exclude<Exchanged<T>, { kind: 'done' }>): Exclude<Exchanged<T>, { kind: 'done' }> =>
   token.kind === 'unknown' ? { kind: 'not_done', reason: 'unreachable' } : token;

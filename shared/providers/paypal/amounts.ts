@@ -1,17 +1,27 @@
+/**
+ * @module PayPal's amounts, which are decimal strings in the major unit, and the currencies that it accepts.
+ * Conversion is exact in both directions.
+ */
+
 import { currencyDigits } from '../../core/money.ts';
 import { amountsBy, currencyTable } from '../currencies.ts';
 import type { Amount } from '../payment-port.ts';
 
-/** PayPal writes amounts as decimals of the major unit. */
+/** An amount in PayPal's format, as a decimal string in the major unit. */
 export interface PaypalMoney {
   readonly currency_code: string;
   readonly value: string;
 }
 
-/** MAX_VALUE_EXCEEDED of Orders v2 names 999999999999999.99; the decimals of that are more than a number holds exactly. */
+/**
+ * The error MAX_VALUE_EXCEEDED of Orders v2 names the limit 999999999999999.99. It matters only for currencies without
+ * decimals, because with decimals it exceeds the greatest safe integer.
+ */
 const MOST_UNITS = 999_999_999_999_999;
 
-/** developer.paypal.com/api/rest/reference/currency-codes; PayPal takes only whole units of HUF, JPY and TWD. */
+/**
+ * Source: developer.paypal.com/api/rest/reference/currency-codes. PayPal accepts only whole units of HUF, JPY and TWD.
+ */
 export const PAYPAL_CURRENCIES = currencyTable(
   {
     0: 'HUF JPY TWD',
@@ -22,7 +32,7 @@ export const PAYPAL_CURRENCIES = currencyTable(
 
 export const paypalAmounts = amountsBy(PAYPAL_CURRENCIES);
 
-/** @returns undefined if PayPal cannot express the amount: another currency, or 12.34 HUF. */
+/** @returns undefined if PayPal cannot express the amount, such as 12.34 HUF or an amount in an unsupported currency */
 export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
   const units = paypalAmounts.toProvider(amount);
   const digits = PAYPAL_CURRENCIES.get(amount.currency)?.digits;
@@ -33,13 +43,13 @@ export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
 };
 
 /**
- * ISO 4217 minor units of PayPal's amount, exactly. A value between two units stays a fraction and matches no record;
- * undefined for an invalid currency.
+ * Converts PayPal's amount exactly to ISO 4217 minor units. A value between two units stays a fraction and matches no
+ * record; undefined for an invalid currency.
  */
 export const centsOf = ({ currency_code: currency, value }: PaypalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;
 
-/** ISO 4217 minor units of an amount that went back; undefined if it is no whole number of them above zero. */
+/** ISO 4217 minor units of a refunded or disputed amount; undefined unless it is a whole number above zero. */
 export const wholeCentsOf = (money: PaypalMoney): number | undefined => {
   const cents = centsOf(money);
   return cents !== undefined && Number.isSafeInteger(cents) && cents > 0 ? cents : undefined;

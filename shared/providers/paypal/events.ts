@@ -1,3 +1,8 @@
+/**
+ * @module Reads PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. There are
+ * no subscription events, because the service bills the subscriptions of PayPal payers.
+ */
+
 import * as z from 'zod/mini';
 import { secondsOf, wordTable } from '../adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
@@ -14,10 +19,6 @@ import {
 } from './schemas.ts';
 import { tokenFacts } from './tokens.ts';
 
-/**
- * PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. There are no subscription
- * events: the service bills subscriptions of PayPal payers.
- */
 const eventSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   event_type: z.string().check(z.minLength(1), z.maxLength(128)),
@@ -68,7 +69,7 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
   };
 };
 
-/** A completed order needs no entry: the event of its capture reports the result. */
+/** A completed order needs no entry, because the event of its capture reports the result. */
 const ORDER_EVENTS = wordTable<InboundEventType>({
   'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',
   'CHECKOUT.ORDER.VOIDED': 'payment_intent.canceled',
@@ -106,8 +107,8 @@ const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
 };
 
 /**
- * PayPal sends the refund, which names its capture by a link. Of a capture that PayPal itself reversed it may send the capture
- * alone; its refunds are then read at PayPal.
+ * The resource is the refund, which names its capture in a link. For a capture that PayPal itself reversed, the
+ * resource may be only the capture; the refunds are then read from PayPal.
  */
 const REFUND_EVENTS: readonly string[] = [
   'PAYMENT.CAPTURE.REFUNDED',
@@ -141,7 +142,7 @@ const disputeSaid = (rawType: string, resource: unknown): Said | undefined => {
   return { type: 'dispute.updated', object: { ...NO_OBJECT, id: dispute.disputeId, chargedAs, dispute } };
 };
 
-/** An event about money that goes back is refused if it cannot be read. */
+/** Events about refunds and disputes. An unreadable event of these types is refused. */
 const MONEY_BACK: readonly string[] = [...REFUND_EVENTS, ...DISPUTE_EVENTS];
 
 const READERS = [captureSaid, orderSaid, tokenSaid, refundSaid, disputeSaid] as const;

@@ -1,3 +1,9 @@
+/**
+ * @module Payments at PayPal. The intent is an order, and its capture moves the money. A saved method is sent only
+ * with the confirmation, because PayPal immediately captures an order that is created with a saved method. Without a
+ * method, the payer approves the order at PayPal.
+ */
+
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
@@ -18,10 +24,6 @@ import { expiredOrder, readPaypalOrder } from './report.ts';
 import { type Order, paypalOrderSchema } from './schemas.ts';
 import { findKind, paypalCustomer } from './tokens.ts';
 
-/**
- * The intent is an order; its capture moves the money. A saved method is sent only with the confirmation, because PayPal
- * captures an order that is created with a saved method at once. Without a method, the payer approves the order at PayPal.
- */
 export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
   createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
     const amount = paypalMoney(input);
@@ -36,7 +38,7 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
           {
             reference_id: REFERENCE,
             custom_id: input.paymentId,
-            // PayPal refuses a second capture under the same number, for any order.
+            // PayPal refuses a second capture with the same invoice number, for any order.
             invoice_id: input.paymentId,
             amount,
             ...(input.description && { description: shortened(input.description) }),
@@ -54,7 +56,7 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
     const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
     const found = await findPaypalOrder(call, input.intentId);
-    // The record's fields make the order that replaces it.
+    // The order has expired; the report is built from our record.
     if (isGone(found)) return { kind: 'done', value: expiredOrder(knownOf(input)) };
     if (found.kind !== 'done') return found;
     if (!OPEN.includes(found.value.status)) return NOT_OPEN;
@@ -69,13 +71,13 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
     if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
     const found = await findPaypalOrder(call, input.intentId);
     if (found.kind === 'refused' || found.kind === 'declined') return captured;
-    // This attempt may have captured the order: if the read fails, the outcome is unknown.
+    // This attempt may have captured the order, so a failed read leaves an unknown outcome.
     if (found.kind !== 'done') return afterChange(found);
     const report = readPaypalOrder(found.value, known);
     return report.status === 'failed' ? SPENT : answered(report, input);
   },
 
-  /** PayPal cannot cancel an order: an order without a capture expires. */
+  /** PayPal cannot cancel an order. An order without a capture expires. */
   cancelIntent: async (known: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
     const found = await findPaypalOrder(call, known.intentId);
     const canceled = { ...known, status: 'canceled' } as const;
@@ -93,7 +95,9 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
   },
 });
 
-/** A declined card leaves a declined capture. A charge without its payer cannot wait for the payer. */
+/**
+ * Turns a failed capture into a decline. Without the payer present, a charge that needs the payer is declined as well.
+ */
 const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outcome<ProviderPayment> => {
   const { status, failureCode = 'do_not_honor', attemptRef } = report;
   if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef };
@@ -115,17 +119,17 @@ const isGone = (outcome: Outcome<unknown>): boolean =>
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 const SPENT = { kind: 'refused', reason: INTENT_SPENT } as const;
 
-/** Statuses before the payer's approval, in which an order can be changed. */
+/** Order statuses before the payer's approval, in which the order can be changed. */
 const OPEN: readonly string[] = ['CREATED', 'SAVED', 'PAYER_ACTION_REQUIRED'];
 
-/** Refusals that depend on the state of the order, which must be read. */
+/** Refusals that depend on the state of the order, which must then be read. */
 const UNCLEAR: readonly string[] = ['ORDER_ALREADY_CAPTURED', 'ORDER_NOT_APPROVED', 'PAYER_ACTION_REQUIRED'];
 
 const REFERENCE = 'default';
 const MAX_DESCRIPTION_LENGTH = 127;
 const shortened = (description: string): string => cutText(description, MAX_DESCRIPTION_LENGTH);
 
-/** PayPal must answer with the whole order, not only its id. */
+/** Requests the whole order in the response, not only its id. */
 const WHOLE = { prefer: 'return=representation' };
 const keyed = ({ idempotencyKey }: CallOptions) => ({ 'paypal-request-id': idempotencyKey, ...WHOLE });
 
@@ -149,21 +153,21 @@ const payerSource = ({
   },
 });
 
-/** Captures what the payer approved, or charges the saved method in the same call. */
+/** Captures the approved order, or charges the saved method in the same call. */
 const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
   const source = await sourceOf(call, input);
   if (source.kind !== 'done') return source;
   return call({
     method: 'POST',
     path: `${pathOf(input.intentId)}/capture`,
-    // An attempt that continues with another order needs another key.
+    // If the attempt continues with another order, it needs another key.
     headers: keyed({ idempotencyKey: `${input.idempotencyKey}:${input.intentId}` }),
     body: source.value ? { payment_source: source.value } : {},
     answer: paypalOrderSchema,
   });
 };
 
-/** The saved method as PayPal takes it; undefined where the payer has approved the order. */
+/** The saved method in PayPal's format; undefined if the payer has approved the order. */
 const sourceOf = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<object | undefined>> => {
   const { method, methodKind } = input;
   if (method === undefined) return { kind: 'done', value: undefined };
@@ -180,14 +184,14 @@ const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): ob
     ? { paypal: { vault_id: method } }
     : { card: { vault_id: method, stored_credential: storedCredential(input), ...returnOf(input) } };
 
-/** Who starts the charge of a stored card. PayPal's schema has no such field for a wallet. */
+/** Who initiates the charge of a stored card. PayPal's schema has no such field for a wallet. */
 const storedCredential = ({ offSession, isRecurring }: ConfirmIntent) => ({
   payment_initiator: offSession ? 'MERCHANT' : 'CUSTOMER',
   payment_type: isRecurring ? 'RECURRING' : offSession ? 'UNSCHEDULED' : 'ONE_TIME',
   usage: 'SUBSEQUENT',
 });
 
-/** Where a payer who has authenticated the card comes back to. */
+/** The page to which the payer returns after authenticating the card. */
 const returnOf = ({ offSession, returnUrl }: ConfirmIntent) =>
   !offSession && returnUrl ? { experience_context: { return_url: returnUrl, cancel_url: returnUrl } } : {};
 
@@ -202,9 +206,9 @@ const updateOrder = async (
     if (patched.kind !== 'done') return patched;
   }
   const approvedByPayer = input.method === null || (input.method === undefined && order.payment_source?.paypal);
-  // The fields of the payer's approval cannot be patched.
+  // The fields of the payer's approval cannot be patched, so the payment source is confirmed again.
   const updated = approvedByPayer ? await askPayer(call, input) : await findPaypalOrder(call, order.id);
-  // The order has been changed: a later failure does not undo the change.
+  // The order has already changed, and a later failure does not undo the change.
   const outcome = patches.length > 0 ? afterChange(updated) : updated;
   return mapOutcome(outcome, (now) => readPaypalOrder(now, knownOf(input)));
 };

@@ -1,3 +1,8 @@
+/**
+ * @module Turns PayPal's refusals into outcomes. A refusal of the payment method is a decline with one of our decline
+ * codes; any other refusal keeps PayPal's issue as its reason.
+ */
+
 import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
 import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../vendor-http.ts';
@@ -6,10 +11,10 @@ import { paypalRefusalSchema } from './schemas.ts';
 /** One call of PayPal's API. */
 export type PaypalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 
-/** One call of PayPal's API, with an unparsed refusal. */
+/** One call of PayPal's API that returns a refusal unparsed. */
 export type PaypalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
 
-/** @param read the meaning of a refusal; by default, of a refused charge */
+/** @param read turns a refusal into an outcome; by default as the refusal of a charge */
 export const callsBy =
   (exchange: PaypalExchange, read: ReadRefusal = chargeRefusal): PaypalCall =>
   async (request) => {
@@ -17,10 +22,10 @@ export const callsBy =
     return exchanged.kind === 'answered no' ? read(exchanged.status, exchanged.body) : exchanged;
   };
 
-/** PayPal's reason for an id that is unknown or expired. */
+/** Our reason if PayPal reports an id as unknown or expired. */
 export const PAYPAL_NOT_FOUND = 'RESOURCE_NOT_FOUND';
 
-/** PayPal's issue is the reason of the refusal. */
+/** A refusal whose reason is PayPal's issue. */
 export const paypalRefusal = (status: number, body: unknown): Refusal => {
   if (status === 404) return { kind: 'refused', reason: PAYPAL_NOT_FOUND };
   const parsed = paypalRefusalSchema.safeParse(body);
@@ -35,7 +40,7 @@ const chargeRefusal = (status: number, body: unknown): Failed => {
   return code && status === 422 ? { kind: 'declined', code, attemptRef: undefined } : refusal;
 };
 
-/** Refusals of the payment method: the payer may pay with another method. */
+/** Refusals of the payment method, after which the payer may pay with another method. */
 const DECLINES = wordTable<DeclineCode>({
   INSTRUMENT_DECLINED: 'do_not_honor',
   TRANSACTION_REFUSED: 'do_not_honor',
@@ -72,7 +77,7 @@ const parameterOf = (issue: string, field: string | undefined): string | undefin
   return PARAMETERS.get(issue) ?? field?.split('/').at(-1);
 };
 
-/** Processor codes about a card that PayPal passes on. */
+/** Processor codes about a card, which PayPal passes on. */
 const BY_PROCESSOR = wordTable<DeclineCode>({
   '00N7': 'incorrect_cvc',
   '5110': 'incorrect_cvc',

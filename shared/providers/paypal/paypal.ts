@@ -1,3 +1,8 @@
+/**
+ * @module The PayPal adapter, with our own HTTP client, because PayPal's SDK supports neither webhooks nor another
+ * base URL.
+ */
+
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { type AdapterOptions, notOffered } from '../adapter.ts';
 import type { EventReceiver } from '../event-port.ts';
@@ -12,13 +17,15 @@ import { paypalRefunds } from './refunds.ts';
 import { paypalVault } from './vault.ts';
 import { webhookVerifier } from './verify.ts';
 
-/** PayPal, with our own client: its SDK has no webhooks and no setting for another base URL. */
 const LIVE_BASE = 'https://api-m.paypal.com';
 
-/** Set-up tokens, and the simulator's test values; the ids of vaulted payment tokens have small letters. */
+/**
+ * The form of set-up tokens and of the simulator's test values. Ids of vaulted payment tokens contain lower-case
+ * letters.
+ */
 const ONE_TIME = /^[0-9A-Z-]+$/;
 
-/** @returns undefined if the slot lacks client id or secret: it is closed. */
+/** @returns undefined if client id or secret is missing; the slot is then closed */
 export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   const exchange = openExchange(options);
@@ -38,7 +45,9 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   };
 };
 
-/** @returns undefined if the slot lacks the webhook id, or the keys of the call that verifies: its route is closed. */
+/**
+ * @returns undefined if the webhook id, or a key of the verification call, is missing; the webhook route is then closed
+ */
 export const openPayPalReceiver = (options: AdapterOptions): EventReceiver | undefined => {
   const { WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = options.settings;
   const exchange = openExchange(options);

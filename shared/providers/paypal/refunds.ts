@@ -1,3 +1,8 @@
+/**
+ * @module Refunds and disputes at PayPal. PayPal refunds a capture, and the order lists the refunds of its captures.
+ * The reason of a refund is not sent, because PayPal has only a note that the payer reads.
+ */
+
 import { isIdOf } from '../../core/ids.ts';
 import type { DisputeStatus, RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -23,10 +28,6 @@ import {
   paypalRefundSchema,
 } from './schemas.ts';
 
-/**
- * PayPal gives back the money of a capture; the order lists the refunds of its captures. The reason of a refund is not sent:
- * PayPal has only a note, which the payer reads.
- */
 export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
   const call = callsBy(exchange, refundRefusal);
   return {
@@ -58,7 +59,7 @@ export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
   };
 };
 
-/** PayPal refunds a capture with an open case only whole. */
+/** PayPal refuses partial refunds of a capture with an open case. */
 const REFUSALS = wordTable<string>({
   REFUND_AMOUNT_EXCEEDED: REFUND_EXCEEDS,
   CAPTURE_FULLY_REFUNDED: REFUND_EXCEEDS,
@@ -70,7 +71,7 @@ const refundRefusal = (status: number, body: unknown) => {
   return { ...refusal, reason: REFUSALS.get(refusal.reason) ?? refusal.reason };
 };
 
-/** The refund as the order lists it, read by its id if the order shows too little of it. */
+/** The refund from the order. If the order shows too few fields, the refund is read by its id. */
 const wholeRefund = async (call: PaypalCall, listed: { readonly id: string }): Promise<Outcome<ProviderRefund>> => {
   const parsed = paypalRefundSchema.safeParse(listed).data;
   const refund = parsed && readPaypalRefund(parsed);
@@ -83,7 +84,9 @@ const DISPUTES = '/v1/customer/disputes';
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 
-/** Oldest first; PayPal lists the newest first. PayPal's link to the next page holds the query of the next page. */
+/**
+ * All disputes of a capture, oldest first; PayPal lists the newest first. The link to the next page contains its query.
+ */
 const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcome<readonly PaypalDispute[]>> => {
   const found: PaypalDispute[] = [];
   let query = `?${new URLSearchParams({ disputed_transaction_id: captureId, page_size: String(PAGE_SIZE) })}`;
@@ -99,7 +102,7 @@ const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcom
   return UNREADABLE;
 };
 
-/** The list does not tell for whom a dispute was resolved, and may leave out until when an open one takes evidence. */
+/** The list omits the outcome of a resolved dispute, and may omit the evidence deadline of an open one. */
 const wholeDispute = async (call: PaypalCall, listed: PaypalDispute): Promise<Outcome<ProviderDispute>> => {
   if (listed.status !== RESOLVED && listed.seller_response_due_date !== undefined)
     return readable({ kind: 'done', value: readPaypalDispute(listed) });
@@ -107,7 +110,7 @@ const wholeDispute = async (call: PaypalCall, listed: PaypalDispute): Promise<Ou
   return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalDisputeSchema }), readPaypalDispute));
 };
 
-/** An answer without a field that the service needs: what PayPal did is looked up later. */
+/** The outcome of a response without a required field. The state at PayPal is looked up later. */
 const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
 
 const readable = <T>(outcome: Outcome<T | undefined>): Outcome<T> => {
@@ -115,7 +118,7 @@ const readable = <T>(outcome: Outcome<T | undefined>): Outcome<T> => {
   return outcome.value === undefined ? UNREADABLE : { kind: 'done', value: outcome.value };
 };
 
-/** One after the other; the first outcome that is not done ends the list. */
+/** Reads the items in sequence. The first outcome that is not done stops the reading. */
 const each = async <A, T>(items: readonly A[], read: (item: A) => Promise<Outcome<T>>): Promise<Outcome<T[]>> => {
   const values: T[] = [];
   for (const item of items) {
@@ -126,14 +129,14 @@ const each = async <A, T>(items: readonly A[], read: (item: A) => Promise<Outcom
   return { kind: 'done', value: values };
 };
 
-/** Reads PayPal's refunds and disputes, as answers and events hold them. PayPal has no reason of a refund. */
+/** Reads a refund of a response or an event. PayPal stores no reason of a refund. */
 export const readPaypalRefund = (refund: PaypalRefund): ProviderRefund | undefined => {
   const { id, status, amount, create_time: at } = refund;
   const amountCents = amount && wholeCentsOf(amount);
   if (!amount || amountCents === undefined || status === undefined || at === undefined) return undefined;
   return {
     refundId: id,
-    // A status that this adapter does not know is not final; the refund is looked up again.
+    // A status unknown to this adapter is not final, so the refund is looked up again.
     status: REFUND_STATUS.get(status) ?? 'pending',
     amountCents,
     currency: amount.currency_code,
@@ -144,7 +147,7 @@ export const readPaypalRefund = (refund: PaypalRefund): ProviderRefund | undefin
   };
 };
 
-/** A refund that was made without an id of ours has the capture's: our payment id. */
+/** A refund made without our refund id has the id of its capture, which is our payment id. */
 const ourRefundId = ({ custom_id: id }: PaypalRefund): string | undefined =>
   id === undefined || isIdOf('payment', id) ? undefined : id;
 
@@ -157,7 +160,7 @@ const REFUND_STATUS = wordTable<RefundStatus>({
 
 const ENDED_WITHOUT_MONEY: readonly string[] = ['FAILED', 'CANCELLED'];
 
-/** PayPal's ids of the charged payment, by the links and ids of a refund or of the capture itself: the capture first. */
+/** PayPal's ids of the charged payment, capture first, from the links and ids of a refund or of the capture itself. */
 export const chargedAsOf = (resource: unknown): readonly string[] => {
   const named = captureNameSchema.safeParse(resource).data;
   const { capture_id: capture, order_id: order } = named?.supplementary_data?.related_ids ?? {};
@@ -167,7 +170,7 @@ export const chargedAsOf = (resource: unknown): readonly string[] => {
 
 const CAPTURE_LINK = /\/v2\/payments\/captures\/([0-9A-Za-z_-]+)$/;
 
-/** Undefined if the amount is no amount. */
+/** @returns undefined if the amount is not a positive whole number of minor units */
 export const readPaypalDispute = (dispute: PaypalDispute): ProviderDispute | undefined => {
   const { dispute_amount: amount, seller_response_due_date: due } = dispute;
   const amountCents = wholeCentsOf(amount);
@@ -194,8 +197,8 @@ const disputeStatus = ({ status, dispute_outcome: outcome }: PaypalDispute): Dis
 const AWAITS_SELLER: readonly string[] = ['OPEN', 'WAITING_FOR_SELLER_RESPONSE'];
 
 /**
- * The decided outcomes: for the buyer or against. The others are closed without a decision about the seller's money: canceled
- * by the buyer, paid by PayPal's protection, replaced by another dispute.
+ * Outcomes that decide for or against the buyer. A dispute with any other outcome is closed without a decision about
+ * the seller's money: canceled by the buyer, paid by PayPal's protection, or replaced by another dispute.
  */
 const DISPUTE_OUTCOME = wordTable<DisputeStatus>({
   RESOLVED_SELLER_FAVOUR: 'won',
@@ -204,6 +207,6 @@ const DISPUTE_OUTCOME = wordTable<DisputeStatus>({
   ACCEPTED: 'lost',
 });
 
-/** The captures that are disputed, by the ids that the seller sees. */
+/** The disputed captures, by the ids that the seller sees. */
 export const disputedCaptures = ({ disputed_transactions: transactions = [] }: PaypalDispute): readonly string[] =>
   transactions.flatMap(({ seller_transaction_id: id }) => id ?? []);

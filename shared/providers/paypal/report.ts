@@ -1,13 +1,15 @@
+/**
+ * @module Reads the state of a payment from PayPal's order. The order is our intent, and its capture is an attempt. A
+ * completed order may have a pending or declined capture. An order stores no refused attempts and cannot be canceled,
+ * so before a capture our record's status decides both.
+ */
+
 import { wordTable } from '../adapter.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { centsOf } from './amounts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';
 
-/**
- * PayPal's order is our intent; its capture is an attempt. A completed order may have a pending or declined capture. An order
- * stores no refused attempt and cannot be canceled: before a capture, the record's status counts for both.
- */
 type Known = Pick<KnownPayment, 'status' | 'method'>;
 
 export const readPaypalOrder = (order: Order, known: Known): ProviderPayment => {
@@ -32,7 +34,7 @@ export const readPaypalOrder = (order: Order, known: Known): ProviderPayment => 
   };
 };
 
-/** An order that PayPal no longer has: it expired without a capture. */
+/** The report of an order that PayPal no longer has, because it expired without a capture. */
 export const expiredOrder = (known: Known & Pick<KnownPayment, 'intentId'>): ProviderPayment => ({
   intentId: known.intentId,
   paymentId: known.intentId,
@@ -49,7 +51,7 @@ export const expiredOrder = (known: Known & Pick<KnownPayment, 'intentId'>): Pro
 
 export const paypalFailure = (capture: Capture) => paypalDeclineCode(capture.processor_response?.response_code);
 
-/** A status that this adapter does not know is not final; the payment is looked up again. */
+/** A status unknown to this adapter is not final, so the payment is looked up again. */
 const captureStatus = (status: string | undefined): ReportedStatus => CAPTURE_STATUS.get(status ?? '') ?? 'processing';
 
 const CAPTURE_STATUS = wordTable<ReportedStatus>({
@@ -62,10 +64,13 @@ const CAPTURE_STATUS = wordTable<ReportedStatus>({
   FAILED: 'failed',
 });
 
-/** Captures whose money went back, in part or whole. */
+/** Statuses of captures that are refunded in part or in full. */
 const REFUNDED: readonly string[] = ['PARTIALLY_REFUNDED', 'REFUNDED'];
 
-/** The capture that decides: a succeeded capture, else one that is processing, else the last failed one. */
+/**
+ * The capture that decides the status: the last succeeded capture, else the last one in processing, else the last
+ * capture.
+ */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {
   const last = (wanted: ReportedStatus) => captures.findLast(({ status }) => captureStatus(status) === wanted);
   return last('succeeded') ?? last('processing') ?? captures.at(-1);
@@ -78,7 +83,7 @@ const uncapturedStatus = (order: Order, known: Known): ReportedStatus => {
     case 'COMPLETED':
       return 'processing';
     case 'APPROVED':
-      // The payer has approved. A capture that the record has under way has not reached PayPal.
+      // The payer has approved. If the record says that a capture is in progress, that capture has not reached PayPal.
       return ['failed', 'canceled', 'processing'].includes(known.status) ? recordedStatus(known) : 'pending';
     default:
       return recordedStatus(known);
@@ -90,7 +95,7 @@ const recordedStatus = ({ status, method }: Known): ReportedStatus => {
   return method === undefined ? 'requires_payment_method' : 'created';
 };
 
-/** The names of the approval link; the name depends on how the order was created. */
+/** The possible names of the approval link, which depend on how the order was created. */
 const APPROVAL_LINKS: readonly string[] = ['payer-action', 'approve'];
 
 const nextActionOf = (order: Order, status: ReportedStatus): NextAction | undefined => {
@@ -99,7 +104,7 @@ const nextActionOf = (order: Order, status: ReportedStatus): NextAction | undefi
   return link && { type: 'redirect_to_url', url: link.href };
 };
 
-/** The method that the payer agreed to save; undefined until PayPal has created it. */
+/** The method that the payer agreed to save; undefined until PayPal has saved it. */
 export const vaultIdOf = ({ payment_source: source }: Order): string | undefined =>
   (source?.paypal ?? source?.card)?.attributes?.vault?.id;
 

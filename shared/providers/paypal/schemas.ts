@@ -1,6 +1,7 @@
+/** @module The fields of PayPal's responses and events that the adapter reads. Other fields are ignored. */
+
 import * as z from 'zod/mini';
 
-/** The fields of PayPal's answers and events that the adapter reads; other fields are ignored. */
 const moneySchema = z.looseObject({
   currency_code: z.string(),
   value: z.string().check(z.regex(/^-?(?:\d+|\d*\.\d+)$/)),
@@ -21,7 +22,7 @@ export const captureSchema = z.looseObject({
 });
 export type Capture = z.infer<typeof captureSchema>;
 
-/** The minimal form has only the id, the status and the links. */
+/** The minimal representation has only the id, the status and the links. */
 export const paypalRefundSchema = z.looseObject({
   id: z.string(),
   status: z.optional(z.string()),
@@ -32,7 +33,7 @@ export const paypalRefundSchema = z.looseObject({
 });
 export type PaypalRefund = z.infer<typeof paypalRefundSchema>;
 
-/** The fields by which a refund, or a capture itself, names the capture and its order. */
+/** The fields in which a refund, or a capture itself, names the capture and its order. */
 export const captureNameSchema = z.looseObject({
   supplementary_data: z.optional(
     z.looseObject({
@@ -42,7 +43,7 @@ export const captureNameSchema = z.looseObject({
   links: z.optional(z.array(z.looseObject({ href: z.string() }))),
 });
 
-/** The list shows a dispute without its outcome and its transactions. */
+/** The list omits the outcome and the transactions of a dispute. */
 export const paypalDisputeSchema = z.looseObject({
   dispute_id: z.string().check(z.minLength(1)),
   create_time: timeSchema,

@@ -1,3 +1,8 @@
+/**
+ * @module Payment tokens, which are PayPal's saved methods. PayPal has no customer records. It assigns a customer id
+ * with the first token; until then, our own id identifies the customer as `merchant_customer_id`.
+ */
+
 import { isIdOf } from '../../core/ids.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { ProviderMethod } from '../method-port.ts';
@@ -5,10 +10,6 @@ import type { MethodKind } from '../payment-port.ts';
 import type { PaypalCall } from './outcome.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 
-/**
- * Payment tokens are PayPal's saved methods. PayPal has no record of a customer: it gives a customer an id with the first
- * token. Until then our own id names the customer, as `merchant_customer_id`.
- */
 export const TOKENS = '/v3/vault/payment-tokens';
 
 export const tokenPath = (methodId: string): string => `${TOKENS}/${encodeURIComponent(methodId)}`;
@@ -23,7 +24,7 @@ export const reportedToken = (token: PaymentToken): ProviderMethod => ({
   ...tokenFacts(token),
 });
 
-/** A PayPal account counts as a card without number and expiry. */
+/** The stored fields of a token. A PayPal account counts as a card without number and expiry. */
 export const tokenFacts = ({
   payment_source: source,
 }: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> => {
@@ -38,13 +39,13 @@ export const tokenFacts = ({
   };
 };
 
-/** The kind of a method that the record does not tell: of a one-time token, or of an old record. */
+/** Reads the kind of a method if the record lacks it, as for a one-time token or in an old record. */
 export const findKind = async (call: PaypalCall, methodId: string): Promise<Outcome<MethodKind>> =>
   mapOutcome(await findToken(call, methodId), ({ walletType }) => (walletType === undefined ? 'card' : 'wallet'));
 
-/** The customer of a token as PayPal takes it: by PayPal's id, or by ours while PayPal has given none. */
+/** The customer of a token in PayPal's format, by PayPal's id, or by our id until PayPal assigns one. */
 export const paypalCustomer = (customerId: string) =>
   isUnnamed(customerId) ? { merchant_customer_id: customerId } : { id: customerId };
 
-/** True for a customer to whom PayPal has not given an id yet. */
+/** True if PayPal has not assigned an id to the customer yet. */
 export const isUnnamed = (customerId: string): boolean => isIdOf('customer', customerId);

@@ -1,3 +1,9 @@
+/**
+ * @module Saved methods and customers at PayPal. Saved methods are tokens in PayPal's vault. A customer keeps our own
+ * id until PayPal assigns one with the first token; the service stores PayPal's id and sends it with every later
+ * token.
+ */
+
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { notOffered } from '../adapter.ts';
@@ -9,10 +15,6 @@ import { isVaulting, vaultIdOf } from './report.ts';
 import { paymentTokenSchema } from './schemas.ts';
 import { findToken, isUnnamed, paypalCustomer, reportedToken, TOKENS, tokenPath } from './tokens.ts';
 
-/**
- * Saved methods are tokens in PayPal's vault. A customer of ours has our own id until PayPal gives it one with its first
- * token; the service stores that id, and every later token names it.
- */
 const tokensAnswer = z.looseObject({ payment_tokens: z.optional(z.array(z.looseObject({ id: z.string() }))) });
 
 export const paypalVault = (call: PaypalCall) => {
@@ -42,7 +44,7 @@ export const paypalVault = (call: PaypalCall) => {
     findMethod,
     detachMethod,
 
-    /** PayPal saves the method with the capture if the payer agreed. A method that was named by its id is saved already. */
+    /** If the payer agreed, PayPal saves the method with the capture. A method sent by its id is already saved. */
     keepMethod: async ({ intentId, method, customerId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
       const found = await findPaypalOrder(call, intentId);
       if (found.kind !== 'done') return found;
@@ -62,28 +64,28 @@ export const paypalVault = (call: PaypalCall) => {
       value: { customerId },
     }),
 
-    /** A customer without an id of PayPal's has no token. */
+    /** A customer without a PayPal id has no token. */
     deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
       if (isUnnamed(customerId)) return { kind: 'done', value: { customerId } };
       const emptied = await emptyVault(call, customerId, detachMethod);
       return mapOutcome(emptied, () => ({ customerId }));
     },
 
-    /** PayPal gets no contact details: it has its own of each payer. */
+    /** PayPal receives no contact details from us, because it has its own for each payer. */
     keptContact: (ours: CustomerDetails): CustomerDetails => ours,
     findCustomer: notOffered,
   };
 };
 
-/** A token that was saved under our id of the customer belongs to that customer; PayPal's answer may leave out our id. */
+/** A token saved under our customer id belongs to that customer, even if PayPal's response omits our id. */
 const ofCustomer = (saved: ProviderMethod, customerId: string): ProviderMethod =>
   isUnnamed(customerId) ? { ...saved, ourCustomerId: saved.ourCustomerId ?? customerId } : saved;
 
-/** The most that PayPal lists on a page. */
+/** PayPal's largest page. */
 const PAGE_SIZE = 5;
 const MAX_PAGES = 50;
 
-/** Always reads the first page, because the tokens of each page are deleted. */
+/** Reads the first page repeatedly, because the tokens of each page are deleted. */
 const emptyVault = async (
   call: PaypalCall,
   customerId: string,
@@ -101,7 +103,7 @@ const emptyVault = async (
     }
     if (tokens.length < PAGE_SIZE) return EMPTY;
   }
-  // More tokens than one deletion removes: the next try continues.
+  // More tokens remain than one run deletes. The next retry continues.
   return { kind: 'unknown', reason: 'error' };
 };
 

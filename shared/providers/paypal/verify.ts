@@ -1,18 +1,23 @@
+/**
+ * @module Verifies PayPal's webhooks with a call to PayPal. The service sends the event back byte for byte inside a
+ * larger JSON text, because the signature covers the exact bytes. Events that are clearly not from PayPal are refused
+ * without a call.
+ */
+
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { EVENT_KEPT_MS, type WebhookRequest } from '../event-port.ts';
 import type { PaypalExchange } from './outcome.ts';
 
-/**
- * PayPal itself verifies its webhooks. The service sends the event back byte for byte inside a larger JSON text, because the
- * signature covers the exact bytes. Events that are clearly not from PayPal are refused without a call.
- */
 export type SignatureCheck = 'valid' | 'invalid' | 'unavailable';
 
 export interface VerifyOptions {
   readonly exchange: PaypalExchange;
   readonly webhookId: string;
-  /** A base URL set by the operator may serve its own certificates; empty: only PayPal's certificates count. */
+  /**
+   * A base URL set by the operator may serve its own certificates. If it is empty, only PayPal's certificates are
+   * trusted.
+   */
   readonly baseUrl: string;
 }
 
@@ -20,10 +25,10 @@ const MAX_REMEMBERED = 1_000;
 
 const headersSchema = z.object({
   'paypal-auth-algo': z.literal('SHA256withRSA'),
-  // No characters that a URL parser would drop.
+  // Excludes characters that a URL parser would drop.
   'paypal-cert-url': z.pipe(z.string().check(z.regex(/^[!-~]{1,500}$/)), z.url()),
   'paypal-transmission-id': z.string().check(z.regex(/^[\w-]{1,50}$/)),
-  // Several texts decode to the same bytes; only the canonical text is valid.
+  // Several strings decode to the same bytes. Only the canonical string is valid.
   'paypal-transmission-sig': z.base64().check(
     z.minLength(1),
     z.maxLength(500),
@@ -51,12 +56,13 @@ export const webhookVerifier = (options: VerifyOptions) => {
     if (!parsed.success || text === undefined) return 'invalid';
     const signed = parsed.data;
     if (!isTrusted(signed['paypal-cert-url'], options.baseUrl)) return 'invalid';
-    // A retry may have the time of the first try. A later replay than this would no longer be a duplicate here.
+    // A retry may have the time of the first try. An older message is refused, because the service no longer recognizes
+    // it as a duplicate.
     if (now - Date.parse(signed['paypal-transmission-time']) > EVENT_KEPT_MS) return 'invalid';
     const id = signed['paypal-transmission-id'];
     const of = fingerprintOf(signed, raw);
     const known = remembered.get(id);
-    // A transmission's id is not secret, so the remembered result counts only for the same message.
+    // A transmission id is not secret, so the remembered result counts only for the same message.
     if (known?.of === of) return known.verdict;
     await beforeAsking?.();
     const verdict = await ask(options, signed, text);
@@ -64,7 +70,7 @@ export const webhookVerifier = (options: VerifyOptions) => {
   };
 };
 
-/** The bytes as text if they are exactly one JSON object, so that they are safe inside the larger JSON text. */
+/** The bytes as text if they are exactly one JSON object, which is safe to embed in the larger JSON text. */
 const jsonObjectText = (raw: Buffer): string | undefined => {
   const text = raw.toString('utf8');
   try {
@@ -85,7 +91,7 @@ const isTrusted = (certificateUrl: string, baseUrl: string): boolean => {
 const fingerprintOf = (signed: Signed, raw: Buffer): string =>
   createHash('sha256').update(JSON.stringify(signed)).update(raw).digest('hex');
 
-/** A refusal as malformed counts as FAILURE. After any other refusal the signature is not verified. */
+/** A refusal of a malformed request counts as FAILURE. After any other refusal, the signature stays unverified. */
 const MALFORMED: readonly number[] = [400, 422];
 
 const ask = async ({ exchange, webhookId }: VerifyOptions, signed: Signed, event: string): Promise<SignatureCheck> => {

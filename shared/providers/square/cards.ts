@@ -1,3 +1,8 @@
+/**
+ * @module Cards on file at Square. A card is created from a token or a payment, never changed, and disabled when it is
+ * detached.
+ */
+
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
@@ -7,7 +12,6 @@ import { type SquareCall, squareKey } from './outcome.ts';
 import { locate, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
-/** Cards on file: created from a token or a payment, never changed, disabled when they are detached. */
 const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
 
 export const squareCards = (call: SquareCall, orders: SquareOrders) => {
@@ -36,7 +40,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
   const find = async (cardId: string): Promise<Outcome<ProviderMethod>> => {
     const path = `/v2/cards/${encodeURIComponent(cardId)}`;
     const found = await call({ method: 'GET', path, answer: cardAnswer });
-    // Square still shows a disabled card, with its customer.
+    // Square still returns a disabled card, with its customer.
     if (found.kind === 'done' && found.value.card.enabled === false) return { kind: 'refused', reason: GONE };
     return mapOutcome(found, ({ card }) => reportedCard(card));
   };
@@ -46,7 +50,7 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
 
     findMethod: find,
 
-    /** A card on file is saved already; another card is created from the payment. */
+    /** A card on file is already saved. For any other method, a card is created from the payment. */
     keepMethod: async (input: KeepMethod): Promise<Outcome<ProviderMethod>> => {
       if (input.method?.startsWith(ON_FILE)) return find(input.method);
       const located = await locate(orders, input);

@@ -1,13 +1,15 @@
+/**
+ * @module The currencies that Square accepts. Square counts in the smallest unit of a currency, as ISO 4217 does, and
+ * accepts any amount from 1 unit (developer.squareup.com/docs/payment-minimums). A location accepts only its own
+ * currency.
+ */
+
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { amountsBy, currencyTable } from '../currencies.ts';
 import type { Amount, AmountRefusal } from '../payment-port.ts';
 import type { SquareCall } from './outcome.ts';
 
-/**
- * Square counts in the smallest unit of a currency, as ISO 4217 does, and takes 1 and more of it
- * (developer.squareup.com/docs/payment-minimums).
- */
 export const SQUARE_CURRENCIES = currencyTable({ 0: 'JPY', 2: 'AUD CAD EUR GBP USD' });
 
 export const squareAmounts = amountsBy(SQUARE_CURRENCIES);
@@ -19,7 +21,7 @@ export interface SquareMoney {
 
 const locationAnswer = z.looseObject({ location: z.looseObject({ currency: z.string().check(z.minLength(1)) }) });
 
-/** A location takes only its own currency, which is read once. */
+/** Checks amounts against the currency of the location, which is read once. */
 export const squareLocation = (call: SquareCall, locationId: string) => {
   let known: Promise<Outcome<string>> | undefined;
 
@@ -27,7 +29,7 @@ export const squareLocation = (call: SquareCall, locationId: string) => {
     known ??= readCurrency(call, locationId);
     const asked = known;
     const outcome = await asked;
-    // A failed read is repeated by the next payment.
+    // After a failed read, the next payment reads again.
     if (outcome.kind !== 'done' && known === asked) known = undefined;
     return outcome;
   };
@@ -62,7 +64,7 @@ export const squareMoney = (amount: Amount): SquareMoney | undefined => {
   return units === undefined ? undefined : { amount: units, currency: amount.currency };
 };
 
-/** Amount and currency of Square's money in the service's terms. */
+/** Square's money as ISO 4217 minor units and currency. */
 export const reportedMoney = ({ amount, currency }: SquareMoney) => ({
   amountCents: squareAmounts.toCents(amount, currency),
   currency,

@@ -1,3 +1,8 @@
+/**
+ * @module Customers at Square. Square clears a field only if it is sent as null, and requires a name, an e-mail
+ * address or a phone number.
+ */
+
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { joinName, splitName } from '../adapter.ts';
@@ -13,8 +18,8 @@ import { type SquareCall, squareKey } from './outcome.ts';
 import { type SquareCustomer, squareCustomerSchema } from './schemas.ts';
 
 /**
- * developer.squareup.com/docs/customers-api/use-the-api/keep-records, and CreateCustomerRequest in Square's OpenAPI file. Square
- * refuses addresses of other scripts.
+ * Sources: developer.squareup.com/docs/customers-api/use-the-api/keep-records, and CreateCustomerRequest in Square's
+ * OpenAPI file. Square refuses e-mail addresses with non-ASCII characters.
  */
 const LIMITS: ContactLimits = {
   name: { most: 300, inParts: true },
@@ -67,7 +72,7 @@ export const squareCustomers = (call: SquareCall) => ({
 
   keptContact: (ours: CustomerDetails): CustomerDetails => fittedContact(LIMITS, ours),
 
-  /** Square leaves out fields without a value. */
+  /** Square omits fields without a value. */
   findCustomer: async (customerId: string): Promise<Outcome<ReportedDetails>> =>
     mapOutcome(await call({ method: 'GET', path: pathOf(customerId), answer: customerAnswer }), ({ customer }) => ({
       ...NO_DETAILS,
@@ -109,15 +114,15 @@ const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
   phone: { phone_number: null },
 };
 
-/** Square requires a name, an e-mail or a phone; without them, our id is the name. */
+/** Square requires a name, an e-mail address or a phone number. If all are missing, our id is the name. */
 const namedSomehow = (fields: Fields, ourCustomerId: string): object => {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return Object.keys(given).length > 0 ? given : { given_name: ourCustomerId };
 };
 
 /**
- * The details that Square reports of a customer: null is cleared, and an absent field stays out. Our id in place of a name is no
- * name.
+ * The contact details that Square reports. A null field was cleared, and an absent field is left out. A name that
+ * equals our id counts as no name.
  */
 export const customerFacts = ({
   given_name: given,

@@ -1,3 +1,9 @@
+/**
+ * @module Reads Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`,
+ * and the interface's payload. There are no subscription or invoice events, because the service bills the
+ * subscriptions of Square payers.
+ */
+
 import * as z from 'zod/mini';
 import { secondsOf, wordTable } from '../adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
@@ -16,10 +22,6 @@ import {
   squareRefundSchema,
 } from './schemas.ts';
 
-/**
- * Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`, and the
- * interface's payload. There are no subscription and invoice events: the service bills subscriptions of Square payers.
- */
 const eventSchema = z.looseObject({
   event_id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
@@ -36,7 +38,7 @@ const dataSchema = z.looseObject({
       order_updated: z.optional(z.looseObject({ order_id: z.string(), state: z.nullish(z.string()) })),
       refund: z.optional(squareRefundSchema),
       dispute: z.optional(squareDisputeSchema),
-      // Square's examples name the dispute `dispute`, its schema `object`.
+      // Square's examples name this field `dispute`, but its schema names it `object`.
       object: z.optional(squareDisputeSchema),
     }),
   ),
@@ -53,7 +55,7 @@ export const readSquareEvent = (body: unknown): ProviderEvent | undefined => {
   const { event_id: id, type, created_at: at } = parsed.data;
   const data = dataSchema.safeParse(parsed.data.data).data;
   const said = data && saidBy({ type, data });
-  // An event that the service acts on and cannot read is refused.
+  // An unreadable event that the service acts on is refused.
   if (!data && isActedOn(type)) return undefined;
   if (!said && MONEY_BACK.has(type)) return undefined;
   return {
@@ -85,7 +87,7 @@ const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>
   canceled: 'payment_intent.canceled',
 };
 
-/** payment.created and payment.updated both hold the current payment. */
+/** payment.created and payment.updated both contain the current payment. */
 const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const payment = data.object?.payment;
   if (!payment || !type.startsWith('payment.')) return undefined;
@@ -104,7 +106,7 @@ const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
   };
 };
 
-/** The service acts only on an order's cancelation. */
+/** The service acts only on the cancellation of an order. */
 const orderSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const order = data.object?.order_updated;
   if (!order || type !== 'order.updated') return undefined;
@@ -135,7 +137,7 @@ const CUSTOMER_EVENTS = wordTable<InboundEventType>({
   'customer.deleted': 'customer.deleted',
 });
 
-/** The event of a deleted customer may hold only its id. */
+/** The event of a deleted customer may contain only the id. */
 const customerSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const customer = data.object?.customer;
   const id = customer?.id ?? data.id;
@@ -149,11 +151,11 @@ const MONEY_BACK: ReadonlyMap<string, MoneyBackEventType> = new Map([
   ['refund.updated', 'refund.updated'],
   ['dispute.created', 'dispute.updated'],
   ['dispute.state.updated', 'dispute.updated'],
-  // The name of dispute.state.updated in earlier versions; a subscription may have both.
+  // The earlier name of dispute.state.updated. A webhook subscription may have both.
   ['dispute.state.changed', 'dispute.updated'],
 ]);
 
-/** Both events hold the current refund. A refund of no payment is not ours. */
+/** Both refund events contain the current refund. A refund without a payment is not ours. */
 const refundSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const refund = data.object?.refund;
   if (!refund || !type.startsWith('refund.')) return undefined;

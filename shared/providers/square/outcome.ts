@@ -1,3 +1,8 @@
+/**
+ * @module Calls Square's API and turns its refusals into outcomes. An error of the payment method is a decline with
+ * one of our decline codes; an error without a decision by Square is an unknown outcome.
+ */
+
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
@@ -5,10 +10,10 @@ import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../refund-port.ts';
 import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../vendor-http.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
-/** The API version that this adapter is written for: the one of Square's SDK 46. */
+/** The API version that this adapter is written for, which is that of Square's SDK 46. */
 export const SQUARE_VERSION = '2026-09-16';
 
-/** One call of Square's API. A refusal is that of a charge, unless the caller reads it otherwise. */
+/** One call of Square's API. By default, a refusal is read as the refusal of a charge. */
 export type SquareCall = <T>(request: HttpRequest<T>, read?: ReadRefusal) => Promise<Outcome<T>>;
 
 export const squareCalls =
@@ -28,7 +33,7 @@ export const squareCalls =
 
 const MAX_KEY_LENGTH = 45;
 
-/** A hash of our key: Square takes at most 45 characters. */
+/** A hash of our idempotency key, because Square accepts at most 45 characters. */
 export const squareKey = (...parts: readonly string[]): string => fingerprint(...parts).slice(0, MAX_KEY_LENGTH);
 
 const readRefusal: ReadRefusal = (_, body) => {
@@ -44,7 +49,7 @@ const readRefusal: ReadRefusal = (_, body) => {
 
 const UNKNOWN: Failed = { kind: 'unknown', reason: 'error' };
 
-/** The refusal of a refund charges no method, so a card's error is a refusal with Square's code as well. */
+/** Reads the refusal of a refund. No method is charged, so an error of a card is also a refusal with Square's code. */
 export const readRefundRefusal: ReadRefusal = (_, body) => {
   const errors = squareRefusalSchema.safeParse(body).data?.errors ?? [];
   const [error] = errors;
@@ -61,10 +66,10 @@ const REFUND_REFUSALS = wordTable<string>({
 const isUndecided = ({ category, code }: SquareError): boolean =>
   UNDECIDED.includes(category) || code === 'TEMPORARY_ERROR';
 
-/** Categories of errors after which the outcome is unknown. */
+/** Error categories after which the outcome is unknown. */
 const UNDECIDED: readonly string[] = ['API_ERROR', 'RATE_LIMIT_ERROR'];
 
-/** The token itself is expired or used: nothing was charged. */
+/** Codes of an expired or used token. Nothing was charged. */
 const SPENT_SOURCES: readonly string[] = ['CARD_TOKEN_EXPIRED', 'CARD_TOKEN_USED', 'SOURCE_EXPIRED', 'SOURCE_USED'];
 
 const refused = ({ code, field }: SquareError): Failed => ({
@@ -94,7 +99,7 @@ const DECLINES = wordTable<DeclineCode>({
   CARD_DECLINED_VERIFICATION_REQUIRED: 'authentication_required',
 });
 
-/** Codes of the card network (ISO 8583) that Square passes on without a code of its own. */
+/** Card network codes (ISO 8583) for which Square has no code of its own. */
 const BY_ISSUER = wordTable<DeclineCode>({ '41': 'lost_card', '43': 'stolen_card' });
 
 /** The most specific decline code that we support, else do_not_honor. */

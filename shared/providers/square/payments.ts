@@ -1,3 +1,8 @@
+/**
+ * @module Payments at Square. Square has no payment before the charge, so the intent is an order, and each attempt is
+ * a payment of that order. Square charges an order only once, and a canceled order can no longer be paid.
+ */
+
 import { createHmac } from 'node:crypto';
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -15,10 +20,6 @@ import { type SquareCall, squareKey } from './outcome.ts';
 import { decisive, readSquareOrder, readSquarePayment } from './report.ts';
 import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
-/**
- * Square has no payment before the charge: the intent is an order, and each attempt is a payment of that order. Square
- * charges an order only once, and a canceled order can no longer be paid.
- */
 const orderAnswer = z.looseObject({ order: squareOrderSchema });
 const paymentAnswer = z.looseObject({ payment: squarePaymentSchema });
 
@@ -26,7 +27,7 @@ export interface SquareAccount {
   readonly call: SquareCall;
   readonly locationId: string;
   readonly accessToken: string;
-  /** The text on the payer's statement; empty: the seller's. */
+  /** The text on the payer's statement; if empty, the seller's default applies. */
   readonly descriptor: string;
 }
 
@@ -101,7 +102,10 @@ export const squarePayments = (account: SquareAccount) => {
   };
 };
 
-/** The client secret for the payer's browser. Square does not use it: its browser SDK needs application id and location. */
+/**
+ * The client secret in our own API. Square does not use it, because its browser SDK needs the application id and the
+ * location.
+ */
 const clientSecret = ({ accessToken }: SquareAccount, paymentId: string): string =>
   `${paymentId}_secret_${createHmac('sha256', accessToken).update(`client_secret:${paymentId}`).digest('hex').slice(0, 32)}`;
 
@@ -114,7 +118,10 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
       ({ order }) => order,
     ),
 
-  /** Changes the version that was read, so that it neither reuses a key for another body nor overwrites another change. */
+  /**
+   * Updates exactly the version that was read. This neither reuses an idempotency key for another body nor overwrites a
+   * concurrent change.
+   */
   put: async (order: SquareOrder, changes: object, { idempotencyKey }: CallOptions): Promise<Outcome<SquareOrder>> => {
     const version = order.version ?? 1;
     const put = await call({
@@ -139,7 +146,7 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
 const LINE = 'payment';
 const MAX_NAME_LENGTH = 512;
 
-/** One line item with the whole amount: the service computes prices, taxes and discounts. */
+/** One line item with the whole amount, because the service computes prices, taxes and discounts. */
 const contentsOf = ({ description, customerId }: OrderDetails, money: SquareMoney) => ({
   line_items: [
     {
@@ -156,7 +163,7 @@ const lineName = (description: string | undefined): string => cutText(descriptio
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 
-/** True if the order is neither paid, nor canceled, nor under payment. */
+/** True if the order is neither paid nor canceled, and no payment of it is in progress. */
 const isOpen = ({ state, tenders }: SquareOrder): boolean =>
   state === 'OPEN' &&
   (tenders ?? []).every(({ card_details: card, bank_account_details: bank }) =>
@@ -165,7 +172,7 @@ const isOpen = ({ state, tenders }: SquareOrder): boolean =>
 
 const FAILED_TENDERS: readonly string[] = ['FAILED', 'VOIDED'];
 
-/** A retry after a lost answer changes nothing. */
+/** A retry after a lost response changes nothing. */
 const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
   const money = squareMoney(input);
   if (!money) return squareAmounts.refused(input);
@@ -181,16 +188,19 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
 /** Only the newest attempts are read. */
 const MAX_ATTEMPTS_READ = 5;
 
-/** States of an order that a failed attempt does not explain. */
+/** Order states that a failed attempt does not explain. */
 const ENDED: readonly string[] = ['CANCELED', 'COMPLETED'];
 
 interface Located {
   readonly order: SquareOrder;
-  /** undefined: the order alone has the status. */
+  /** Undefined if the order alone determines the status. */
   readonly payment: ProviderPayment | undefined;
 }
 
-/** Reads the order first: its tenders may name attempts that the record does not have. */
+/**
+ * Finds the payment that decides the status. The order is read first, because its tenders may name attempts that are
+ * missing in our record.
+ */
 export const locate = async (
   orders: SquareOrders,
   { intentId, attemptRef }: KnownPayment,

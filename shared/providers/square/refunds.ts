@@ -1,3 +1,9 @@
+/**
+ * @module Refunds and disputes at Square. A refund has no field for our id, so our id is at the end of its reason, a
+ * text that the seller sees. Square's list of refunds lags behind and cannot be filtered by payment, so the refund ids
+ * in the payment are read.
+ */
+
 import * as z from 'zod/mini';
 import { type DisputeStatus, REFUND_REASONS, type RefundReason, type RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -13,10 +19,6 @@ import {
   squareRefundSchema,
 } from './schemas.ts';
 
-/**
- * Refunds and disputes at Square. A refund has no field for our id: its reason, a text that the seller sees, ends with it.
- * Square's list of refunds lags behind and cannot be limited to a payment, so the payment's own list of ids is read.
- */
 const refundAnswer = z.looseObject({ refund: squareRefundSchema });
 const refundedPaymentAnswer = z.looseObject({ payment: squareRefundedSchema });
 const disputesAnswer = z.looseObject({
@@ -62,7 +64,10 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
     return { kind: 'done', value: oldestFirst(refunds) };
   },
 
-  /** Of every location: the payment may come from a location that the service used before. */
+  /**
+   * Lists the disputes of every location, because the service may have used another location at the time of the
+   * payment.
+   */
   listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
     const disputes: ProviderDispute[] = [];
     let cursor: string | null | undefined;
@@ -77,14 +82,14 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
       if (!read) return UNREADABLE;
       disputes.push(...read);
       cursor = page.value.cursor;
-      // Square lists the newest first: disputes of the same second stay in order.
+      // Square lists the newest first. The reversal keeps disputes of the same second in order.
       if (!cursor) return { kind: 'done', value: oldestFirst(disputes.toReversed()) };
     }
     return UNREADABLE;
   },
 });
 
-/** Refunds of one payment that are read at a time. */
+/** Number of refunds read in parallel. */
 const READ_AT_ONCE = 5;
 const MAX_PAGES = 100;
 const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
@@ -99,7 +104,7 @@ interface Listed {
   readonly disputed_payment?: { readonly payment_id?: string | null | undefined } | null | undefined;
 }
 
-/** @returns undefined if a dispute of the payment cannot be read; the others do not matter */
+/** @returns undefined if a dispute of this payment is unreadable; other disputes are ignored */
 const disputesOf = (listed: readonly Listed[], paymentId: string): readonly ProviderDispute[] | undefined => {
   const read = listed
     .filter((one) => one.disputed_payment?.payment_id === paymentId)
@@ -108,12 +113,15 @@ const disputesOf = (listed: readonly Listed[], paymentId: string): readonly Prov
   return read.every((dispute) => dispute !== undefined) ? read : undefined;
 };
 
-/** Below Square's limit of 192 characters. The same refund always has the same text, as its key requires. */
+/**
+ * Stays below Square's limit of 192 characters. The text of a refund never changes, because its idempotency key
+ * requires the same body.
+ */
 const reasonText = ({ reason, refundId }: CreateRefund): string => `${wordsOf(reason ?? 'refund')} (${refundId})`;
 
 const wordsOf = (reason: string): string => reason.replaceAll('_', ' ');
 
-/** Only the exact form of our ids, after words of ours. */
+/** Matches only our own reasons, followed by the exact form of our ids. */
 const OUR_REASON = /^([a-z ]{1,40}) \((ref_[0-9a-f]{24})\)$/;
 
 const reasonIn = (words: string): RefundReason | undefined =>
@@ -133,7 +141,7 @@ export const readSquareRefund = (refund: SquareRefund): ProviderRefund => {
   };
 };
 
-/** A status that this adapter does not know is not final: the refund is looked up again. */
+/** A status unknown to this adapter is not final, so the refund is looked up again. */
 const REFUND_STATUS = wordTable<RefundStatus>({
   PENDING: 'pending',
   COMPLETED: 'succeeded',
@@ -161,7 +169,7 @@ const dueAtOf = ({ due_at: at }: SquareDispute): number | null | undefined => {
   return Number.isNaN(due) ? (at === null ? null : undefined) : Math.floor(due / 1_000);
 };
 
-/** An inquiry of the bank has the states of a dispute. A state that this adapter does not know comes before all others. */
+/** A bank inquiry has the same states as a dispute. A state unknown to this adapter counts as `needs_response`. */
 const disputeStatus = (state: string): DisputeStatus =>
   DISPUTE_STATUS.get(state.replace(/^INQUIRY_/, '')) ?? 'needs_response';
 

@@ -1,13 +1,18 @@
+/**
+ * @module Reads the state of a payment from Square's order and payments. The order is our intent, and its payment is
+ * an attempt.
+ */
+
 import { wordTable } from '../adapter.ts';
 import type { KnownPayment, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedMoney } from './currencies.ts';
 import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
-/** The record's fields that complete the status of an open order. */
+/** The fields of our record that complete the status of an open order. */
 type Known = Pick<Partial<KnownPayment>, 'status'> & { readonly method: string | null | undefined };
 
-/** Square's order is our intent; its payment is an attempt. */
+/** The report of an order without a payment. */
 export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayment => ({
   intentId: order.id,
   paymentId: order.id,
@@ -21,7 +26,10 @@ export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayme
   ourPaymentId: order.reference_id ?? undefined,
 });
 
-/** Square gets a method only with the charge, and stores no refused charge. The payment of a completed order is looked up again. */
+/**
+ * Square receives the method only with the charge and stores no refused charge, so our record completes the status. The
+ * payment of a completed order is looked up again.
+ */
 const orderStatus = ({ state }: SquareOrder, { method, status }: Known): ReportedStatus => {
   if (state === 'CANCELED') return 'canceled';
   if (state === 'COMPLETED') return 'processing';
@@ -51,7 +59,7 @@ export const squareFailure = ({
 }: Pick<SquarePayment, 'card_details' | 'bank_account_details'>) =>
   squareDeclineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
-/** A status that this adapter does not know is not final; the payment is looked up again. */
+/** A status unknown to this adapter is not final, so the payment is looked up again. */
 export const paymentStatus = (status: string): ReportedStatus => STATUSES.get(status) ?? 'processing';
 
 const STATUSES = wordTable<ReportedStatus>({
@@ -62,7 +70,10 @@ const STATUSES = wordTable<ReportedStatus>({
   CANCELED: 'canceled',
 });
 
-/** The attempt that decides: a succeeded attempt, else one that is processing, else the last failed one. */
+/**
+ * The attempt that decides the status: the last succeeded attempt, else the last one in processing, else the last
+ * attempt.
+ */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
   attempts.findLast(({ status }) => status === 'succeeded') ??
   attempts.findLast(({ status }) => status === 'processing') ??

@@ -1,6 +1,7 @@
+/** @module The fields of Square's objects that the adapter reads. Other fields are ignored. */
+
 import * as z from 'zod/mini';
 
-/** The fields of Square's objects that the adapter reads; other fields are ignored. */
 const money = z.looseObject({ amount: z.int(), currency: z.string() });
 
 const error = z.looseObject({ category: z.string(), code: z.string(), field: z.nullish(z.string()) });
@@ -17,7 +18,7 @@ export const cardSchema = z.looseObject({
 });
 export type SquareCard = z.infer<typeof cardSchema>;
 
-/** Why an attempt failed. */
+/** The reasons why an attempt failed. */
 const failures = z.nullish(z.array(z.looseObject({ code: z.string() })));
 
 export const squarePaymentSchema = z.looseObject({
@@ -36,7 +37,7 @@ export const squarePaymentSchema = z.looseObject({
 });
 export type SquarePayment = z.infer<typeof squarePaymentSchema>;
 
-/** The refunds of a payment. */
+/** The ids of the refunds of a payment. */
 export const squareRefundedSchema = z.looseObject({ refund_ids: z.nullish(z.array(z.string().check(z.minLength(1)))) });
 
 export const squareOrderSchema = z.looseObject({
@@ -74,7 +75,7 @@ export const squareRefundSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   status: z.nullish(z.string()),
   amount_money: money,
-  /** Absent from a refund of no payment. */
+  /** Absent if the refund belongs to no payment. */
   payment_id: z.nullish(z.string()),
   reason: z.nullish(z.string()),
   created_at: moment,
@@ -83,7 +84,7 @@ export type SquareRefund = z.infer<typeof squareRefundSchema>;
 
 export const squareDisputeSchema = z.looseObject({
   id: z.nullish(z.string().check(z.minLength(1), z.maxLength(255))),
-  /** The name of `id` in objects of an earlier version. */
+  /** The name of `id` in an earlier API version. */
   dispute_id: z.nullish(z.string().check(z.minLength(1), z.maxLength(255))),
   amount_money: money,
   reason: z.nullish(z.string()),
@@ -95,7 +96,7 @@ export const squareDisputeSchema = z.looseObject({
 });
 export type SquareDispute = z.infer<typeof squareDisputeSchema>;
 
-/** The answer to a declined charge includes the failed payment. */
+/** The response to a declined charge includes the failed payment. */
 export const squareRefusalSchema = z.looseObject({
   errors: z.array(error).check(z.minLength(1)),
   payment: z.nullish(

@@ -1,3 +1,8 @@
+/**
+ * @module The Square adapter, with our own HTTP client, because Square's SDK takes longer to load than a payment
+ * takes.
+ */
+
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { type AdapterOptions, listed, notOffered } from '../adapter.ts';
 import type { EventReceiver } from '../event-port.ts';
@@ -12,10 +17,9 @@ import { squareOrders, squarePayments } from './payments.ts';
 import { squareRefunds } from './refunds.ts';
 import { verifySquareSignature } from './verify.ts';
 
-/** Square, with our own client: its SDK takes longer to load than a payment takes. */
 const LIVE_BASE = 'https://connect.squareup.com';
 
-/** @returns undefined if the slot lacks token or location: it is closed. */
+/** @returns undefined if token or location is missing; the slot is then closed */
 export const openSquare = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId } = settings;
@@ -38,7 +42,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   };
 };
 
-/** @returns undefined if the slot lacks the signature key or the notification URL: its route is closed. */
+/** @returns undefined if the signature key or the notification URL is missing; the webhook route is then closed */
 export const openSquareReceiver = ({ settings, slot }: AdapterOptions): EventReceiver | undefined => {
   const { NOTIFICATION_URL: urls } = settings;
   const keys = listed(settings.SIGNATURE_KEY);

@@ -1,12 +1,14 @@
+/**
+ * @module Stripe's presentment currencies (docs.stripe.com/currencies) and their units. ISK and UGX have no decimals
+ * in ISO 4217, but Stripe counts them in hundredths; MGA has two decimals, but Stripe counts whole ariary. Amounts in
+ * currencies with three decimals must end in 0. Stripe's STD is no longer an ISO code. Stripe documents minimum
+ * charges by settlement currency; a charge in another currency must reach the converted minimum, which only Stripe
+ * knows.
+ */
+
 import type Stripe from 'stripe';
 import { amountsBy, currencyTable } from '../currencies.ts';
 
-/**
- * Stripe's presentment currencies (docs.stripe.com/currencies). ISK and UGX have no decimals in ISO 4217, but Stripe takes
- * them in hundredths; MGA has two, but Stripe takes whole ariary. Currencies of three decimals must end in 0. Stripe's STD
- * is no longer an ISO code. Stripe documents minimum charges by settlement currency; a charge in another currency must reach
- * the converted minimum, which only Stripe knows.
- */
 export const STRIPE_CURRENCIES = currencyTable(
   {
     0: 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF',
@@ -58,7 +60,7 @@ const MAXIMUM = 99_999_999;
 
 export const stripeAmounts = amountsBy(STRIPE_CURRENCIES, MAXIMUM);
 
-/** Amount and currency of a PaymentIntent or an invoice in the service's terms. */
+/** The amount of a PaymentIntent or an invoice as ISO 4217 minor units and currency. */
 export const reportedAmount = (said: Pick<Stripe.PaymentIntent, 'amount' | 'currency'>) => {
   const currency = said.currency.toUpperCase();
   return { amountCents: stripeAmounts.toCents(said.amount, currency), currency };

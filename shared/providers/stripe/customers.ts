@@ -1,9 +1,13 @@
+/** @module Customers at Stripe. Contact details beyond Stripe's limits are shortened or left out. */
+
 import type Stripe from 'stripe';
 import type { CreateCustomer, CustomerDetails, ReportedDetails, UpdateCustomer } from '../customer-port.ts';
 import { type ContactLimits, fittedContact, fittedUpdate } from '../fitted-contact.ts';
 import type { StripeCall } from './outcome.ts';
 
-/** docs.stripe.com/api/customers/create, and `maxLength` in Stripe's OpenAPI file; Stripe counts characters. */
+/**
+ * Sources: docs.stripe.com/api/customers/create, and `maxLength` in Stripe's OpenAPI file. Stripe counts characters.
+ */
 const LIMITS: ContactLimits = {
   name: { most: 256, inParts: false },
   phone: { most: 20 },

@@ -1,3 +1,5 @@
+/** @module Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */
+
 import * as z from 'zod/mini';
 import { wordTable } from '../adapter.ts';
 import { readContractEvent, STRIPES_OWN } from '../contract-event.ts';
@@ -7,7 +9,6 @@ import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
-/** Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 
 /** Fields that only Stripe's own events have. */
@@ -98,7 +99,7 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
 
 type OwnObject = z.infer<typeof ownFields>['data']['object'];
 
-/** @returns undefined if the object is not what the type names */
+/** @returns undefined if the object does not match the event type */
 const readMoneyBack = (type: MoneyBackEventType, object: OwnObject): Partial<EventObject> | undefined => {
   const intentId = idOf(object.payment_intent);
   const chargedAs = intentId === undefined ? [] : [intentId];
@@ -118,7 +119,7 @@ const readMoneyBack = (type: MoneyBackEventType, object: OwnObject): Partial<Eve
 
 type EventObject = ProviderEvent['object'];
 
-/** Amounts of Stripe's own objects, in ISO 4217 minor units. */
+/** Converts the amounts of Stripe's own objects to ISO 4217 minor units. */
 const inCents = (object: EventObject): EventObject => ({
   ...object,
   amountCents: centsOf(object),

@@ -1,3 +1,8 @@
+/**
+ * @module Saved methods and their set-ups at Stripe. A SetupIntent attaches a method to its customer, after the
+ * authentication of the payer if Stripe requires it.
+ */
+
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import {
@@ -15,7 +20,10 @@ import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { methodParameters } from './payments.ts';
 import { idOf, nextActionOf, readStripeMethod, readStripeSetup } from './report.ts';
 
-/** Stripe's refusals to detach a missing method, or (without a code) a method that is not attached: both are detached. */
+/**
+ * Stripe's refusals to detach a missing method, or (without a code) a method that is not attached. Both count as
+ * detached.
+ */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', INVALID_REQUEST]);
 
 export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
@@ -32,7 +40,7 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
       ({ id }) => ({ token: id }),
     ),
 
-  /** One call: a SetupIntent that Stripe confirms at once. It attaches the method as soon as it succeeds. */
+  /** Creates a SetupIntent that Stripe confirms immediately. It attaches the method as soon as it succeeds. */
   attachMethod: async (input: AttachMethod): Promise<Outcome<ProviderMethod>> => {
     const { token, customerId, paymentMethodId, idempotencyKey } = input;
     const attached = await call(
@@ -52,14 +60,14 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
       attachedMethod,
     );
     if (attached.kind !== 'refused' || attached.parameter !== 'payment_method') return attached;
-    // Stripe refuses a method of another customer, and one that was detached, without a code.
+    // Stripe refuses a method of another customer, or a detached method, without an error code.
     const known = await call(() => stripe.paymentMethods.retrieve(token), readStripeMethod);
     return known.kind === 'done' ? { kind: 'refused', reason: NOT_ATTACHABLE } : attached;
   },
 
   findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), readStripeMethod),
 
-  /** Stripe has already saved the method, as the intent requested. */
+  /** Stripe has already saved the method, because the intent requested it. */
   keepMethod: async ({ intentId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
     const used = await call(
       () => stripe.paymentIntents.retrieve(intentId),
@@ -122,7 +130,7 @@ export const stripeSetups = (stripe: Stripe, call: StripeCall): SetupsPort => {
     return { kind: 'done', value: { setupId, status: 'canceled', method: undefined } };
   };
 
-  /** Stripe refuses to cancel a SetupIntent that is final. */
+  /** Stripe refuses to cancel a final SetupIntent, so the set-up is read after a refusal. */
   const cancel = async (setupId: string): Promise<SetupOutcome> => {
     const canceled = await call(() => stripe.setupIntents.cancel(setupId, EXPANDED), readStripeSetup);
     if (canceled.kind !== 'refused') return canceled;

@@ -1,3 +1,8 @@
+/**
+ * @module Runs a call of Stripe's SDK and classifies its outcome: done, declined, refused, certainly not done, or
+ * unknown.
+ */
+
 import Stripe from 'stripe';
 import type { Log } from '../../core/logger.ts';
 import type { Outcome } from '../../core/outcome.ts';
@@ -6,7 +11,7 @@ import { retryAfterSeconds } from '../../platform/retry-after.ts';
 import { meaningOf, networkFailure } from '../vendor-failures.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
-/** Runs one call. Its outcome is a refusal only if Stripe certainly did nothing. */
+/** Runs one call. The outcome is a refusal only if Stripe certainly did nothing. */
 export type StripeCall = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
 
 export const stripeCalls =
@@ -50,10 +55,10 @@ const failureOf = (error: unknown): Outcome<never> => {
   }
 };
 
-/** Our word for Stripe's refusal of a refund that is greater than what is left: Stripe gives that refusal no code. */
+/** Our reason if a refund exceeds the unrefunded amount, because Stripe's refusal has no code. */
 export const EXCEEDS_UNREFUNDED = 'amount_exceeds_unrefunded';
 
-/** Our word for a refusal of a parameter or an object that Stripe gives no code. */
+/** Our reason for a refused parameter or object if Stripe's refusal has no code. */
 export const INVALID_REQUEST = 'invalid_request';
 
 const reasonOf = (error: Stripe.errors.StripeError): string => {
@@ -63,7 +68,7 @@ const reasonOf = (error: Stripe.errors.StripeError): string => {
   return /greater than unrefunded amount/i.test(error.message) ? EXCEEDS_UNREFUNDED : INVALID_REQUEST;
 };
 
-/** Stripe names no parameter for a payment method that is attached to another customer or was detached. */
+/** Stripe names no parameter if a payment method belongs to another customer or was detached. */
 const parameterOf = ({ param, code, message }: Stripe.errors.StripeError): string | undefined =>
   param ?? (code === undefined && /payment ?method/i.test(message) ? 'payment_method' : undefined);
 
@@ -75,7 +80,7 @@ const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>,
   attemptRef: idOf(error.payment_intent?.latest_charge),
 });
 
-/** Stripe runs one call per key at a time, and answers 409 to the same call in that time. */
+/** Stripe runs one call per idempotency key at a time, and responds 409 to the same call during that time. */
 const isInProgress = ({ code }: Stripe.errors.StripeError): boolean => code === 'idempotency_key_in_use';
 
 const isRefusal = (error: unknown): error is Stripe.errors.StripeError =>

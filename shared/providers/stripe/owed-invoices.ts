@@ -1,7 +1,9 @@
 /**
- * @module What is owed at Stripe. It is every open invoice of a subscription, not only the newest one: Stripe collects each
- * until it is paid or void. Whatever stops, pays or moves a subscription asks here.
+ * @module The owed invoices of a Stripe subscription. These are all its open invoices, not only the newest, because
+ * Stripe collects each until it is paid or void. Every operation that stops, pays or moves a subscription reads them
+ * here.
  */
+
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { CallOptions } from '../payment-port.ts';
@@ -22,8 +24,9 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
 
   /**
-   * The open invoices, oldest first. Each is read by itself: Stripe expands a list only as far as the id of the intent. An
-   * uncollectible invoice is left out: its merchant has written it off, and Stripe does not collect it any more.
+   * The open invoices, oldest first. Each is read separately, because Stripe expands a list only as far as the id of
+   * the intent. Uncollectible invoices are left out, because the merchant has written them off and Stripe no longer
+   * collects them.
    */
   const list = (subscriptionId: string): Promise<Outcome<Invoices>> =>
     search({ subscription: subscriptionId, status: 'open' });
@@ -46,17 +49,20 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
       ({ id }) => id,
     );
     if (voided.kind === 'unknown' || voided.kind === 'not_done') return voided;
-    // A refusal means that the invoice is not open. A charge may be under way in either case.
+    // A refusal means that the invoice is not open. In either case, a charge may still be in progress.
     return find(invoiceId);
   };
 
-  /** Voids invoices: they can no longer be paid. @returns them as they are then */
+  /**
+   * Voids the invoices, so that they can no longer be paid.
+   * @returns the invoices that are not drafts, read again afterwards
+   */
   const drop = async (owed: Invoices, options: CallOptions): Promise<Outcome<Invoices>> => {
     const held = await setCollection(owed.filter(isDraft), { ...options, collects: false });
     return held.kind === 'done' ? afterChange(await each(owed.filter(isFinal), voidOne)) : held;
   };
 
-  /** Sets whether Stripe collects the invoices: a paused collection stops only later invoices. */
+  /** Sets whether Stripe collects these invoices, because paused collection stops only later invoices. */
   const setCollection = async (
     owed: Invoices,
     { collects, idempotencyKey }: CallOptions & { readonly collects: boolean },
@@ -73,7 +79,10 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     return { kind: 'done', value: owed };
   };
 
-  /** Pays with a method, one after the other, up to the first that is declined. @returns those that are paid */
+  /**
+   * Pays the invoices with a method, in sequence, until one is declined.
+   * @returns the paid invoices
+   */
   const pay = async (owed: Invoices, { methodId, isAttended, idempotencyKey }: Paying): Promise<Outcome<Invoices>> => {
     const paid: ProviderInvoice[] = [];
     for (const { invoiceId } of owed.filter(isPayable)) {
@@ -93,7 +102,7 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
 
 interface PaidSince {
   readonly subscriptionId: string;
-  /** Epoch seconds. */
+  /** In epoch seconds. */
   readonly createdSince: number;
 }
 
@@ -115,7 +124,7 @@ const each = async <T, R>(
   return { kind: 'done', value: results };
 };
 
-/** Stripe makes the intent when it finalizes a draft. */
+/** Stripe creates the intent when it finalizes a draft. */
 const isDraft = ({ intentId, status }: ProviderInvoice): boolean => intentId === undefined && status === 'pending';
 const isFinal = (invoice: ProviderInvoice): boolean => !isDraft(invoice);
 

@@ -1,3 +1,5 @@
+/** @module Payments at Stripe. The intent is a PaymentIntent. A saved method is sent only with the confirmation. */
+
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../payment-port.ts';
@@ -84,7 +86,10 @@ interface ConfirmSteps {
   ) => Promise<PaymentOutcome>;
 }
 
-/** Stripe charges a saved method only for its own customer. An intent without it gets the customer, and a second confirm. */
+/**
+ * Stripe charges a saved method only for the customer of the method. If the intent lacks that customer, the customer is
+ * set and the intent is confirmed again.
+ */
 const confirmForCustomer = async (input: ConfirmIntent, steps: ConfirmSteps): Promise<PaymentOutcome> => {
   const { customerId, idempotencyKey } = input;
   const { confirm, setCustomer } = steps;
@@ -109,10 +114,13 @@ const confirmForCustomer = async (input: ConfirmIntent, steps: ConfirmSteps): Pr
   }
 };
 
-/** The update charges nothing, whatever its outcome. */
+/** The outcome if the update fails or is unknown, because the update charges nothing. */
 const NOTHING_CHARGED = { kind: 'not_done', reason: 'unreachable' } as const;
 
-/** A refusal because the intent's customer is not the method's. The excluded codes have other causes. */
+/**
+ * True if the refusal means that the intent and the method have different customers. The excluded codes have other
+ * causes.
+ */
 const lacksCustomer = (outcome: Outcome<ProviderPayment>): boolean =>
   outcome.kind === 'refused' && outcome.parameter === 'payment_method' && !OTHER_REFUSALS.includes(outcome.reason);
 
@@ -123,12 +131,12 @@ const CLEARED = { description: '', setup_future_usage: '' } as const;
 
 const NO_METHOD = { payment_method: '' } as const;
 
-/** Clears the method: it was removed, or it is a saved method, which only the confirmation names. */
+/** Clears a removed method, and also a saved method, which is sent only with the confirmation. */
 const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) => (method === null || isSavedMethod ? NO_METHOD : {});
 
 /**
- * Only the confirmation names a saved method. Otherwise a holder of the client secret could charge it from a browser without
- * authentication.
+ * Leaves out a saved method, which is sent only with the confirmation. Otherwise, anyone with the client secret could
+ * charge it from a browser without authentication.
  */
 const common = (input: CreateIntent | UpdateIntent) => ({
   currency: input.currency.toLowerCase(),
@@ -138,7 +146,7 @@ const common = (input: CreateIntent | UpdateIntent) => ({
   ...(input.saveMethod && { setup_future_usage: 'off_session' as const }),
 });
 
-/** A `tok_…` is card data in a one-time token; anything else names a method. */
+/** A `tok_…` is card data in a one-time token. Any other string is the id of a method. */
 export const methodParameters = (method: string | null | undefined) => {
   if (method === undefined || method === null) return {};
   if (method.startsWith('tok_')) return { payment_method_data: { type: 'card' as const, card: { token: method } } };

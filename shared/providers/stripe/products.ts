@@ -1,14 +1,15 @@
+/**
+ * @module The Stripe product of a subscription. Subscriptions to the same product of ours share one Stripe product,
+ * and so do subscriptions without a product that have the same price. The product id derives from the request, so that
+ * concurrent creations name the same product.
+ */
+
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
 import type { NewProviderSubscription } from '../subscription-port.ts';
 import type { StripeCall } from './outcome.ts';
 
-/**
- * Stripe's product of a subscription. Subscriptions to one product of ours share one product at Stripe, and so do
- * subscriptions without a product that have the same price. Its id derives from the request, so that concurrent creations
- * name the same product.
- */
 type Sold = Pick<
   NewProviderSubscription,
   'productId' | 'productName' | 'amountCents' | 'currency' | 'unit' | 'count' | 'idempotencyKey'
@@ -17,11 +18,14 @@ type Sold = Pick<
 export interface ProductMaker {
   readonly stripe: Stripe;
   readonly call: StripeCall;
-  /** The text on the payer's statement; empty: the account's. */
+  /** The text on the payer's statement; if empty, the account's default applies. */
   readonly descriptor: string;
 }
 
-/** @returns the product's id */
+/**
+ * Creates the product if it does not exist.
+ * @returns the product id
+ */
 export const ensureProduct = async (
   { stripe, call, descriptor }: ProductMaker,
   sold: Sold,
@@ -46,7 +50,9 @@ export const ensureProduct = async (
 
 const MAX_NAME_LENGTH = 250;
 
-/** Letters, digits, `_` and `-`, as Stripe's ids have them. An id of ours with another character is written in hex. */
+/**
+ * Stripe's ids consist of letters, digits, `_` and `-`. A product id with other characters is encoded in hexadecimal.
+ */
 const productIdOf = ({ productId, amountCents, currency, unit, count }: Sold): string => {
   if (productId === undefined) return `payments_price_${currency.toLowerCase()}_${amountCents}_${count}_${unit}`;
   const isPlain = /^[\w-]{1,200}$/.test(productId);

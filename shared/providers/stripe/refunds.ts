@@ -1,3 +1,8 @@
+/**
+ * @module Refunds and disputes at Stripe, which belong to a PaymentIntent. Our refund id is stored in the metadata of
+ * the refund.
+ */
+
 import type Stripe from 'stripe';
 import type { DisputeStatus, RefundReason, RefundStatus } from '../../core/money-back.ts';
 import type { Outcome } from '../../core/outcome.ts';
@@ -14,7 +19,7 @@ import {
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { EXCEEDS_UNREFUNDED, type StripeCall } from './outcome.ts';
 
-/** The largest page that Stripe gives. */
+/** Stripe's largest page. */
 const PAGE = 100;
 
 export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => ({
@@ -50,11 +55,14 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
     ),
 });
 
-/** Stripe has no word for `other`. */
+/** Stripe has no reason `other`, so it is left out. */
 const reasonParameter = (reason: RefundReason | undefined) =>
   reason === undefined || reason === 'other' ? {} : { reason };
 
-/** The bank has taken the money of a disputed charge already, or did so before it was lost. Only an inquiry takes none. */
+/**
+ * Stripe refuses the refund of a disputed charge, because the bank has already taken the money, unless the dispute is
+ * only an inquiry.
+ */
 const REFUSALS = wordTable<string>({
   charge_already_refunded: REFUND_EXCEEDS,
   [EXCEEDS_UNREFUNDED]: REFUND_EXCEEDS,
@@ -63,14 +71,14 @@ const REFUSALS = wordTable<string>({
 
 const refusalOf = (reason: string): string => REFUSALS.get(reason) ?? reason;
 
-/** Newest first, as Stripe lists. The SDK asks for page after page; each page has the deadline of a call. */
+/** Reads all pages in Stripe's order, newest first. Each page has the deadline of a call. */
 const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {
   const found: T[] = [];
   for await (const item of list) found.push(item);
   return found;
 };
 
-/** The fields that are read of a Refund, as the SDK answers it or an event holds it. */
+/** The fields of a refund that are read from a response of the SDK or from an event. */
 interface StripeRefund {
   readonly id: string;
   readonly amount: number;
@@ -102,7 +110,7 @@ const refundStatusOf = (status: string | null | undefined): RefundStatus => {
     case 'canceled':
       return status;
     default:
-      // `requires_action` waits for the payer. A status that this SDK does not know is not final.
+      // `requires_action` waits for the payer. A status unknown to this SDK is not final.
       return 'pending';
   }
 };
@@ -121,7 +129,7 @@ const reasonOf = (reason: string | null | undefined): RefundReason | undefined =
   }
 };
 
-/** The fields that are read of a Dispute. */
+/** The fields of a dispute that are read. */
 interface StripeDispute {
   readonly id: string;
   readonly amount: number;
@@ -139,17 +147,17 @@ export const readStripeDispute = (dispute: StripeDispute): ProviderDispute => ({
   reason: dispute.reason === null ? null : dispute.reason?.toLowerCase(),
   evidenceDueBy: dueByOf(dispute),
   createdAt: dispute.created,
-  // Stripe's object has no time of its last change.
+  // Stripe does not report the time of the last change.
   reportedAt: undefined,
 });
 
-/** Stripe writes 0 where the bank takes no evidence. */
+/** Stripe reports 0 if the bank accepts no evidence. */
 const dueByOf = ({ evidence_details: details }: StripeDispute): number | null | undefined => {
   if (details === undefined || details?.due_by === undefined) return details === null ? null : undefined;
   return details.due_by || null;
 };
 
-/** An inquiry (`warning_…`) counts as the state after the prefix, and so does an appeal. */
+/** The statuses of an inquiry (`warning_…`) and of an appeal count as the status after the prefix. */
 const disputeStatusOf = (status: string): DisputeStatus => {
   switch (status.replace(/^(?:warning|appeal)_/, '')) {
     case 'needs_response':
@@ -162,7 +170,7 @@ const disputeStatusOf = (status: string): DisputeStatus => {
     case 'prevented':
       return 'closed';
     default:
-      // `under_review`. A status that this SDK does not know is not final.
+      // `under_review`. A status unknown to this SDK is not final.
       return 'under_review';
   }
 };

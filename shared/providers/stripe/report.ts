@@ -1,3 +1,8 @@
+/**
+ * @module Reads Stripe's PaymentIntents, SetupIntents and payment methods, and maps Stripe's error codes to our
+ * decline codes.
+ */
+
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
@@ -6,7 +11,10 @@ import type { ProviderMethod, ProviderSetup } from '../method-port.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedAmount } from './currencies.ts';
 
-/** Reads a PaymentIntent. @param known the record's method; Stripe gets a saved method only with the confirmation */
+/**
+ * Reads a PaymentIntent.
+ * @param known the method in our record, because Stripe receives a saved method only with the confirmation
+ */
 export const readStripePayment = (
   intent: Stripe.PaymentIntent,
   known?: Pick<KnownPayment, 'method'>,
@@ -35,7 +43,8 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
     case 'requires_confirmation':
       return 'created';
     case 'requires_action':
-      // An invoice that Stripe charged without the payer: the charge failed, and the payer may pay it now.
+      // For an invoice that Stripe charged without the payer present, the charge has failed, and the payer may pay it
+      // now.
       return intent.last_payment_error ? 'failed' : 'pending';
     case 'processing':
     case 'requires_capture':
@@ -45,12 +54,12 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
     case 'canceled':
       return 'canceled';
     default:
-      // A status that this SDK does not know is not final; the payment is looked up again.
+      // A status unknown to this SDK is not final, so the payment is looked up again.
       return 'processing';
   }
 };
 
-/** The next step of the payer of a PaymentIntent or SetupIntent. */
+/** The step that the payer of a PaymentIntent or SetupIntent must take next. */
 export const nextActionOf = (
   intent: Pick<Stripe.PaymentIntent, 'status' | 'next_action'> | Pick<Stripe.SetupIntent, 'status' | 'next_action'>,
 ): NextAction | undefined => {
@@ -84,7 +93,7 @@ const setupStatusOf = ({ status }: Stripe.SetupIntent): ProviderSetup['status'] 
     case 'requires_payment_method':
       return 'failed';
     default:
-      // Also `processing` and any status that this SDK does not know: not final.
+      // `processing`, and any status unknown to this SDK, is not final.
       return 'requires_action';
   }
 };

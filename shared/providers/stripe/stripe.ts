@@ -1,3 +1,8 @@
+/**
+ * @module The Stripe adapter, with Stripe's SDK. The SDK's retries are off, because the service retries once itself,
+ * under the same idempotency key (`vendor-failures.ts`).
+ */
+
 import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Fetch } from '../../platform/fetch.ts';
@@ -15,16 +20,20 @@ import { stripeRefunds } from './refunds.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 import { verifyStripeSignature } from './verify.ts';
 
-/** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/failures.ts). */
 const LIVE_BASE = 'https://api.stripe.com';
 
-/** The version that this adapter is written for. A newer SDK has another: read Stripe's changelog before a change. */
+/**
+ * The API version that this adapter is written for. A newer SDK uses a newer version, so read Stripe's changelog before
+ * an update.
+ */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
 
-/** Tokens of Stripe.js, and the names of Stripe's test cards. Any other method may be attached to a customer. */
+/**
+ * The form of Stripe.js tokens and of the names of Stripe's test cards. Any other method may be attached to a customer.
+ */
 const ONE_TIME = /^(?:tok_|pm_card_)/;
 
-/** @returns undefined if the slot has no key: it is closed. */
+/** @returns undefined if the API key is missing; the slot is then closed */
 export const openStripe = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   if (settings.API_KEY === '') return undefined;
@@ -55,7 +64,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   };
 };
 
-/** @returns undefined if the slot has no webhook secret: its route is closed. */
+/** @returns undefined if the webhook secret is missing; the webhook route is then closed */
 export const openStripeReceiver = ({ settings, slot }: AdapterOptions): EventReceiver | undefined => {
   const secrets = listed(settings.WEBHOOK_SECRET);
   if (secrets.length === 0) return undefined;
@@ -71,5 +80,5 @@ export const openStripeReceiver = ({ settings, slot }: AdapterOptions): EventRec
 const rebased = (send: Fetch, baseUrl: string): Fetch =>
   baseUrl === '' ? send : (url, init) => send(url.replace(LIVE_BASE, baseUrl), init);
 
-// Sound: the SDK calls it with an address as text, and of the answer it reads status, headers and text alone.
+// Sound, because the SDK passes the URL as a string and reads only status, headers and text of the response.
 const asFetch = (send: Fetch): typeof fetch => send as unknown as typeof fetch;

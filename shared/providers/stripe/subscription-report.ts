@@ -1,3 +1,5 @@
+/** @module Reads Stripe's subscriptions and invoices in responses, which have all fields. */
+
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
@@ -6,7 +8,6 @@ import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../su
 import { reportedAmount } from './currencies.ts';
 import { idOf, nextActionOf, stripeDeclineCode } from './report.ts';
 
-/** Stripe's subscriptions and invoices in answers, which have all fields. */
 export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<ProviderSubscription, 'owed'> => {
   const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = requirePresent(
     readEventSubscription(subscription),
@@ -31,7 +32,10 @@ export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<
 
 const NEVER_PAID: ReadonlySet<string> = new Set(['incomplete', 'incomplete_expired']);
 
-/** Ignores the zero invoice of a trial, and the invoice of a paused period, which is voided before a charge. */
+/**
+ * The newest invoice, except the zero invoice of a trial and the invoice of a paused period, which is voided before any
+ * charge.
+ */
 const newestOf = ({ latest_invoice: newest, status }: Stripe.Subscription): ProviderInvoice | undefined => {
   if (newest === null || typeof newest === 'string') return undefined;
   const isOfTrial = status === 'trialing' || newest.billing_reason === 'subscription_create';
@@ -43,7 +47,7 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   const { invoiceId, intentId, ...news } = requirePresent(readEventInvoice(invoice));
   const intent = intentOf(invoice);
   const charged = chargedAs(invoice, intent);
-  // Paid past Stripe: no money has moved there, and Stripe has canceled the intent.
+  // Paid outside Stripe. No money moved at Stripe, and Stripe canceled the intent.
   const isPaidElsewhere = invoice.status === 'paid' && invoice.payments?.data[0]?.status === 'canceled';
   return {
     invoiceId,
@@ -73,7 +77,7 @@ const REASONS = wordTable<NonNullable<ProviderInvoice['reason']>>({
   subscription_update: 'change',
 });
 
-/** A balance that the customer owed before is part of the subtotal. */
+/** The subtotal includes any balance that the customer owed before. */
 const pricesOf = (invoice: Stripe.Invoice): InvoicePrices => {
   const inCents = (amount: number): number =>
     requirePresent(reportedAmount({ amount, currency: invoice.currency }).amountCents);
@@ -92,16 +96,16 @@ const requirePresent = <T>(value: T | undefined): T => {
   return value;
 };
 
-/** Set only if the request expanded it. */
+/** The intent of the invoice; undefined unless the request expanded it. */
 const intentOf = ({ payments }: Stripe.Invoice): Stripe.PaymentIntent | undefined => {
   const intent = payments?.data[0]?.payment.payment_intent;
   return typeof intent === 'object' ? intent : undefined;
 };
 
 /**
- * While an invoice is open, its intent has the more exact status. Where the payer attends (a first charge, or a payment by
- * the payer), the intent waits for the authentication; a renewal that needs one has failed. A charge that was under way when its
- * invoice was voided continues, and takes the money for its period.
+ * The status of the payment intent, if it decides the status of an open or void invoice. If the payer is present (for a
+ * first charge, or a payment by the payer), an intent that requires action waits for the payer. A renewal that requires
+ * action has failed. A charge in progress continues after its invoice is voided, and collects the money for its period.
  */
 const chargedAs = (
   { status, billing_reason: reason }: Stripe.Invoice,

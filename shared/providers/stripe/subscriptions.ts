@@ -1,3 +1,9 @@
+/**
+ * @module Subscriptions billed by Stripe Billing. Every call expands the newest invoice. The open invoices are read
+ * again with their intents, which have the reason why they are unpaid, because Stripe expands four levels and one call
+ * would need five.
+ */
+
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
@@ -16,10 +22,6 @@ import { MOST_LISTED, owedInvoices, PAGE } from './owed-invoices.ts';
 import { ensureProduct } from './products.ts';
 import { readStripeSubscription } from './subscription-report.ts';
 
-/**
- * Stripe Billing. Every call expands the newest invoice. The open invoices are read again with their intents, which
- * have the reason why they are unpaid (Stripe expands four levels; one call would need five).
- */
 export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor: string): SubscriptionsPort => {
   const billing = openBilling(stripe, call, descriptor);
   return {
@@ -38,7 +40,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
       const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
       if (!isGone) return found;
       const created = { gte: createdSince };
-      // Only of canceled ones does Stripe say that a list has those of deleted customers.
+      // Stripe documents only for canceled subscriptions that a list includes those of deleted customers.
       const canceled = await list({ status: 'canceled', created });
       if (canceled.kind !== 'done') return canceled;
       const expired = await list({ status: 'incomplete_expired', created });
@@ -71,7 +73,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
   };
 };
 
-/** Three years. */
+/** The longest interval that Stripe accepts, which is three years. */
 const MOST_AT_ONCE: Readonly<Record<NewProviderSubscription['unit'], number>> = {
   day: 1_095,
   week: 156,
@@ -86,7 +88,10 @@ type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
-/** By its types the SDK returns headers as an object; its fetch client returns those of the answer. */
+/**
+ * According to its types, the SDK returns headers as an object. With its fetch client, they are the Headers of the
+ * response.
+ */
 const headerOf = (headers: object, name: string): unknown =>
   'get' in headers && typeof headers.get === 'function' ? headers.get(name) : undefined;
 
@@ -104,12 +109,12 @@ const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
     }));
     if (answered.kind !== 'done') return answered;
     const { isOld, hasOneInvoice: isFirst, subscription } = answered.value;
-    // A used key returns the first answer again, which may be outdated.
+    // A used idempotency key returns the first response again, which may be outdated.
     if (isOld) return afterChange(await find(subscription.subscriptionId));
     return afterChange(await withOwed(subscription, isFirst));
   };
 
-  /** The open invoices and the newest one are read with their intents. */
+  /** Reads the open invoices and the newest one with their intents. */
   const withOwed = async (subscription: Unread, isFirst: boolean): Promise<Found> => {
     const { subscriptionId, latestInvoice: newest } = subscription;
     const listed = isFirst ? NONE : await owed.list(subscriptionId);
@@ -137,15 +142,15 @@ type Unread = Omit<ProviderSubscription, 'owed'>;
 
 const NONE = { kind: 'done', value: [] } as const;
 
-/** True while the subscription has only the invoice that came with it. */
+/** True if the subscription has only the invoice of its creation. */
 const hasOneInvoice = ({ latest_invoice: newest }: Stripe.Subscription): boolean =>
   newest === null || (typeof newest === 'object' && newest.billing_reason === 'subscription_create');
 
-/** Stripe calls a subscription active once its newest invoice is paid, even if an older one is still owed. */
+/** Stripe reports a subscription as active once its newest invoice is paid, even if an older one is still unpaid. */
 const statusBy = ({ status }: Unread, owed: readonly ProviderInvoice[]): ProviderSubscription['status'] =>
   status === 'active' && owed.some((invoice) => invoice.status === 'failed') ? 'past_due' : status;
 
-/** Stripe creates the price with the subscription, but the product needs a call of its own. */
+/** Stripe creates the price with the subscription, but the product needs a separate call. */
 const create = async (billing: Billing, input: NewProviderSubscription): Promise<Found> => {
   const { stripe, read } = billing;
   const { idempotencyKey } = input;
@@ -158,8 +163,8 @@ const create = async (billing: Billing, input: NewProviderSubscription): Promise
 };
 
 /**
- * After a declined first charge, Stripe has an incomplete subscription, whose invoice could still be paid: it is canceled.
- * An invoice that waits for the payer's authentication is not declined.
+ * Cancels the incomplete subscription that a declined first charge leaves at Stripe, because its invoice could still be
+ * paid. An invoice that waits for the payer's authentication is not declined.
  */
 const endIfDeclined = async (billing: Billing, created: Found, { idempotencyKey }: CallOptions): Promise<Found> => {
   if (created.kind !== 'done' || !created.value.isIncomplete) return created;
@@ -213,16 +218,19 @@ const changeMethod = async (billing: Billing, input: Paying): Promise<Found> =>
 
 type Paying = OfSubscription & { readonly methodId: string; readonly isAttended: boolean };
 
-/** Pays what is owed by a subscription that is past due. */
+/** Pays the open invoices of a past-due subscription. */
 const payOwed = async ({ owed, find }: Billing, found: Found, input: Paying): Promise<Found> => {
   if (found.kind !== 'done' || found.value.status !== 'past_due' || found.value.owed.length === 0) return found;
   const paid = await owed.pay(found.value.owed, input);
   if (paid.kind !== 'done') return paid;
-  // Declined, or paid already: the invoices have the result.
+  // After a decline, or if an invoice was already paid, the invoices show the result.
   return withSettled(afterChange(await find(input.subscriptionId)), paid.value);
 };
 
-/** A date that a portal has set is no flag: it is cleared by itself. */
+/**
+ * Schedules or withdraws a cancellation. A date set in Stripe's customer portal is not the flag, so it is cleared
+ * separately.
+ */
 const scheduleCancel = async (
   { update }: Billing,
   input: OfSubscription & { readonly cancel: boolean },
@@ -240,15 +248,18 @@ const withSettled = (found: Found, settled: readonly ProviderInvoice[]): Found =
   return { kind: 'done', value: { ...found.value, owed: [...settled, ...found.value.owed.filter(isLeft)] } };
 };
 
-/** Stripe names no parameter if it refuses a detached method; the call sends only the method. */
+/**
+ * Names the parameter of a refused method, because Stripe names none for a detached method. The call sends only the
+ * method.
+ */
 const refusedMethod = (changed: Found): Found =>
   changed.kind === 'refused' && changed.reason === INVALID_REQUEST
     ? { ...changed, parameter: changed.parameter ?? 'payment_method' }
     : changed;
 
 /**
- * Stripe itself stops collecting the unpaid invoices, but their payer could still pay them with a client secret: they are
- * voided. A repeated call voids them, too.
+ * Cancels the subscription and voids its unpaid invoices. Stripe itself stops collecting them, but the payer could
+ * still pay them with a client secret. A repeated call voids them as well.
  */
 const cancel = async (
   { stripe, call, owed }: Billing,
@@ -273,7 +284,9 @@ const mayOwe = (subscription: Stripe.Subscription): { readonly owes: boolean } =
   return { owes: isOpen || !hasOneInvoice(subscription) };
 };
 
-/** The status after the invoices were voided is read: at Stripe, the newest invoice that is not void decides it. */
+/**
+ * Voids the owed invoices and reads the status again, because at Stripe the newest invoice that is not void decides it.
+ */
 const dropOwed = async (
   { owed, find }: Billing,
   held: Found,
@@ -295,7 +308,7 @@ const resume = async ({ stripe, read, update }: Billing, input: OfSubscription):
   return answered.kind === 'not_done' ? afterChange(answered) : answered;
 };
 
-/** Starts and charges a new period; amounts owed before the pause are not collected. */
+/** Starts and charges a new period, and voids the invoices from before the pause. */
 const resumeInNewPeriod = async (billing: Billing, input: OfSubscription): Promise<Found> => {
   const { stripe, call, find, update } = billing;
   const current = await call(
@@ -316,7 +329,7 @@ const resumeInNewPeriod = async (billing: Billing, input: OfSubscription): Promi
   return dropOwed(billing, started, { ...input, except });
 };
 
-/** Sets whether Stripe collects the open invoices: a pause stops only later ones. */
+/** Sets whether Stripe collects the open invoices, because a pause stops only later invoices. */
 const collect = async (
   { owed }: Billing,
   changed: Found,

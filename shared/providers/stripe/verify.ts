@@ -4,11 +4,14 @@ import type { WebhookRequest } from '../event-port.ts';
 
 const CLOCK_TOLERANCE_SECONDS = 300;
 
-/** Stripe signs the time and the body (stripe-signature, hexadecimal HMAC-SHA256); a replay is refused after five minutes. */
+/**
+ * Stripe signs the time and the body (stripe-signature, hexadecimal HMAC-SHA256). A replay after five minutes is
+ * refused.
+ */
 export const verifyStripeSignature = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' | 'invalid' => {
   const header = headers['stripe-signature'];
   const [time, ...others] = header?.split(',').flatMap(timeOf) ?? [];
-  // The SDK verifies the last of several times. With one, every reader means the same.
+  // If the header has several times, the SDK verifies the last. A single time has only one meaning.
   if (!header || time === undefined || others.length > 0) return 'invalid';
   try {
     // Checks the signature only; readEvent refuses a body that is not JSON.
@@ -17,7 +20,7 @@ export const verifyStripeSignature = ({ raw, headers, now }: WebhookRequest, sec
   } catch {
     return 'invalid';
   }
-  // The SDK accepts timestamps in the future.
+  // The SDK accepts timestamps in the future, so they are limited here.
   return time - epochSeconds(now) <= CLOCK_TOLERANCE_SECONDS ? 'valid' : 'invalid';
 };
 

@@ -1,10 +1,15 @@
+/**
+ * @module The typed client of the public API, with the sign-in and the positions of the next pages. A failed call
+ * throws a Problem.
+ */
+
 import createClient from 'openapi-fetch';
 import { Problem, problemOf, unreachable } from './problem.ts';
 import { credentialHeader, endSession, keepSession, session } from './session.ts';
 import { site } from './site.ts';
 import type { paths } from './types.ts';
 
-/** The typed client of the public API; it sends the credential of the session. */
+/** The typed client of the public API, which sends the credential of the session. */
 export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath });
 
 api.use({
@@ -26,7 +31,10 @@ export interface Answered<Data> {
   readonly response: Response;
 }
 
-/** The answer of a call. @throws Problem; a session that the service no longer accepts is ended. */
+/**
+ * The response of a call. A session that the service no longer accepts is ended.
+ * @throws Problem
+ */
 export const answerOf = async <Data>(call: Promise<Called<Data>>): Promise<Answered<Data>> => {
   const { data, error, response } = await call.catch((reason: unknown) => {
     if (reason instanceof Problem) throw reason;
@@ -38,7 +46,7 @@ export const answerOf = async <Data>(call: Promise<Called<Data>>): Promise<Answe
   throw problem;
 };
 
-/** @throws Problem where the credential is refused. */
+/** @throws Problem if the credential is refused */
 export const signIn = async (credential: string): Promise<void> => {
   const headers = Object.fromEntries([credentialHeader(credential)]);
   const { data: list } = await answerOf(api.GET('/payments', { headers, params: { query: { limit: 1 } } }));
@@ -47,7 +55,7 @@ export const signIn = async (credential: string): Promise<void> => {
   keepSession({ credential, isAdmin: response.ok, name: email || id, userId: id });
 };
 
-/** The list of payments names its caller beside the data. */
+/** Reads the caller from the list of payments, which reports the caller beside its data. */
 const userIn = (list: object): { readonly email: string; readonly id: string } => {
   const context: unknown = 'user_context' in list ? list.user_context : undefined;
   if (typeof context !== 'object' || context === null) return { email: '', id: '' };
@@ -58,13 +66,13 @@ const userIn = (list: object): { readonly email: string; readonly id: string } =
   };
 };
 
-/** The position of the next page of a list by offset; undefined at its end. */
+/** The position of the next page of a list with offsets; undefined on the last page. */
 export const nextOffset = (response: Response): string | undefined => {
   const [, target] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('offset') ?? undefined);
 };
 
-/** The position of the next page of a list by cursor; undefined at its end. */
+/** The position of the next page of a list with cursors; undefined on the last page. */
 export const nextCursor = (meta: Readonly<Record<string, unknown>> | undefined): string | undefined => {
   const hasMore = meta?.['has_more'] ?? meta?.['hasMore'];
   const cursor = meta?.['next_cursor'];

@@ -1,12 +1,16 @@
+/** @module Downloads the whole result of a filter as one CSV file, which the API sends in pages of 1,000 rows. */
+
 import { type Answered, answerOf } from './client.ts';
 
-/** The whole result of a filter as one CSV file: the API sends it in pages of 1,000 rows. */
 interface CsvPage {
   readonly cursor: string | undefined;
   readonly headers: { readonly Accept: 'text/csv' };
 }
 
-/** @param ask makes the request for the page at this cursor. @param onRows is called with the rows so far. */
+/**
+ * @param ask requests the page at this cursor
+ * @param onRows called with the number of rows so far
+ */
 export const readCsv = async (
   ask: (page: CsvPage) => Promise<{ data?: unknown; error?: unknown; response: Response }>,
   onRows: (rows: number) => void,
@@ -27,7 +31,9 @@ export const readCsv = async (
 
 const LINE_END = '\r\n';
 const withoutHeader = (page: string): string => page.slice(page.indexOf(LINE_END) + LINE_END.length);
-/** Without the header row; a line end inside of a cell counts too, so this is for showing progress only. */
+/**
+ * Counts rows without the header row. A line break inside a cell counts as well, so use the number only for progress.
+ */
 const rowsIn = (page: string): number => page.split(LINE_END).length - 2;
 
 const cursorIn = (link: string): string | undefined => {
@@ -35,7 +41,7 @@ const cursorIn = (link: string): string | undefined => {
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined);
 };
 
-/** Has the browser save a text as a file. */
+/** Makes the browser save a text as a file. */
 export const saveFile = (name: string, text: string): void => {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');

@@ -1,8 +1,11 @@
+/**
+ * @module The control routes of the local host. A deployed service has none, so a deployed console never calls them.
+ */
+
 import { signal } from '@preact/signals';
 import { Problem, problemOf, unreachable } from './problem.ts';
 import { site } from './site.ts';
 
-/** The control routes of the local host. A deployed service has none, and nothing here is called there. */
 export const clockOffsetMs = signal(0);
 
 const MS_PER_MINUTE = 60_000;
@@ -22,22 +25,22 @@ const ask = async (method: 'GET' | 'POST', path: string, body?: unknown): Promis
 const noteClock = (answer: unknown): void => {
   const now = typeof answer === 'object' && answer !== null && 'now' in answer ? answer.now : undefined;
   if (typeof now !== 'string') throw new Problem('The local host does not tell its time.', { status: 200 });
-  // In whole minutes: what is less is the duration of the request.
+  // Rounded to whole minutes, because a smaller difference is the duration of the request.
   clockOffsetMs.value = Math.round((Date.parse(now) - Date.now()) / MS_PER_MINUTE) * MS_PER_MINUTE;
 };
 
-/** The service's own time: the moved clock on the local host. */
+/** The time of the service, which on the local host follows the moved clock. */
 export const serviceNow = (): number => Date.now() + clockOffsetMs.value;
 
 export const readClock = async (): Promise<void> => {
   if (site.isLocal) noteClock(await ask('GET', '/clock'));
 };
 
-/** Moves the clock forward and runs all work that falls due. */
+/** Moves the clock forward and runs all due work. */
 export const advanceClock = async (seconds: number): Promise<void> =>
   noteClock(await ask('POST', '/clock', { advance: seconds }));
 
-/** Waits until all asynchronous work is done. */
+/** Waits until all asynchronous work has finished. */
 export const settle = async (): Promise<void> => {
   await ask('POST', '/settle');
 };

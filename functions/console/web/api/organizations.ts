@@ -10,7 +10,7 @@ effect(() => {
   if (!session.value) organizations.value = [];
 });
 
-/** An answer for a session that has ended is dropped. */
+/** A response for an ended session is dropped. */
 export const readOrganizations = async (): Promise<void> => {
   const asking = session.value;
   const { data } = await answerOf(api.GET('/organizations'));

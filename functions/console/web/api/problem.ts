@@ -1,9 +1,9 @@
-/** A request that failed: what the API says, or that it could not be reached. */
+/** A failed request. It has the error of the API, or status 0 if there was no response. */
 export class Problem extends Error {
-  /** 0: there was no answer. */
+  /** 0 if there was no response. */
   readonly status: number;
   readonly code: string;
-  /** Empty where there was no answer. */
+  /** Empty if there was no response. */
   readonly requestId: string;
   readonly details: unknown;
 

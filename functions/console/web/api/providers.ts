@@ -17,13 +17,13 @@ export const readProviders = async (): Promise<void> => {
   providers.value = data.data?.providers ?? [];
 };
 
-/** `Stripe` for `provider_a`; the slot itself where it is off now. */
+/** For example `Stripe` for `provider_a`; the slot itself if it is switched off now. */
 export const providerName = (slot: string): string => {
   const found = providers.value.find(({ provider_id: id }) => id === slot);
   return found ? NAMES[found.provider] : slot;
 };
 
-/** Where the vendor's own dashboard shows a payment; undefined where it has no address for it. */
+/** The link to a payment in the vendor's dashboard; undefined if the vendor has no such link. */
 export const dashboardLink = (slot: string, providerPaymentId: string): string | undefined => {
   const found = providers.value.find(({ provider_id: id }) => id === slot);
   if (!found) return undefined;

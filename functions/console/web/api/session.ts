@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 
-/** Who is signed in. It is kept in sessionStorage only: it ends with the tab. */
+/** The signed-in user. The session is kept only in sessionStorage, so it ends with the tab. */
 export interface Session {
   /** A session ID, or a bearer token. */
   readonly credential: string;
@@ -41,7 +41,7 @@ export const endSession = (reason = ''): void => {
   session.value = undefined;
 };
 
-/** A JWT has three parts; everything else is a session ID. */
+/** A JWT has three parts. Any other credential is a session ID. */
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export const credentialHeader = (credential: string): readonly [name: string, value: string] =>

@@ -1,11 +1,11 @@
 import { endedBecause, session } from './session.ts';
 import { site } from './site.ts';
 
-/** Names the random state in sessionStorage. It shows that this tab went to the page that CONSOLE_SIGN_IN_URL names. */
+/** The sessionStorage key of the random state, which shows that this tab opened the page at CONSOLE_SIGN_IN_URL. */
 const KEY = 'payments-console-sign-in';
 const NOT_ASKED = 'The console ignored the session in this link, because the sign-in did not start in this tab.';
 
-/** Opens the sign-in page. It sends the user back to `return_to`, with `#session_id=`. */
+/** Opens the sign-in page, which sends the user back to `return_to` with `#session_id=`. */
 export const openSignInPage = (): void => {
   const state = crypto.randomUUID();
   sessionStorage.setItem(KEY, state);
@@ -17,7 +17,7 @@ export const openSignInPage = (): void => {
   location.assign(address);
 };
 
-/** Takes the session ID and the state out of the address bar and the history. */
+/** Removes the session ID and the state from the address bar and the history. */
 const takeFromAddress = (): { readonly credential: string; readonly state: string } => {
   const address = new URL(location.href);
   const fragment = new URLSearchParams(address.hash.slice(1));
@@ -28,7 +28,10 @@ const takeFromAddress = (): { readonly credential: string; readonly state: strin
   return { credential: fragment.get('session_id') ?? '', state };
 };
 
-/** A link of another person must not sign the user in: the state in the address has to be the one that this tab keeps. */
+/**
+ * A link from another person must not sign the user in, so the state in the address must equal the state that this tab
+ * stored.
+ */
 const readReturn = (): string => {
   const { credential, state } = takeFromAddress();
   if (credential === '') return '';
@@ -42,12 +45,12 @@ const readReturn = (): string => {
 
 let returned = readReturn();
 
-// A changed fragment loads no page. The sign-in page never returns this way, so the session is not used.
+// A changed fragment reloads no page. The sign-in page never returns this way, so the session is not used.
 addEventListener('hashchange', () => {
   readReturn();
 });
 
-/** The session ID that the sign-in page returned; empty without a sign-in, and on the second read. */
+/** The session ID that the sign-in page returned; empty without a sign-in, and after the first read. */
 export const takeReturnedSession = (): string => {
   const credential = returned;
   returned = '';

@@ -1,7 +1,8 @@
 /**
- * The types of the API that the console uses, all from the generated client: `npm run check` writes it first. Import types
- * keep Biome from reading the generated file, which is larger than it takes.
+ * @module The API types that the console uses, all from the generated client, which `npm run check` writes first.
+ * Import types keep Biome from reading the generated file, which exceeds its size limit.
  */
+
 type operations = import('../../../../dist/client/schema.d.ts').operations;
 export type paths = import('../../../../dist/client/schema.d.ts').paths;
 

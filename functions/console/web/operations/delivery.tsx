@@ -1,3 +1,5 @@
+/** @module The page of one attempt to deliver an event: what was sent, and the response of the target. */
+
 import { answerOf, api } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
 import type { WebhookLog } from '../api/types.ts';
@@ -8,7 +10,6 @@ import { RecordPage } from '../view/record-page.tsx';
 import { Link, withQuery } from '../view/route.tsx';
 import { answerIn, codeText, durationText } from './log-response.ts';
 
-/** One attempt to deliver an event: what was sent, and what the target answered. */
 const readEntry = async (id: string): Promise<WebhookLog> =>
   (await answerOf(api.GET('/webhooks/logs/{id}', { params: { path: { id } } }))).data;
 
@@ -82,7 +83,7 @@ const Facts = ({ entry }: { readonly entry: WebhookLog }) => {
   );
 };
 
-/** The payment that a canonical event names. */
+/** The payment in the payload of a canonical event. */
 const paymentIn = (payload: unknown): string | undefined => {
   const data: unknown = typeof payload === 'object' && payload !== null && 'data' in payload ? payload.data : undefined;
   const id: unknown = typeof data === 'object' && data !== null && 'payment_id' in data ? data.payment_id : undefined;

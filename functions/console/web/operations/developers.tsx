@@ -1,3 +1,8 @@
+/**
+ * @module The page with what a developer needs to try the service: keys and documents, and on the local host the clock
+ * and the test methods.
+ */
+
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { advanceClock, clockOffsetMs, serviceNow, settle } from '../api/local.ts';
@@ -8,7 +13,6 @@ import { duration } from '../view/format.ts';
 import { useLoaded } from '../view/load.ts';
 import { Done, Fact, Id, Loading, PageHead, ProblemNote, Time } from '../view/parts.tsx';
 
-/** What a developer needs to try the service: keys and documents, and on the local host its clock and test methods. */
 export const DevelopersPage = () => (
   <>
     <PageHead title="Developers" tab="Developers" />
@@ -187,7 +191,7 @@ const ProviderCard = ({ provider, isDefault }: ProviderCardProps) => {
   );
 };
 
-/** Methods that the simulator of the providers understands, as docs/local.md lists them. */
+/** Test methods of the provider simulator, as listed in docs/local.md. */
 const METHODS: readonly (readonly [behaviour: string, stripe: string, paypal: string, square: string])[] = [
   ['Pays', 'pm_card_visa', 'SIM-OK', 'cnon:card-nonce-ok'],
   ['Is declined', 'pm_card_visa_chargeDeclined', 'SIM-DECLINED', 'cnon:card-nonce-declined'],

@@ -1,3 +1,8 @@
+/**
+ * @module The page with open work for an operator, as far as the API reports it; `payctl` reports the rest. For
+ * platform admins.
+ */
+
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';
@@ -9,12 +14,11 @@ import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/par
 import { Link } from '../view/route.tsx';
 import { type Column, Table } from '../view/table.tsx';
 
-/** What waits for an operator, as far as the API tells; `payctl` tells the rest. For platform admins. */
 const MINUTE_MS = 60_000;
-/** As long as `payctl doctor` waits before it names a record. */
+/** The same time after which `payctl doctor` reports a record. */
 const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
 const DAY_MS = 86_400_000;
-/** Evidence that is due earlier is urgent: the operator is reminded of it. */
+/** Evidence due within this time is marked as urgent. */
 const URGENT_MS = 3 * DAY_MS;
 
 export const HealthPage = () => (
@@ -71,7 +75,7 @@ const Service = () => {
 interface PartProps {
   readonly title: string;
   readonly about: string;
-  /** What to run where the API does not do it. */
+  /** The command to run for what the API does not offer. */
   readonly command?: string;
   readonly children: ComponentChildren;
 }

@@ -1,10 +1,10 @@
 import { inWords } from '../view/format.ts';
 
-/** What a target answered, as the log entry of an attempt holds it. */
+/** The response of a target, as stored in the log entry of an attempt. */
 export interface Answer {
   readonly httpStatus: number | undefined;
   readonly durationMs: number | undefined;
-  /** Why there was no answer. */
+  /** The reason for a missing response. */
   readonly error: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export const answerIn = (response: unknown): Answer => {
   };
 };
 
-/** The status code of the answer, or the reason for a missing answer. */
+/** The status code of the response, or the reason for a missing response. */
 export const codeText = ({ httpStatus, error }: Answer): string => {
   if (httpStatus !== undefined) return String(httpStatus);
   return error === undefined ? '–' : inWords(error);

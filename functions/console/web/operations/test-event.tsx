@@ -1,3 +1,8 @@
+/**
+ * @module The dialog that sends a sample event to every target that subscribes to it, and shows the response of each
+ * target.
+ */
+
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import type { TestResult } from '../api/types.ts';
@@ -5,7 +10,6 @@ import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { Done, ProblemNote, Status } from '../view/parts.tsx';
 
-/** Sends a sample of an event to every target that subscribes to it, and shows what each answered. */
 export const CANONICAL_EVENTS = [
   'payment.succeeded',
   'payment.failed',

@@ -1,3 +1,8 @@
+/**
+ * @module The page of the attempts to deliver events to targets. Platform admins see the attempts of all owners. Other
+ * users see those of the organization or the user of their session.
+ */
+
 import { useState } from 'preact/hooks';
 import { answerOf, api, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';
@@ -13,7 +18,6 @@ import { type Column, Table } from '../view/table.tsx';
 import { answerIn, codeText, durationText } from './log-response.ts';
 import { CANONICAL_EVENTS, TestEventDialog } from './test-event.tsx';
 
-/** Attempts to deliver events to targets: of all owners for platform admins, else of the session's organization or user. */
 const STATUSES = ['success', 'failed'] as const;
 const FILTERS = ['status', 'event', 'target'] as const;
 const PER_PAGE = 100;
@@ -31,7 +35,7 @@ const readLog = async (
   return { rows: data.filter(({ direction }) => direction === 'outbound'), next: nextOffset(response) };
 };
 
-/** The API filters by status and event; the target is picked from what it sends. */
+/** The API filters by status and event. The console itself filters its rows by target. */
 const readPage = async (cursor: string | undefined): Promise<PageOf<WebhookLog>> => {
   const status = STATUSES.find((known) => known === filter('status'));
   const { rows, next } = await readLog({ status, event_type: filter('event') }, cursor);
@@ -137,10 +141,10 @@ const targetsOf = (deliveries: readonly WebhookLog[]): readonly string[] =>
 const DAY_MS = 86_400_000;
 const MOST_PAGES = 10;
 
-/** The deliveries of the last 24 hours, as far as ten pages of the log reach. */
+/** The deliveries of the last 24 hours, up to ten pages of the log. */
 interface Rates {
   readonly deliveries: readonly WebhookLog[];
-  /** False where the day has more deliveries than were read. */
+  /** False if the day has more deliveries than were read. */
   readonly isWholeDay: boolean;
 }
 

@@ -1,9 +1,10 @@
+/** @module The chart of succeeded, failed and refunded payments, side by side for each day or week. */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { count, dateInUtc, money, shortDay, wholeMoney } from '../view/format.ts';
 import type { Figures, PeriodFigures } from './figures.ts';
 
-/** Succeeded, failed and refunded side by side, for each day or week. */
 export type Measure = 'amount' | 'count';
 
 interface ChartProps {
@@ -17,7 +18,7 @@ interface ChartProps {
 interface Bar {
   readonly of: keyof Figures;
   readonly title: string;
-  /** The custom property of its colour. */
+  /** The CSS custom property of its color. */
   readonly color: string;
 }
 
@@ -31,7 +32,7 @@ const DAY_SECONDS = 86_400;
 const DAYS_OF_WEEK = 7;
 const HEIGHT = 250;
 const X_AXIS_PX = 28;
-/** The part of a period that its bars take. */
+/** The fraction of a period that its bars fill. */
 const FILLED = 0.78;
 const LABEL_PX = 64;
 const HEADROOM = 1.08;
@@ -72,7 +73,10 @@ const readingOf = (shown: PeriodFigures, { interval, measure, currency }: ChartP
   return `${when}: ${BARS.map(({ of, title }) => `${title.toLowerCase()} ${read(of)}`).join(' · ')}`;
 };
 
-/** Draws the chart into a place, and again when the place or the colours change. @returns its removal. */
+/**
+ * Draws the chart into an element, and again when the size or the colors change.
+ * @returns a function that removes the chart
+ */
 const drawn = (
   place: HTMLDivElement | null,
   props: ChartProps,
@@ -160,7 +164,7 @@ const seriesOf = (label: string, fill: string, paths: uPlot.Series.PathBuilder |
   ...(paths && { paths }),
 });
 
-/** The bar of a series: its place among the bars of a period. */
+/** Places the bar of a series among the bars of a period. */
 const barsAt = (index: number, step: number): uPlot.Series.PathBuilder | undefined => {
   const width = (step * FILLED) / BARS.length;
   const start = (index - BARS.length / 2) * width;

@@ -1,6 +1,7 @@
+/** @module Sums per currency, from the rows of the summary routes. Amounts are in minor units. */
+
 import type { SummaryRow } from '../api/types.ts';
 
-/** Sums of one currency, from the rows of the summary routes. Amounts are in minor units. */
 export interface Sum {
   readonly count: number;
   readonly cents: number;
@@ -14,11 +15,13 @@ export interface Figures {
 
 /** The figures of one day or week. */
 export interface PeriodFigures extends Figures {
-  /** The first day, as YYYY-MM-DD. */
+  /** The first day of the period, as YYYY-MM-DD. */
   readonly period: string;
 }
 
-/** `bySuccess` is grouped by currency, `byStatus` by status: only the second counts failed payments. */
+/**
+ * The rows grouped by currency (`bySuccess`) and by status (`byStatus`). Only the second group counts failed payments.
+ */
 export interface Summary {
   readonly bySuccess: readonly SummaryRow[];
   readonly byStatus: readonly SummaryRow[];
@@ -55,7 +58,7 @@ export const totalsOf = (summary: Summary, currency: string): Figures => {
   return failures.reduce(withFailure, successes.reduce(withSuccess, NO_FIGURES));
 };
 
-/** One entry per period, also for those without a payment. */
+/** One entry per period, including periods without payments. */
 export const figuresByPeriod = (
   summary: Summary,
   currency: string,
@@ -70,7 +73,7 @@ export const figuresByPeriod = (
     .map(([period, figures]) => ({ period, ...figures }));
 };
 
-/** Payments that succeeded, of those created in the range that came to an end; undefined where there are none. */
+/** The share of succeeded payments among the succeeded and failed ones; undefined without any. */
 export const successRateOf = ({ byStatus }: Summary, currency: string): number | undefined => {
   const countOf = (status: SummaryRow['status']): number =>
     byStatus
@@ -80,7 +83,7 @@ export const successRateOf = ({ byStatus }: Summary, currency: string): number |
   return succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed);
 };
 
-/** The currencies of a summary, the most frequent first. */
+/** The currencies of a summary, most frequent first. */
 export const currenciesOf = ({ byStatus, bySuccess }: Summary): readonly string[] => {
   const counts = new Map<string, number>();
   for (const row of [...byStatus, ...bySuccess]) {

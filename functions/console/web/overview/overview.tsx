@@ -1,3 +1,8 @@
+/**
+ * @module The overview page. Platform admins see the sums of all payments. Other users see the sums of their own
+ * payments or of an organization.
+ */
+
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';
@@ -14,10 +19,9 @@ import { Chart, type Measure } from './chart.tsx';
 import { currenciesOf, figuresByPeriod, type Sum, type Summary, successRateOf, totalsOf } from './figures.ts';
 import { intervalOf, lastDays, periodsOf, type Range, rangeInAddress, USUAL_DAYS } from './range.ts';
 
-/** Sums of all payments for platform admins, else of the caller's own or of an organization. */
 const organizationInAddress = (): string | undefined => place.value.query.get('organization') || undefined;
 
-/** An empty name: what belongs to the caller alone, whatever the organization of the session. */
+/** An empty name requests the records of the caller alone, regardless of the organization of the session. */
 const ownerAsked = (): string => organizationInAddress() ?? '';
 
 const isOfAll = (): boolean => isAdmin.value && organizationInAddress() === undefined;
@@ -129,7 +133,7 @@ const DayField = ({ label, day, name }: DayFieldProps) => (
   </label>
 );
 
-/** The currency of the address bar, else the most frequent one. */
+/** The currency in the address bar, else the most frequent currency. */
 const currencyShown = (currencies: readonly string[]): string => {
   const asked = place.value.query.get('currency') ?? '';
   return currencies.includes(asked) ? asked : (currencies[0] ?? '');
@@ -212,7 +216,7 @@ const paymentsPage = (filters: Readonly<Record<string, string>>): string =>
 interface TileProps {
   readonly name: string;
   readonly note: ComponentChildren;
-  /** The list behind the figure. */
+  /** The link to the list behind the figure. */
   readonly to?: string | undefined;
   readonly children: ComponentChildren;
 }
@@ -296,7 +300,7 @@ const SumCell = ({ sum, currency }: { readonly sum: Sum; readonly currency: stri
   </td>
 );
 
-/** A count of what pages of a list hold; `isPartial` where the list goes on. */
+/** A count over the pages of a list. `isPartial` is true if the list has more pages. */
 interface Counted {
   readonly count: number;
   readonly isPartial: boolean;
@@ -397,7 +401,7 @@ interface NowProps<Data> {
   readonly children: (data: Data) => ComponentChildren;
 }
 
-/** Figures of the present moment, whatever the range. */
+/** Current figures, regardless of the selected range. */
 const Now = <Data,>({ title, loaded, children }: NowProps<Data>) => (
   <section class="part" aria-label={title}>
     <h2>{title}</h2>

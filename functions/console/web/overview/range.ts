@@ -1,7 +1,7 @@
 import { serviceNow } from '../api/local.ts';
 import { place } from '../view/route.tsx';
 
-/** The days of the overview, from the address bar: UTC, both included. */
+/** The first and last day of the overview in UTC, both included, from the address bar. */
 export interface Range {
   readonly from: string;
   readonly to: string;
@@ -9,7 +9,7 @@ export interface Range {
 
 const DAY_MS = 86_400_000;
 export const USUAL_DAYS = 30;
-/** Longer ranges are shown by week. */
+/** Ranges of more days are shown by week. */
 const MOST_DAILY = 92;
 const DAYS_OF_WEEK = 7;
 
@@ -36,11 +36,11 @@ const lengthOf = ({ from, to }: Range): number => (Date.parse(to) - Date.parse(f
 
 export const intervalOf = (range: Range): 'day' | 'week' => (lengthOf(range) <= MOST_DAILY ? 'day' : 'week');
 
-/** A week begins on Monday. */
+/** The Monday on which the week of a day begins. */
 const mondayOf = (day: string): string =>
   daysBefore(day, (new Date(day).getUTCDay() + DAYS_OF_WEEK - 1) % DAYS_OF_WEEK);
 
-/** The first day of every period of the range; none where the range is empty. */
+/** The first day of every period of the range; empty for an empty range. */
 export const periodsOf = (range: Range): readonly string[] => {
   const isDaily = intervalOf(range) === 'day';
   const step = isDaily ? 1 : DAYS_OF_WEEK;

@@ -1,3 +1,5 @@
+/** @module Parts of a webhook log entry that both the timeline of a payment and the Webhooks page show. */
+
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { isAdmin } from '../api/session.ts';
@@ -5,14 +7,13 @@ import { newKey, useAction } from '../view/action.ts';
 import { useLoaded } from '../view/load.ts';
 import { Json, Loading, ProblemNote } from '../view/parts.tsx';
 
-/** Parts of an entry of the webhook log, which the timeline of a payment and the page Webhooks show alike. */
 interface PayloadProps {
   readonly logId: string;
-  /** What the payload is of. */
+  /** The name of the event or delivery with this payload. */
   readonly name: string;
 }
 
-/** The payload on demand, as the service stored it: redacted. */
+/** Shows the payload on demand, as the service stored it, which is redacted. */
 export const PayloadOfLog = ({ logId, name }: PayloadProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -56,7 +57,7 @@ interface SendAgainProps {
 
 const isTestEvent = (eventId: string): boolean => eventId.startsWith('msg_test_');
 
-/** Sends the event of a delivery to its target again. A test event is not stored, so it cannot be sent again. */
+/** Sends the event of a delivery to its target again. Test events are not stored, so they cannot be sent again. */
 export const SendAgain = ({ logId, eventId, what, onSent }: SendAgainProps) => {
   const [isSent, setSent] = useState(false);
   const sending = useAction(async () => {

@@ -1,3 +1,5 @@
+/** @module The actions of platform admins on a payment: refund, cancel and sync. */
+
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { isAdmin } from '../api/session.ts';
@@ -7,7 +9,6 @@ import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
 
-/** What platform admins do to a payment. */
 const CANCELABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending'];
 const OPEN_DISPUTE: readonly Dispute['status'][] = ['needs_response', 'under_review'];
 

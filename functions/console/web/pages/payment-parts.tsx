@@ -1,20 +1,21 @@
+/** @module Parts of a payment that both the list and the payment's own page show. */
+
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import type { Payment, PaymentMethod } from '../api/types.ts';
 import { inWords } from '../view/format.ts';
 
-/** Parts of a payment that the list and the payment's own page show alike. */
 export const payerOf = ({ guest_email, user_id, customer_id }: Payment): string =>
   guest_email ?? user_id ?? customer_id ?? '–';
 
 type ShownMethod = Pick<PaymentMethod, 'type' | 'card_brand' | 'card_last_four'>;
 
-/** Saved methods by id; null: the caller may not see it, or it was removed. */
+/** Saved methods by id; null if the method was removed or the caller may not see it. */
 const methods = signal<ReadonlyMap<string, ShownMethod | null>>(new Map());
 const asked = new Set<string>();
 
-/** A method that is saved here; other ids are one-time tokens of the provider. */
+/** The form of the ids of saved methods. Any other id is a one-time token of the provider. */
 const SAVED = /^pmt_[0-9a-f]{24}$/;
 
 const readMethod = async (id: string): Promise<void> => {
@@ -30,7 +31,7 @@ const isMethod = (value: unknown): value is ShownMethod =>
 const textOf = ({ type, card_brand, card_last_four }: ShownMethod): string =>
   card_last_four ? `${inWords(card_brand ?? type)} •••• ${card_last_four}` : inWords(type);
 
-/** The payment method: included in the payment, or read by its id. */
+/** The payment method, which is included in the payment or read by its id. */
 export const Method = ({ payment }: { readonly payment: Payment }) => {
   const { payment_method: included, payment_method_id: id } = payment;
   const isSaved = id !== null && SAVED.test(id);

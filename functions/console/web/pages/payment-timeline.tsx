@@ -1,3 +1,8 @@
+/**
+ * @module The timeline of a payment, oldest first: its changes, the provider's events, and the deliveries of its own
+ * events.
+ */
+
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { providerName } from '../api/providers.ts';
@@ -6,7 +11,6 @@ import { inWords, money } from '../view/format.ts';
 import { Status, Time } from '../view/parts.tsx';
 import { PayloadOfLog, SendAgain } from './log-parts.tsx';
 
-/** What happened to a payment, oldest first: its changes, the provider's events, the deliveries of its own events. */
 type Change = Extract<TimelineEntry, { kind: 'change' }>;
 type ProviderEvent = Extract<TimelineEntry, { kind: 'provider_event' }>;
 type Delivery = Extract<TimelineEntry, { kind: 'delivery' }>;
@@ -14,7 +18,7 @@ type Delivery = Extract<TimelineEntry, { kind: 'delivery' }>;
 interface TimelineProps {
   readonly entries: readonly TimelineEntry[];
   readonly currency: string;
-  /** A delivery was sent again: it appears in a moment. */
+  /** Called after a delivery was sent again. The new delivery appears a moment later. */
   readonly onSent: () => void;
 }
 
@@ -86,7 +90,7 @@ const ChangeEntry = ({ entry, currency }: { readonly entry: Change; readonly cur
   );
 };
 
-/** Reasons of the service's log in words; others are shown as they are. */
+/** The words for reasons in the service's log. Other reasons are shown unchanged. */
 const REASONS: Readonly<Record<string, string>> = {
   backward: 'the payment is already further than the event',
   'no change': 'the payment already has what the event reports',
@@ -168,7 +172,7 @@ const Frame = ({ entry, title, badge, controls, children }: FrameProps) => (
   </li>
 );
 
-/** Platform admins see the id of every actor. */
+/** The words for an actor. Platform admins see the id of every actor. */
 const actorOf = ({ type, id = '' }: NonNullable<TimelineEntry['actor']>): string => {
   switch (type) {
     case 'provider':
@@ -186,7 +190,7 @@ const actorOf = ({ type, id = '' }: NonNullable<TimelineEntry['actor']>): string
 
 const PREVIEW = 60;
 
-/** A long timeline opens with its newest entries. */
+/** Shows only the newest entries of a long timeline at first. */
 export const useShownEntries = (entries: readonly TimelineEntry[]) => {
   const [isWhole, setWhole] = useState(false);
   const hidden = isWhole ? 0 : Math.max(0, entries.length - PREVIEW);

@@ -1,3 +1,5 @@
+/** @module The page of one payment: its facts, its timeline, and the actions of platform admins. */
+
 import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';
 import { dashboardLink, providerName } from '../api/providers.ts';
@@ -10,7 +12,6 @@ import { PaymentActions } from './payment-actions.tsx';
 import { Method, payerOf } from './payment-parts.tsx';
 import { Timeline, useShownEntries } from './payment-timeline.tsx';
 
-/** One payment: what it is, what happened to it, and what platform admins may do to it. */
 interface PaymentFile {
   readonly payment: Payment;
   readonly refunds: readonly Refund[];
@@ -34,10 +35,10 @@ const readPayment = async (id: string): Promise<PaymentFile> => {
   };
 };
 
-/** More pages than a payment has; the newest come first. */
+/** More pages than any payment has. The first page has the newest entries. */
 const MAX_PAGES = 20;
 
-/** Every page of the timeline, by time. */
+/** All entries of the timeline, by time. */
 const readTimeline = async (id: string): Promise<readonly TimelineEntry[]> => {
   const entries: TimelineEntry[] = [];
   let cursor: string | undefined;
@@ -162,7 +163,7 @@ const Details = ({ payment }: { readonly payment: Payment }) => (
   </dl>
 );
 
-/** Fields that are shown where they are set. */
+/** Fields that are shown only if they are set. */
 const TextFacts = ({ payment }: { readonly payment: Payment }) => {
   const facts: readonly (readonly [string, unknown])[] = [
     ['Description', payment.description],

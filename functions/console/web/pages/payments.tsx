@@ -1,3 +1,8 @@
+/**
+ * @module The page with the list of payments. Platform admins see the payments of all owners. Other users see their
+ * own.
+ */
+
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import { organizations } from '../api/organizations.ts';
 import { providerName, providers } from '../api/providers.ts';
@@ -12,7 +17,6 @@ import { place } from '../view/route.tsx';
 import { type Column, Table } from '../view/table.tsx';
 import { Method, payerOf } from './payment-parts.tsx';
 
-/** Payments of all owners for platform admins, else the caller's own. */
 const STATUSES: readonly PaymentStatus[] = [
   'succeeded',
   'failed',
@@ -33,7 +37,7 @@ const FILTERS = [
   ...['search', 'status', 'provider', 'currency', 'from', 'to', 'min', 'max', 'refunded', 'disputed', 'organization'],
 ] as const;
 
-/** Offered first; every other currency of the browser follows. */
+/** Offered first, before the other currencies of the browser. */
 const FREQUENT_CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'PLN', 'CAD', 'AUD'];
 
 const asChoices = (values: readonly string[]): readonly Choice[] =>
@@ -45,7 +49,7 @@ const currencyChoices = (): readonly Choice[] =>
     text: value,
   }));
 
-/** The filter in the address bar, with absent values left out. */
+/** The value of a filter in the address bar; undefined if it is empty. */
 const filter = (name: string): string | undefined => place.value.query.get(name) || undefined;
 
 const centsIn = (name: string): number | undefined => {
@@ -53,7 +57,7 @@ const centsIn = (name: string): number | undefined => {
   return text === undefined ? undefined : minorUnits(text, filter('currency') ?? 'USD');
 };
 
-/** The values of a field that the API takes: another one in the address bar counts as absent. */
+/** The value of a filter, if the API accepts it. Any other value in the address bar counts as absent. */
 const known = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
   values.find((value) => value === filter(name));
 
@@ -177,7 +181,7 @@ export const PaymentsPage = () => {
   );
 };
 
-/** Payments of an organization are a list of their own. */
+/** A filter, because the payments of an organization are a separate list. */
 const OrganizationFilter = () =>
   organizations.value.length === 0 ? null : (
     <SelectFilter

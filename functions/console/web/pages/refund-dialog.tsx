@@ -1,3 +1,8 @@
+/**
+ * @module The dialog that refunds a payment in full or in part, in three steps: the amount, the confirmation, and the
+ * result.
+ */
+
 import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
@@ -17,19 +22,18 @@ import {
   sentRefund,
 } from './refund-draft.ts';
 
-/** Refunds a payment, in whole or in part: what to refund, then the question once more, then what came of it. */
 interface RefundDialogProps {
   readonly payment: Payment;
-  /** The dispute of the payment that is open: the payer could get the money twice. */
+  /** The open dispute of the payment, after which the payer could get the money twice. */
   readonly dispute: Dispute | undefined;
-  /** Called after each definite answer. */
+  /** Called after each definite response. */
   readonly onAnswered: () => void;
   readonly onClose: () => void;
 }
 
 export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDialogProps) => {
   const { currency, refundable_cents: refundable } = payment;
-  /** The refund that was sent without a definite answer. */
+  /** The sent refund that has no definite response yet. */
   const [unknown, setUnknown] = useState(() => sentRefund(payment.id));
   const [draft, setDraft] = useState<RefundDraft>(
     unknown ?? { amount: dispute ? '' : majorUnits(refundable, currency), reason: '' },
@@ -40,7 +44,7 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
   const cents = minorUnits(draft.amount, currency) ?? 0;
   const sending = useAction(async () => {
     const sent = unknown ?? { ...draft, key: newKey(), despiteDispute: dispute !== undefined && despiteDispute };
-    // It is kept before it is sent: the dialog may be closed before the answer.
+    // Stored before it is sent, because the dialog may be closed before the response arrives.
     keepSentRefund(payment.id, sent);
     const end = (): void => {
       dropSentRefund(payment.id, sent);
@@ -129,7 +133,7 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
   const submit = (event: Event): void => {
     event.preventDefault();
     const cents = minorUnits(draft.amount, currency);
-    // What is left may already be less by the refund that was sent.
+    // The refund that was sent may already have reduced the refundable amount.
     const isRight = isLocked || (cents !== undefined && cents > 0 && cents <= refundable);
     setWrong(!isRight);
     if (isRight) onContinue();
@@ -193,9 +197,9 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
 interface QuestionProps {
   readonly payment: Payment;
   readonly cents: number;
-  /** What is left may already be less by this refund, so it is not shown. */
+  /** True if the refund was already sent. It may have reduced the refundable amount, so that amount is not shown. */
   readonly isSent: boolean;
-  /** While a dispute is open: whether the user refunds all the same. */
+  /** Set while a dispute is open: whether the user refunds despite the dispute, and its setter. */
   readonly despite: readonly [boolean, (despite: boolean) => void] | undefined;
   readonly sending: ReturnType<typeof useAction>;
   readonly onBack: () => void;

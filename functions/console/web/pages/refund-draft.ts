@@ -1,11 +1,12 @@
+/**
+ * @module Stores a sent refund with an unknown outcome. It is kept with its Idempotency-Key while the tab is open, so
+ * that sending it again makes no second refund.
+ */
+
 import type { Problem } from '../api/problem.ts';
 import { session } from '../api/session.ts';
 import type { Refund } from '../api/types.ts';
 
-/**
- * A refund that was sent, and whose outcome is not known yet. It is kept with its Idempotency-Key for as long as the tab
- * is open, so that sending it again makes no second refund.
- */
 export type Reason = NonNullable<Refund['reason']>;
 export const REASONS: readonly Reason[] = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'];
 
@@ -16,11 +17,11 @@ export interface RefundDraft {
 
 export interface SentRefund extends RefundDraft {
   readonly key: string;
-  /** A dispute was open, and the user has said that it is known. */
+  /** True if a dispute was open and the user confirmed the refund despite it. */
   readonly despiteDispute: boolean;
 }
 
-/** A key counts for one user only, so each user has drafts of their own. */
+/** A key is valid for one user only, so the drafts of each user are stored separately. */
 const placeOf = (paymentId: string): string => `payments-console-refund-${session.value?.userId ?? ''}-${paymentId}`;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -38,15 +39,15 @@ export const sentRefund = (paymentId: string): SentRefund | undefined => {
 export const keepSentRefund = (paymentId: string, sent: SentRefund): void =>
   sessionStorage.setItem(placeOf(paymentId), JSON.stringify(sent));
 
-/** A newer draft of the same payment stays. */
+/** Removes this draft. A newer draft of the same payment stays. */
 export const dropSentRefund = (paymentId: string, { key }: SentRefund): void => {
   if (sentRefund(paymentId)?.key === key) sessionStorage.removeItem(placeOf(paymentId));
 };
 
 const UNDECIDED: readonly string[] = ['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'];
 /**
- * The service refuses with these codes after it has looked up the key, so no earlier request under the key made a refund. A refusal
- * before the look-up, such as 403 or 429, does not tell what an earlier request did.
+ * Refusal codes that the service returns only after the lookup of the key. They show that no earlier request with the
+ * key made a refund. A refusal before the lookup, such as 403 or 429, says nothing about earlier requests.
  */
 const AFTER_THE_KEY: readonly string[] = [
   'VALIDATION_ERROR',
@@ -55,7 +56,7 @@ const AFTER_THE_KEY: readonly string[] = [
   'PAYMENT_DISPUTED',
 ];
 
-/** @param wasUnknown whether an earlier request of the same refund has had no definite response */
+/** @param wasUnknown true if an earlier request of the same refund has had no definite response */
 export const isOutcomeUnknown = ({ status, code }: Problem, wasUnknown: boolean): boolean => {
   const isRefusal = status >= 400 && status < 500;
   if (!isRefusal || UNDECIDED.includes(code)) return true;

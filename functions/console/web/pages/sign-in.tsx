@@ -1,3 +1,5 @@
+/** @module The sign-in page. The user signs in with a session ID or a token, or on the page at CONSOLE_SIGN_IN_URL. */
+
 import { useEffect, useState } from 'preact/hooks';
 import { signIn } from '../api/client.ts';
 import { DEMO_USERS } from '../api/local.ts';
@@ -8,7 +10,6 @@ import { site } from '../api/site.ts';
 import { asProblem } from '../view/load.ts';
 import { PageHead, ProblemNote } from '../view/parts.tsx';
 
-/** Signs in with a session ID or a token, or by the page that CONSOLE_SIGN_IN_URL names. */
 export const SignInPage = () => {
   const [credential, setCredential] = useState('');
   const [problem, setProblem] = useState<Problem>();

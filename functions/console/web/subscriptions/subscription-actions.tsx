@@ -1,3 +1,5 @@
+/** @module The commands that the caller may give for a subscription. Each is confirmed in a dialog. */
+
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
@@ -8,7 +10,6 @@ import { dateInUtc } from '../view/format.ts';
 import { ProblemNote } from '../view/parts.tsx';
 import { type Command, commandsFor } from './subscription-rights.ts';
 
-/** The commands of a subscription that its caller may give. Each is confirmed in a dialog. */
 interface ActionsProps {
   readonly subscription: Subscription;
   readonly onChanged: () => void;
@@ -95,7 +96,7 @@ const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
   const { id, current_period_end: end, cancel_at_period_end: isEnding } = subscription;
   const canWait = !isEnding && (subscription.status === 'active' || subscription.status === 'trialing');
   const [isNow, setNow] = useState(!canWait);
-  // To cancel now and at the end are two requests: each has its own key.
+  // Canceling now and canceling at the end of the period are different requests, so each has its own key.
   const [keys] = useState(() => ({ now: newKey(), atEnd: newKey() }));
   const cancel = useAction(async () => {
     const header = { 'Idempotency-Key': isNow ? keys.now : keys.atEnd };

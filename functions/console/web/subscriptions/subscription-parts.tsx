@@ -1,8 +1,9 @@
+/** @module Parts of a subscription that both the list and its own page show. */
+
 import type { Subscription } from '../api/types.ts';
 import { inWords, money } from '../view/format.ts';
 import { Status, Time } from '../view/parts.tsx';
 
-/** Parts of a subscription that the list and its own page show alike. */
 const PERIODS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   daily: ['day', 'days'],
   weekly: ['week', 'weeks'],
@@ -20,7 +21,7 @@ export const planOf = ({ total_cents, currency, billing_interval, interval_multi
   return `${money(total_cents, currency)} per ${period}`;
 };
 
-/** The API's looser fields: text where it is set. */
+/** The text of a loosely typed field; undefined if it is empty. */
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
 export const nameOf = (subscription: Subscription): string =>

@@ -2,12 +2,12 @@ import { organizations } from '../api/organizations.ts';
 import { session } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 
-/** What the caller may do to a subscription: what the API would not refuse. */
+/** The commands for a subscription. The console offers only those that the API would accept from the caller. */
 export type Command = 'cancel' | 'reactivate' | 'pause' | 'resume';
 
 const MANAGING_ROLES: readonly string[] = ['owner', 'admin', 'billing'];
 
-/** The owner, and the managing members of the organization that owns the subscription. */
+/** True for the owner, and for the managing members of the organization that owns the subscription. */
 const mayManage = ({ organization_id: organization, user_id: user }: Subscription): boolean => {
   if (organization === null) return user !== null && user === session.value?.userId;
   return organizations.value.some(({ id, role }) => id === organization && MANAGING_ROLES.includes(role));
@@ -30,6 +30,6 @@ const fittingCommands = ({ status, cancel_at_period_end: isEnding }: Subscriptio
 export const commandsFor = (subscription: Subscription): readonly Command[] => {
   const fitting = fittingCommands(subscription);
   if (mayManage(subscription)) return fitting;
-  // Platform admins cancel any subscription, and change no other's otherwise.
+  // Platform admins may cancel any subscription, but may not change those of others in other ways.
   return session.value?.isAdmin === true ? fitting.filter((command) => command === 'cancel') : [];
 };

@@ -1,3 +1,5 @@
+/** @module The page of one subscription: its plan, the state of its dunning, and the payments of its periods. */
+
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
@@ -13,10 +15,9 @@ import { type Column, Table } from '../view/table.tsx';
 import { SubscriptionActions } from './subscription-actions.tsx';
 import { NextCharge, nameOf, planOf, SubscriptionStatus } from './subscription-parts.tsx';
 
-/** One subscription: its plan, the step of its dunning, and the payments of its periods. */
 interface SubscriptionFile {
   readonly subscription: Subscription;
-  /** The attempts to charge the payment that the subscription waits for. */
+  /** The charge attempts of the latest payment, if the subscription is past due. */
   readonly dunning: Dunning | undefined;
 }
 
@@ -33,7 +34,7 @@ const readSubscription = async (id: string): Promise<SubscriptionFile> => {
   return { subscription: data, dunning: isUnpaid ? await readDunning(latest) : undefined };
 };
 
-/** From the timeline of the unpaid payment: the number of its last attempt, and why it failed. */
+/** Reads the number of the last attempt and the reason of its failure from the timeline of the unpaid payment. */
 const readDunning = async (paymentId: string): Promise<Dunning> => {
   const call = api.GET('/payments/{id}/timeline', { params: { path: { id: paymentId } } });
   const { data: entries } = (await answerOf(call)).data;
@@ -125,7 +126,6 @@ const NextAttempt = ({ at }: { readonly at: string }) => (
   </>
 );
 
-/** A period, as a text that wraps between its two times. */
 const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
   <dl class="facts">
     <Fact name="Name">{nameOf(subscription)}</Fact>
@@ -155,7 +155,7 @@ const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
   </dl>
 );
 
-/** Fields that are shown where they are set. */
+/** Fields that are shown only if they are set. */
 const TextFacts = ({ subscription }: { readonly subscription: Subscription }) => {
   const facts: readonly (readonly [string, unknown])[] = [
     ['Provider’s ID', subscription.provider_subscription_id],
@@ -199,7 +199,7 @@ const Prices = ({ subscription }: { readonly subscription: Subscription }) => {
   );
 };
 
-/** The list of payments that the caller may read and that holds those of the subscription. */
+/** Requests a list of payments that the caller may read and that includes those of the subscription. */
 const askPayments = (subscription: Subscription, cursor: string | undefined) => {
   const { created_at: from, organization_id, user_id } = subscription;
   const organization = organization_id ?? undefined;
@@ -212,7 +212,7 @@ const askPayments = (subscription: Subscription, cursor: string | undefined) => 
   return api.GET('/payments', { params: { query } });
 };
 
-/** No route lists the payments of one subscription: they are picked from those of its owner. */
+/** The payments of the subscription, filtered from those of its owner, because no route lists them. */
 const readPayments = async (subscription: Subscription, cursor: string | undefined): Promise<PageOf<Payment>> => {
   const call = askPayments(subscription, cursor);
   const { data } = await answerOf<{ data?: Payment[]; meta?: Record<string, unknown> }>(call);

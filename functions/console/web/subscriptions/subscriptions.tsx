@@ -1,3 +1,8 @@
+/**
+ * @module The page with the subscriptions of the caller or of an organization. The API lists no other subscriptions,
+ * even for platform admins.
+ */
+
 import { useState } from 'preact/hooks';
 import { answerOf, api, nextOffset } from '../api/client.ts';
 import { organizations } from '../api/organizations.ts';
@@ -13,7 +18,6 @@ import { go, place } from '../view/route.tsx';
 import { type Column, Table } from '../view/table.tsx';
 import { NextCharge, nameOf, planOf, SubscriptionStatus } from './subscription-parts.tsx';
 
-/** The subscriptions of the caller or of an organization; the API lists no others, for platform admins either. */
 const STAGES: readonly Stage[] = ['active', 'trialing', 'past_due', 'paused', 'canceled'];
 const FILTERS = ['status', 'organization'] as const;
 
@@ -21,7 +25,7 @@ const filter = (name: (typeof FILTERS)[number]): string | undefined => place.val
 
 const query = () => ({
   status: STAGES.find((stage) => stage === filter('status')),
-  // An empty name: the caller's own, whatever the organization of the session.
+  // An empty name requests the caller's own subscriptions, regardless of the organization of the session.
   organization_id: filter('organization') ?? '',
 });
 
@@ -89,7 +93,7 @@ export const SubscriptionsPage = () => {
   );
 };
 
-/** Platform admins may read every subscription, but the API lists only their own. */
+/** A form for platform admins, who may read every subscription although the API lists only their own. */
 const OpenById = () => {
   const [id, setId] = useState('');
   return (

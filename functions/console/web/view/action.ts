@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Problem } from '../api/problem.ts';
 import { asProblem } from './load.ts';
 
-/** A command that a button sends: one at a time, with its problem. */
+/** A command of a button. It never runs twice at the same time, and it keeps the problem of its last run. */
 export interface Action {
   readonly isBusy: boolean;
   readonly problem: Problem | undefined;
-  /** Does nothing while an earlier run is under way. */
+  /** Does nothing while an earlier run is in progress. */
   readonly run: () => void;
 }
 
@@ -31,7 +31,7 @@ export const useAction = (command: () => Promise<unknown>): Action => {
   return { isBusy, problem, run: () => void run() };
 };
 
-/** Events and deliveries follow a command by moments: reads now, and again while they arrive. */
+/** Delays of further reads, because events and deliveries follow a command after a moment. */
 const LATER_MS = [1_200, 3_500, 8_000];
 
 export const useFollow = (reload: () => void): (() => void) => {
@@ -47,5 +47,5 @@ export const useFollow = (reload: () => void): (() => void) => {
   };
 };
 
-/** One key per form: sending the form twice makes one record. */
+/** One idempotency key per form, so that sending the form twice creates one record. */
 export const newKey = (): string => crypto.randomUUID();

@@ -8,7 +8,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog of the browser's own: it keeps the focus, and Escape closes it. */
+/** A modal dialog of the browser, which traps the focus and closes on Escape. */
 export const Dialog = ({ title, onClose, children }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -24,10 +24,10 @@ export const Dialog = ({ title, onClose, children }: DialogProps) => {
 };
 
 interface DialogActionsProps {
-  /** The name of the button that closes the dialog and changes nothing. */
+  /** The label of the button that closes the dialog without a change. */
   readonly back: string;
   readonly onBack: () => void;
-  /** The name of the button that acts, and its name while it does. */
+  /** The label of the button that acts, and its label while it is busy. */
   readonly act: readonly [name: string, whileBusy: string];
   readonly action: Pick<Action, 'isBusy' | 'run'>;
   readonly kind?: 'primary' | 'danger';

@@ -1,7 +1,11 @@
+/**
+ * @module Filters of a list. The values of these native fields are in the address bar, so that a view can be sent to a
+ * colleague.
+ */
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { place, setQuery } from './route.tsx';
 
-/** Filters of a list: native fields whose values stand in the address bar, so that a view can be sent to a colleague. */
 export interface Choice {
   readonly value: string;
   readonly text: string;
@@ -17,7 +21,7 @@ const chosen = (name: string): string => place.value.query.get(name) ?? '';
 
 interface SelectFilterProps extends FieldProps {
   readonly choices: readonly Choice[];
-  /** What no choice means. */
+  /** The label of the option without a filter. */
   readonly none?: string;
 }
 
@@ -58,14 +62,14 @@ export const TextFilter = ({
   </label>
 );
 
-/** The one search box of a page. `/` focuses it from anywhere. */
+/** The only search box of a page. `/` focuses it from anywhere. */
 export const SearchBox = ({ label, name, placeholder }: FieldProps & { readonly placeholder: string }) => {
   const input = useRef<HTMLInputElement>(null);
   const inAddress = chosen(name);
   const [text, setText] = useState(inAddress);
   const lastAddress = useRef(inAddress);
   useEffect(() => {
-    // Not on the first run, which may come after the user has started to type.
+    // Skips the first run, which may happen after the user has started to type.
     if (lastAddress.current === inAddress) return;
     lastAddress.current = inAddress;
     setText(inAddress);

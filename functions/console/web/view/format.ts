@@ -1,9 +1,13 @@
-/** Money and dates in the browser's language. Amounts are integers in the minor unit of ISO 4217, times are UTC. */
+/**
+ * @module Formats money and dates in the browser's language. Amounts are integers in ISO 4217 minor units, and times
+ * are UTC.
+ */
+
 import { currencyDigits, majorUnits } from '../../../../shared/core/money.ts';
 
 const TEN = 10;
 
-/** Intl has other digits of its own for some currencies (HUF 0), so both limits are set. */
+/** For some currencies, Intl has other digits than ISO 4217 (0 for HUF), so both limits are set. */
 export const money = (cents: number, currency: string): string => {
   const digits = currencyDigits(currency);
   return new Intl.NumberFormat(undefined, {
@@ -17,7 +21,7 @@ export const money = (cents: number, currency: string): string => {
     .replaceAll('\u00a0', ' ');
 };
 
-/** `7`, `7.5` and `7,50` in minor units; undefined for a text that is no amount of the currency. */
+/** Parses `7`, `7.5` or `7,50` to minor units; undefined if the text is not an amount of the currency. */
 export const minorUnits = (text: string, currency: string): number | undefined => {
   const [all, whole = '', fraction = ''] = /^(\d{1,16})(?:[.,](\d*))?$/.exec(text.trim()) ?? [];
   const digits = currencyDigits(currency);
@@ -47,7 +51,7 @@ export const shortDay = (iso: string): string => DAY.format(new Date(iso));
 
 export const count = (value: number): string => new Intl.NumberFormat().format(value);
 
-/** `requires_payment_method` as words. */
+/** Turns a name such as `requires_payment_method` into words. */
 export const inWords = (name: string): string => {
   const words = name.replaceAll('_', ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
@@ -71,7 +75,7 @@ export const duration = (ms: number): string => {
   return parts.join(' ') || 'under a minute';
 };
 
-/** Enough for `1.25K` of a currency without decimal digits. */
+/** Digits for `1.25K` of a currency without decimals. */
 const AXIS_DIGITS = 2;
 
 /** An amount without its currency, short enough for an axis: `1.2K`. */
@@ -81,6 +85,6 @@ export const wholeMoney = (cents: number, currency: string): string =>
     maximumFractionDigits: Math.max(AXIS_DIGITS, currencyDigits(currency)),
   }).format(cents / TEN ** currencyDigits(currency));
 
-/** A part of a whole as a percentage: `97.5%`. */
+/** A fraction as a percentage, such as `97.5%`. */
 export const percent = (part: number): string =>
   new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part);

@@ -1,7 +1,9 @@
 /**
- * A browser with the locale POSIX has the language `en-US@posix`. Intl takes no such tag, and the chart library gives the
- * browser's language to Intl when it is loaded. So this file is loaded first, and the language is `en` there.
+ * @module Replaces a browser language that Intl refuses with `en`. With the locale POSIX, a browser has the invalid
+ * language `en-US@posix`, and the chart library passes the browser's language to Intl when it is loaded. So this file
+ * is loaded first.
  */
+
 const isTaken = (language: string): boolean => {
   try {
     return Intl.getCanonicalLocales(language).length > 0;

@@ -1,3 +1,5 @@
+/** @module The frame of every page: the banner, the navigation, and the page itself. */
+
 import type { ComponentChildren } from 'preact';
 import { clockOffsetMs } from '../api/local.ts';
 import { endSession, session } from '../api/session.ts';
@@ -17,7 +19,6 @@ interface LayoutProps {
 
 const isCurrent = (path: string): boolean => place.value.path === path || place.value.path.startsWith(`${path}/`);
 
-/** The frame of every page: the banner, the navigation, the page itself. */
 export const Layout = ({ items, children }: LayoutProps) => (
   <>
     <a class="skip" href="#main">
@@ -60,7 +61,7 @@ const signOut = (): void => {
   go('/');
 };
 
-/** A moved clock explains dates in the future, so it is always in sight. */
+/** Always visible, because a moved clock explains dates in the future. */
 const ClockNote = () =>
   clockOffsetMs.value === 0 ? null : (
     <span class="clock" title="The local host's clock only goes forward; npm start -- --fresh starts over">

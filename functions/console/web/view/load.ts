@@ -1,3 +1,8 @@
+/**
+ * @module Hooks that read data from the API, for one record or for a list page by page. A response to an outdated
+ * request is dropped.
+ */
+
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from '../api/problem.ts';
 
@@ -6,7 +11,7 @@ export interface Loaded<Data> {
   readonly data: Data | undefined;
   readonly isLoading: boolean;
   readonly problem: Problem | undefined;
-  /** Reads again; the data stays on the page until the answer comes. */
+  /** Reads again. The old data stays on the page until the response arrives. */
   readonly reload: () => void;
 }
 
@@ -22,7 +27,7 @@ interface LoadState<Data> {
   readonly problem?: Problem | undefined;
 }
 
-/** Reads when the page appears and when the key changes. An answer to an earlier key is dropped. */
+/** Reads when the page appears and when the key changes. A response for an earlier key is dropped. */
 export const useLoaded = <Data>(key: string, load: () => Promise<Data>): Loaded<Data> => {
   const [state, setState] = useState<LoadState<Data>>({ key, isLoading: true });
   const latest = useRef({ load, turn: 0 });
@@ -60,14 +65,14 @@ export interface LoadedPages<Row> {
   readonly rows: readonly Row[];
   readonly isLoading: boolean;
   readonly problem: Problem | undefined;
-  /** undefined: the list has no further page. */
+  /** Loads the next page; undefined if there is none. */
   readonly more: (() => void) | undefined;
   readonly retry: () => void;
 }
 
 export interface PageOf<Row> {
   readonly rows: readonly Row[];
-  /** The position of the next page; undefined at the end. */
+  /** The position of the next page; undefined on the last page. */
   readonly next: string | undefined;
 }
 
@@ -77,7 +82,7 @@ interface PagesState<Row> extends PageOf<Row> {
   readonly problem?: Problem | undefined;
 }
 
-/** A page of a filtered list may hold few rows, even none, although further pages have more: then those are read too. */
+/** Reads further pages until this many rows are found, because a page of a filtered list may have few or no rows. */
 const FEWEST_ROWS = 20;
 const MOST_PAGES_AT_ONCE = 12;
 

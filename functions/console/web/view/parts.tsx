@@ -1,9 +1,10 @@
+/** @module Small parts that every page uses. */
+
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Problem } from '../api/problem.ts';
 import { exactTimeInUtc, inWords, money, timeInUtc } from './format.ts';
 
-/** Small parts that every page uses. */
 type Tone = 'good' | 'bad' | 'wait' | 'plain';
 
 const TONES: Readonly<Record<string, Tone>> = {
@@ -25,7 +26,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   paused: 'wait',
 };
 
-/** A status is a word with a colour. */
+/** A status as a word with a color. */
 export const Status = ({ of: status }: { readonly of: string }) => (
   <span class={`status status-${TONES[status] ?? 'plain'}`}>{inWords(status)}</span>
 );
@@ -40,7 +41,7 @@ export const Time = ({ at, exact = false }: { readonly at: string; readonly exac
   </time>
 );
 
-/** An id, which is selected as a whole and can be copied. */
+/** An id, which can be selected as a whole and copied. */
 export const Id = ({ children }: { readonly children: string }) => {
   const [copied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
@@ -68,7 +69,7 @@ interface ProblemNoteProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** What went wrong in the API's own words, with the request id that support needs. */
+/** The error in the words of the API, with the request id for support. */
 export const ProblemNote = ({ problem, onRetry }: ProblemNoteProps) => (
   <div class="note note-bad" role="alert">
     <div>
@@ -102,7 +103,7 @@ export const Loading = ({ what }: { readonly what: string }) => (
 
 interface PageHeadProps {
   readonly title: ComponentChildren;
-  /** The name of the browser's tab. */
+  /** The title of the browser tab. */
   readonly tab: string;
   readonly children?: ComponentChildren;
 }
@@ -131,7 +132,7 @@ export const Fact = ({ name, children }: FactProps) => (
   </div>
 );
 
-/** JSON as the service stored it. */
+/** JSON, as the service stored it. */
 export const Json = ({ value, name }: { readonly value: unknown; readonly name: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus
   <section class="json" tabIndex={0} aria-label={name}>

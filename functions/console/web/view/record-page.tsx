@@ -6,20 +6,20 @@ import { Link } from './route.tsx';
 
 interface RecordPageProps<Data> {
   readonly id: string;
-  /** The path and the name of the list that the record stands in. */
+  /** The path and the name of the list that contains the record. */
   readonly list: readonly [path: string, name: string];
   /** The record in words, for the message while it loads: "the payment". */
   readonly what: string;
-  /** The heading; the name of the browser's tab is the same unless `tab` is set. */
+  /** The heading, which is also the title of the browser tab unless `tab` is set. */
   readonly title: (data: Data | undefined) => string;
   readonly tab?: string;
   readonly read: () => Promise<Data>;
-  /** What the caller can do to the record; `follow` reads it again until it has followed. */
+  /** The actions on the record. `follow` reads the record now and again shortly after, because changes arrive later. */
   readonly actions: (data: Data, follow: () => void) => ComponentChildren;
   readonly children: (data: Data, follow: () => void) => ComponentChildren;
 }
 
-/** A page about one record: the way back to its list, the heading with its actions, and the states of loading. */
+/** The page of one record: the link back to its list, the heading with its actions, and the loading states. */
 export const RecordPage = <Data,>({ id, list, what, title, tab, read, actions, children }: RecordPageProps<Data>) => {
   const { data, problem, isLoading, reload } = useLoaded(id, read);
   const follow = useFollow(reload);

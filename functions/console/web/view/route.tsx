@@ -1,10 +1,15 @@
+/**
+ * @module The router of the console. The address bar is the state: the path below /console names the page, and the
+ * query has its filters.
+ */
+
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-// Takes a session ID out of the address before this module reads the address.
+// Removes a session ID from the address before this module reads the address.
 import '../api/sign-in-return.ts';
 import { site } from '../api/site.ts';
 
-/** The page that the address bar names: the path below /console, and the query, which holds a page's filters. */
+/** The address of a page: the path below /console, and the query, which has the filters of the page. */
 interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -21,7 +26,7 @@ addEventListener('popstate', () => {
   place.value = placeNow();
 });
 
-/** @param to a path below /console, with its query. */
+/** @param to a path below /console, with its query */
 export const go = (to: string, how: 'push' | 'replace' = 'push'): void => {
   if (how === 'push') history.pushState(null, '', site.root + to);
   else history.replaceState(null, '', site.root + to);
@@ -30,7 +35,7 @@ export const go = (to: string, how: 'push' | 'replace' = 'push'): void => {
   if (before !== place.value.path) scrollTo(0, 0);
 };
 
-/** Sets values of the query in the address bar; an empty value is left out. */
+/** Sets parameters of the query in the address bar. An empty value removes the parameter. */
 export const setQuery = (values: Readonly<Record<string, string>>): void => {
   const query = new URLSearchParams(place.value.query);
   for (const [name, value] of Object.entries(values)) {
@@ -42,7 +47,7 @@ export const setQuery = (values: Readonly<Record<string, string>>): void => {
 
 export const withQuery = (path: string, query: URLSearchParams): string => (query.size > 0 ? `${path}?${query}` : path);
 
-/** undefined: the percent signs of the text are not valid. */
+/** Decodes a path segment; undefined if its percent encoding is invalid. */
 const decoded = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text);
@@ -51,7 +56,7 @@ const decoded = (text: string): string | undefined => {
   }
 };
 
-/** Parameters of a path like `/payments/:id`; undefined where the path is another. */
+/** The parameters of a path, for a pattern such as `/payments/:id`; undefined if the path does not match. */
 export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | undefined => {
   const wanted = pattern.split('/');
   const given = path.replace(/\/$/, '').split('/');
@@ -74,7 +79,7 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link to a page of the console. It is a real link: it opens in a new tab, and its address can be copied. */
+/** A link to a page of the console. It is a real link, so it opens in a new tab and its address can be copied. */
 export const Link = ({ to, current, children, ...rest }: LinkProps) => (
   <a
     {...rest}

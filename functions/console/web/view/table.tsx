@@ -1,16 +1,17 @@
+/** @module A table of records with its states: loading, empty, failed, and more pages. */
+
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { LoadedPages } from './load.ts';
 import { ProblemNote } from './parts.tsx';
 import { go, Link } from './route.tsx';
 
-/** A table of records with its states: loading, empty, failed, and pages by cursor. */
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
   /** `end` for amounts and numbers. */
   readonly align?: 'end';
-  /** Hidden on narrow screens; the record's own page shows it. */
+  /** True if the column is hidden on narrow screens. The page of the record shows it. */
   readonly isExtra?: boolean;
 }
 
@@ -20,9 +21,9 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   readonly pages: LoadedPages<Row>;
   readonly keyOf: (row: Row) => string;
-  /** The page of a row, below /console; its first cell is the link. */
+  /** The path of the page of a row, below /console. The first cell links to it. */
   readonly pageOf?: ((row: Row) => string | undefined) | undefined;
-  /** What an empty table says, with what to do. */
+  /** The content of an empty table, with a hint about what to do. */
   readonly empty: ComponentChildren;
 }
 
@@ -84,7 +85,7 @@ const TableRow = <Row,>({ row, columns, pageOf }: RowProps<Row>) => {
     if (page !== undefined && !isOnControl && getSelection()?.toString() === '') go(page);
   };
   return (
-    // The link in the first cell takes the keys.
+    // The link in the first cell handles the keyboard.
     <tr class={page === undefined ? '' : 'opens'} onClick={open}>
       {columns.map((column, index) => (
         <td key={column.title} class={classOf(column)}>
@@ -119,7 +120,7 @@ const useArrowKeys = (body: { readonly current: HTMLTableSectionElement | null }
   }, [body]);
 };
 
-/** Selects, text areas and dates have their own use for the arrow keys. */
+/** True if the arrow keys move in the table. Selects, text areas and date fields use the arrow keys themselves. */
 const takesArrows = (focused: Element | null): boolean => {
   if (document.querySelector('dialog[open]')) return false;
   if (focused === null || focused === document.body || focused.matches('a.row-link')) return true;
