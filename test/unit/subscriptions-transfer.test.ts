@@ -1,0 +1,437 @@
+/** @module A transfer of a subscription to another customer of its provider: the calls of each step, their order, and who pays. */
+import { describe, expect, test } from 'vitest';
+import type { Outcome } from '../../shared/core/outcome.ts';
+import { DAY, epochSeconds, HOUR, type Instant, iso, MINUTE } from '../../shared/core/time.ts';
+import type { HeldMethod } from '../../shared/payment-methods/usable-method.ts';
+import { findAlias } from '../../shared/platform/alias.ts';
+import { recordItem } from '../../shared/platform/record-store.ts';
+import type {
+  ProviderInvoice,
+  ProviderSubscription,
+  SubscriptionsPort,
+} from '../../shared/providers/subscription-port.ts';
+import type { BillingDeps } from '../../shared/subscriptions/biller.ts';
+import { type Subscription, subscriptionOf, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
+import { abandonTransfer, continueTransfer, startTransfer } from '../../shared/subscriptions/transfer.ts';
+import { logLines } from '../builders/log-lines.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+import { DUNNING, subscription } from '../builders/subscription.ts';
+
+const MONTH_END = NOON + 31 * DAY;
+const PAID_UNTIL = iso(MONTH_END);
+
+const running = (fields: Partial<Subscription> = {}): Subscription =>
+  subscription({
+    ...{ billingOwner: 'provider', status: 'active', version: 3, providerSubscriptionId: 'sub_1' },
+    ...{
+      providerGeneration: 1,
+      currentPeriodEnd: PAID_UNTIL,
+      paidUntil: PAID_UNTIL,
+      activeSince: iso(NOON),
+      ...fields,
+    },
+  });
+
+const METHOD: HeldMethod = {
+  ...{ paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_b' },
+  customerId: 'cust_00000000000000000000000b',
+};
+
+const at = (fields: Partial<ProviderSubscription> = {}): ProviderSubscription => ({
+  ...{ subscriptionId: 'sub_1', ourSubscriptionId: subscription().id, status: 'active' },
+  ...{ currentPeriodStart: epochSeconds(NOON), currentPeriodEnd: epochSeconds(MONTH_END), trialEnd: undefined },
+  ...{ isBridge: false, cancelAtPeriodEnd: false, cancelAt: null, isUnpaid: false, price: undefined },
+  ...{ methodId: 'pm_1', isIncomplete: false, latestInvoice: undefined, owed: [], ...fields },
+});
+const invoice = (fields: Partial<ProviderInvoice> = {}): ProviderInvoice => ({
+  ...{ invoiceId: 'in_1', intentId: 'pi_1', subscriptionId: 'sub_1', status: 'succeeded', amountCents: 1_900 },
+  ...{ currency: 'USD', periodStart: epochSeconds(NOON), periodEnd: epochSeconds(MONTH_END), attempts: 1 },
+  ...{ failureCode: undefined, nextAttempt: null, ...fields },
+});
+const done = <T>(value: T): { readonly kind: 'done'; readonly value: T } => ({ kind: 'done', value });
+const UNKNOWN: Outcome<never> = { kind: 'unknown', reason: 'timeout' };
+const AWAY: Outcome<never> = { kind: 'not_done', reason: 'unreachable' };
+const refused = (reason: string): Outcome<never> => ({ kind: 'refused', reason });
+
+type Answer = Outcome<unknown> | ((input: unknown) => Outcome<unknown>);
+type Script = Partial<Record<keyof SubscriptionsPort, Answer>>;
+
+/** The provider's successor is free until the end of the paid time. */
+const SUCCESSOR = at({ ...{ subscriptionId: 'sub_2', status: 'trialing', isBridge: true, methodId: 'pm_b' } });
+const WORKS: Script = {
+  pause: done(at({ status: 'paused' })),
+  create: done(SUCCESSOR),
+  find: done(SUCCESSOR),
+  findOurs: done([]),
+  cancel: done({ subscriptionId: 'sub_1', owed: [] }),
+  resume: done(at()),
+  scheduleCancel: done(SUCCESSOR),
+};
+
+const service = async (record: Subscription, script: Script = {}, now: Instant = NOON + HOUR) => {
+  const { table } = memoryTable({ now: () => now });
+  await table.put(recordItem(subscriptionShape, record));
+  const calls: { readonly name: string; readonly input: unknown }[] = [];
+  const outcomes: Script = { ...WORKS, ...script };
+  const port = Object.fromEntries(
+    Object.keys(WORKS).map((name) => [
+      name,
+      async (input: unknown) => {
+        calls.push({ name, input });
+        const outcome = outcomes[name as keyof Script];
+        return typeof outcome === 'function' ? outcome(input) : outcome;
+      },
+    ]),
+  );
+  const provider = { subscriptions: port };
+  const providers = { find: async () => provider, require: async () => provider };
+  const { log, lines } = logLines();
+  const deps = { table, now: () => now, log, dunning: DUNNING, providers } as unknown as BillingDeps;
+  return {
+    deps,
+    table,
+    lines,
+    names: () => calls.map(({ name }) => name),
+    inputOf: (name: string) => calls.find((call) => call.name === name)?.input,
+    load: async (): Promise<Subscription | undefined> => {
+      const item = await table.get({ pk: `SUB#${record.id}`, sk: 'SUB' });
+      return item && subscriptionOf(item);
+    },
+  };
+};
+
+/** The same subscription during its transfer. */
+const moving = (fields: Partial<Subscription> = {}, claimedAt: Instant = NOON + HOUR): Subscription =>
+  running({
+    providerGeneration: 2,
+    transfer: {
+      ...{ paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_b', customerId: METHOD.customerId },
+      ...{ freeUntil: PAID_UNTIL, lookAt: iso(claimedAt + MINUTE) },
+    },
+    ...fields,
+  });
+const ID = subscription().id;
+
+describe('a transfer', () => {
+  test('pauses the former subscription, creates its successor, and cancels the former one, each under its own key', async () => {
+    const { deps, names, inputOf, load, table } = await service(running());
+    const moved = await startTransfer(deps, running(), { method: METHOD });
+    expect(names()).toEqual(['pause', 'create', 'find', 'cancel']);
+    expect(inputOf('pause')).toEqual({ subscriptionId: 'sub_1', idempotencyKey: `${ID}:transfer:2:hold` });
+    expect(inputOf('create')).toMatchObject({
+      ...{ ourSubscriptionId: ID, customerId: 'cus_b', methodId: 'pm_b', isBridge: true, isAttended: false },
+      ...{ trialEnd: epochSeconds(MONTH_END), idempotencyKey: `${ID}:create:2` },
+    });
+    expect(inputOf('find')).toBe('sub_2');
+    expect(inputOf('cancel')).toEqual({ subscriptionId: 'sub_1', idempotencyKey: `${ID}:transfer:2:cancel` });
+    const after = {
+      ...{ status: 'active', reason: 'method_changed', providerSubscriptionId: 'sub_2', formerProviderIds: ['sub_1'] },
+      ...METHOD,
+      ...{ transfer: undefined, held: undefined, providerGeneration: 2, paidUntil: PAID_UNTIL },
+    };
+    expect(moved).toMatchObject(after);
+    expect(await load()).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
+    expect(await findAlias(table, 'provider_a', 'sub_2')).toEqual({ kind: 'SUB', id: ID });
+  });
+
+  test('keeps the record’s customer if the method has none here', async () => {
+    const { deps } = await service(running());
+    const moved = await startTransfer(deps, running(), { method: { ...METHOD, customerId: undefined } });
+    expect(moved.customerId).toBe(running().customerId);
+  });
+
+  test('goes on from the first generation if the record has none', async () => {
+    const { deps, inputOf } = await service(running({ providerGeneration: undefined }));
+    await startTransfer(deps, running({ providerGeneration: undefined }), { method: METHOD });
+    expect(inputOf('pause')).toMatchObject({ idempotencyKey: `${ID}:transfer:2:hold` });
+  });
+
+  test('ends the want of a method for which collection was paused', async () => {
+    const held = running({ status: 'paused', held: { finalAt: iso(MONTH_END) }, paymentMethodId: undefined });
+    const { deps } = await service(held);
+    expect(await startTransfer(deps, held, { method: METHOD })).toMatchObject({ held: undefined, status: 'active' });
+  });
+
+  test.each<[string, string, Partial<Subscription>]>([
+    ['is canceled', 'INVALID_STATE', { status: 'canceled' }],
+    ['is paused by its payer', 'INVALID_STATE', { status: 'paused' }],
+    ['is being transferred', 'PAYMENT_IN_PROGRESS', { transfer: moving().transfer }],
+    ['has no subscription at its provider yet', 'PAYMENT_IN_PROGRESS', { providerSubscriptionId: undefined }],
+  ])('is refused if the subscription %s', async (...[, code, fields]) => {
+    const { deps, names } = await service(running(fields));
+    await expect(startTransfer(deps, running(fields), { method: METHOD })).rejects.toMatchObject({ code });
+    expect(names()).toEqual([]);
+  });
+
+  test('is claimed only under the conditions of its caller’s right', async () => {
+    const { deps, names } = await service(running());
+    const onlyIf = [{ check: { pk: 'ORG#1', sk: 'ORG' }, if: [{ exists: true } as const] }];
+    await expect(startTransfer(deps, running(), { method: METHOD, onlyIf })).rejects.toThrow();
+    expect(names()).toEqual([]);
+  });
+
+  test('has nothing to continue once it is over', async () => {
+    const { deps, names } = await service(running());
+    expect(await continueTransfer(deps, running())).toEqual(running());
+    expect(await abandonTransfer(deps, running())).toEqual(running());
+    expect(names()).toEqual([]);
+  });
+});
+
+describe('the successor of a transfer', () => {
+  const trialEnd = async (fields: Partial<Subscription>, former: Partial<ProviderSubscription> = {}) => {
+    const { deps, inputOf } = await service(running(fields), { pause: done(at({ status: 'paused', ...former })) });
+    await startTransfer(deps, running(fields), { method: METHOD });
+    return (inputOf('create') as { readonly trialEnd: number | undefined }).trialEnd;
+  };
+  const later = NOON + 62 * DAY;
+
+  test('is charged at once if no time is paid for', async () => {
+    expect(await trialEnd({ paidUntil: undefined })).toBeUndefined();
+    expect(await trialEnd({ paidUntil: iso(NOON + HOUR) })).toBeUndefined();
+    expect(await trialEnd({ paidUntil: iso(NOON + HOUR + 1_000) })).toBe(epochSeconds(NOON + HOUR + 1_000));
+  });
+
+  test('is free until the end of the trial, which no payment covers', async () => {
+    const trial = {
+      status: 'trialing',
+      period: -1,
+      paidUntil: undefined,
+      currentPeriodEnd: iso(NOON + 5 * DAY),
+    } as const;
+    expect(await trialEnd(trial)).toBe(epochSeconds(NOON + 5 * DAY));
+    const { deps, inputOf } = await service(running(trial));
+    await startTransfer(deps, running(trial), { method: METHOD });
+    expect(inputOf('create')).toMatchObject({ isBridge: false });
+  });
+
+  test('is free until the end of a period that the former subscription was paid for meanwhile, if that is later', async () => {
+    const renewed = {
+      latestInvoice: invoice({ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) }),
+    };
+    expect(await trialEnd({}, renewed)).toBe(epochSeconds(later));
+    const older = { latestInvoice: invoice({ periodEnd: epochSeconds(NOON + DAY) }) };
+    expect(await trialEnd({}, older)).toBe(epochSeconds(MONTH_END));
+    const unpaid = { latestInvoice: invoice({ status: 'failed', periodEnd: epochSeconds(later) }) };
+    expect(await trialEnd({}, unpaid)).toBe(epochSeconds(MONTH_END));
+  });
+
+  test('ends with its period if the former one was to', async () => {
+    const ending = running({ cancelAtPeriodEnd: true });
+    const { deps, names, inputOf } = await service(ending);
+    await startTransfer(deps, ending, { method: METHOD });
+    expect(names()).toEqual(['pause', 'create', 'scheduleCancel', 'find', 'cancel']);
+    expect(inputOf('scheduleCancel')).toEqual({
+      ...{ subscriptionId: 'sub_2', idempotencyKey: `${ID}:transfer:2:end`, cancel: true },
+    });
+  });
+
+  test('is not canceled for its end again if it was canceled at the provider meanwhile after a charge', async () => {
+    const ending = running({ cancelAtPeriodEnd: true });
+    const charged = at({ ...SUCCESSOR, status: 'canceled', latestInvoice: invoice({ subscriptionId: 'sub_2' }) });
+    const script = { scheduleCancel: refused('resource_missing'), find: done(charged) };
+    const { deps, names } = await service(ending, script);
+    await startTransfer(deps, ending, { method: METHOD }).catch(() => undefined);
+    expect(names().slice(0, 5)).toEqual(['pause', 'create', 'scheduleCancel', 'find', 'cancel']);
+  });
+
+  test('that cannot be canceled for its end fails the transfer for now', async () => {
+    const ending = running({ cancelAtPeriodEnd: true });
+    const { deps, load, names } = await service(ending, { scheduleCancel: UNKNOWN });
+    await expect(startTransfer(deps, ending, { method: METHOD })).rejects.toMatchObject({ code: 'PROVIDER_TIMEOUT' });
+    expect((await load())?.transfer).toBeDefined();
+    expect(names()).not.toContain('cancel');
+  });
+
+  test('counts as created if it cannot be read', async () => {
+    const { deps } = await service(running(), { find: UNKNOWN });
+    expect(await startTransfer(deps, running(), { method: METHOD })).toMatchObject({ providerSubscriptionId: 'sub_2' });
+  });
+});
+
+describe('a transfer that its provider does not carry out', () => {
+  test.each<[string, string, Script]>([
+    [
+      'the method is declined',
+      'PAYMENT_DECLINED',
+      { create: { kind: 'declined', code: 'expired_card', attemptRef: 'ch_1' } },
+    ],
+    ['the provider is away at the first run', 'PROVIDER_UNAVAILABLE', { create: AWAY }],
+    ['the former subscription cannot be paused', 'PROVIDER_UNAVAILABLE', { pause: AWAY }],
+    [
+      'an invoice of the former subscription is being collected',
+      'PAYMENT_IN_PROGRESS',
+      { pause: done(at({ latestInvoice: invoice({ status: 'processing' }) })), find: done(at()) },
+    ],
+    [
+      'an invoice of the former subscription waits for its payer',
+      'PAYMENT_IN_PROGRESS',
+      {
+        pause: done(
+          at({ owed: [invoice({ status: 'pending', nextAction: { type: 'use_provider_sdk', url: undefined } })] }),
+        ),
+        find: done(at()),
+      },
+    ],
+    [
+      'the successor was canceled before it charged',
+      'INVALID_STATE',
+      { find: done(at({ ...SUCCESSOR, status: 'canceled' })) },
+    ],
+  ])('is aborted, and the former subscription collects again: %s', async (...[, code, script]) => {
+    const { deps, names, inputOf, load } = await service(running(), script);
+    await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toMatchObject({ code });
+    expect(names()).toContain('resume');
+    expect(names()).not.toContain('cancel');
+    expect(inputOf('resume')).toEqual({
+      ...{ subscriptionId: 'sub_1', idempotencyKey: `${ID}:transfer:2:release`, inNewPeriod: false },
+    });
+    const stored = await load();
+    expect([stored?.transfer, stored?.paymentMethodId, stored?.providerSubscriptionId]).toEqual([
+      undefined,
+      running().paymentMethodId,
+      'sub_1',
+    ]);
+  });
+
+  test('names the reason of the decline', async () => {
+    const { deps } = await service(running(), {
+      create: { kind: 'declined', code: 'expired_card', attemptRef: 'ch_1' },
+    });
+    const failed = startTransfer(deps, running(), { method: METHOD });
+    await expect(failed).rejects.toMatchObject({ details: { decline_code: 'expired_card' } });
+  });
+
+  test('goes on although an invoice is pending without a step for its payer', async () => {
+    const script = { pause: done(at({ status: 'paused', owed: [invoice({ status: 'pending' })] })) };
+    const { deps, names } = await service(running(), script);
+    await startTransfer(deps, running(), { method: METHOD }).catch(() => undefined);
+    expect(names()).toContain('create');
+  });
+
+  test('collects nothing again if collection was paused before for want of a method', async () => {
+    const held = running({ status: 'paused', held: { finalAt: iso(MONTH_END) } });
+    const { deps, names, load } = await service(held, { create: AWAY });
+    await expect(startTransfer(deps, held, { method: METHOD })).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE' });
+    expect(names()).toEqual(['pause', 'create']);
+    const stored = await load();
+    expect([stored?.held, stored?.transfer]).toEqual([{ finalAt: iso(MONTH_END) }, undefined]);
+  });
+
+  test.each<[string, Script]>([
+    ['the creation has no response', { create: UNKNOWN }],
+    ['the pause has no response', { pause: UNKNOWN }],
+    ['the cancelation has no response', { cancel: UNKNOWN }],
+    ['the former subscription cannot be released', { create: AWAY, resume: UNKNOWN }],
+  ])('stays under way if %s', async (_, script) => {
+    const { deps, load } = await service(running(), script);
+    await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toBeDefined();
+    expect((await load())?.transfer).toBeDefined();
+  });
+
+  test('is over although the former subscription has ended and cannot collect again', async () => {
+    const { deps, load } = await service(running(), { create: AWAY, resume: refused('resource_missing') });
+    await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toMatchObject({
+      code: 'PROVIDER_UNAVAILABLE',
+    });
+    expect((await load())?.transfer).toBeUndefined();
+  });
+});
+
+describe('a repeated transfer', () => {
+  const SINCE = NOON + HOUR;
+  const LATE = SINCE + MINUTE;
+
+  test('looks for what an earlier run has created, and creates nothing again', async () => {
+    const { deps, names, inputOf } = await service(moving(), { findOurs: done([at(), SUCCESSOR]) }, LATE);
+    const moved = await continueTransfer(deps, moving());
+    expect(names()).toEqual(['pause', 'findOurs', 'find', 'cancel']);
+    expect(inputOf('findOurs')).toEqual({
+      ...{ customerId: 'cus_b', ourSubscriptionId: ID, createdSince: epochSeconds(SINCE - MINUTE) },
+    });
+    expect(moved).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
+  });
+
+  test('creates the successor if no earlier run has, and waits for the provider instead of aborting', async () => {
+    const created = await service(moving(), {}, LATE);
+    await continueTransfer(created.deps, moving());
+    expect(created.names()).toEqual(['pause', 'findOurs', 'create', 'find', 'cancel']);
+    const away = await service(moving(), { create: AWAY }, LATE);
+    await expect(continueTransfer(away.deps, moving())).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE' });
+    expect((await away.load())?.transfer).toBeDefined();
+    expect(away.names()).not.toContain('resume');
+  });
+
+  test('does not look before the first look is due', async () => {
+    const { deps, names } = await service(moving(), {}, LATE - 1);
+    await continueTransfer(deps, moving());
+    expect(names()).not.toContain('findOurs');
+  });
+
+  test('looks, too, if the former subscription has ended and cannot be paused', async () => {
+    const script = { pause: refused('canceled'), findOurs: done([SUCCESSOR]) };
+    const { deps, names } = await service(moving(), script, SINCE);
+    await continueTransfer(deps, moving());
+    expect(names()).toEqual(['pause', 'findOurs', 'find', 'cancel']);
+    const nothing = await service(moving(), { pause: refused('canceled'), find: refused('resource_missing') }, SINCE);
+    await expect(continueTransfer(nothing.deps, moving())).rejects.toBeDefined();
+    expect(nothing.names()).not.toContain('create');
+  });
+
+  test('does not count a creation that was canceled with its customer before it charged', async () => {
+    const gone = at({ ...SUCCESSOR, status: 'canceled' });
+    const script = { findOurs: done([gone]), find: done(gone) };
+    const { deps, names } = await service(moving(), script, LATE);
+    await expect(continueTransfer(deps, moving())).rejects.toMatchObject({ code: 'INVALID_STATE' });
+    expect(names().slice(0, 4)).toEqual(['pause', 'findOurs', 'find', 'create']);
+  });
+
+  test('is still free for the time that was paid for at the claim', async () => {
+    const late = MONTH_END + DAY;
+    const { deps, inputOf } = await service(moving(), {}, late);
+    await continueTransfer(deps, moving());
+    expect(inputOf('create')).toMatchObject({ trialEnd: epochSeconds(MONTH_END) });
+  });
+
+  test('leaves a later transfer of the record alone', async () => {
+    const { deps, table, load } = await service(moving(), { create: AWAY });
+    const later = moving({ providerGeneration: 3, lock: 1 });
+    await table.put(recordItem(subscriptionShape, later));
+    await expect(continueTransfer(deps, moving())).rejects.toBeDefined();
+    expect(await load()).toMatchObject({ providerGeneration: 3, transfer: { methodRef: 'pm_b' } });
+  });
+});
+
+describe('a transfer whose method may no longer be charged', () => {
+  test('is aborted, and what earlier runs have created without a charge is canceled', async () => {
+    const script = { findOurs: done([SUCCESSOR]), find: done(at()) };
+    const { deps, names, inputOf } = await service(moving(), script);
+    const kept = await abandonTransfer(deps, moving());
+    expect(names()).toEqual(['findOurs', 'find', 'cancel', 'resume']);
+    expect(inputOf('find')).toBe('sub_1');
+    expect(inputOf('cancel')).toEqual({ subscriptionId: 'sub_2', idempotencyKey: `${ID}:cancel:sub_2` });
+    expect(kept).toMatchObject({ transfer: undefined, providerSubscriptionId: 'sub_1' });
+  });
+
+  test('is aborted if nothing was created', async () => {
+    const { deps, names } = await service(moving());
+    expect((await abandonTransfer(deps, moving())).transfer).toBeUndefined();
+    expect(names()).toEqual(['findOurs', 'resume']);
+  });
+
+  test.each<[string, Script]>([
+    ['was charged', { findOurs: done([at({ ...SUCCESSOR, status: 'active' })]) }],
+    [
+      'replaces a subscription that was canceled',
+      {
+        findOurs: done([SUCCESSOR]),
+        find: (id) => done(id === 'sub_1' ? at({ status: 'canceled' }) : SUCCESSOR),
+      },
+    ],
+  ])('is finished if what an earlier run has created %s', async (_, script) => {
+    const { deps, names } = await service(moving(), script, NOON + 2 * HOUR);
+    expect(await abandonTransfer(deps, moving())).toMatchObject({ providerSubscriptionId: 'sub_2' });
+    expect(names()).toEqual(['findOurs', 'find', 'pause', 'findOurs', 'find', 'cancel']);
+  });
+});
