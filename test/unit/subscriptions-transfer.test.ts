@@ -67,6 +67,8 @@ const WORKS: Script = {
   cancel: done({ subscriptionId: 'sub_1', owed: [] }),
   resume: done(at()),
   scheduleCancel: done(SUCCESSOR),
+  findPaid: done([]),
+  labelPayment: done({ intentId: 'pi_1' }),
 };
 
 const service = async (record: Subscription, script: Script = {}, now: Instant = NOON + HOUR) => {
