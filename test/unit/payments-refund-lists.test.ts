@@ -1,0 +1,86 @@
+/** @module The list of all refunds, whose records lie in one partition per month. */
+import { describe, expect, test } from 'vitest';
+import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
+import { type Refund, refundItem } from '../../shared/payments/refunds/refund.ts';
+import { keyOf } from '../../shared/platform/keys.ts';
+import type { IndexQuery, Item, Table } from '../../shared/platform/table.ts';
+import { listRefunds } from '../../shared/queries/list-refunds.ts';
+import { apiRequest } from '../builders/api-request.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+
+const PER_DAY = 15;
+const DAYS = 90;
+/** The rows that one request reads without a limit. A filtered page reads 200 rows and then three such requests. */
+const PER_REQUEST = 50;
+
+/** Of 1,350 refunds over three months, one has failed. */
+const refunds = Array.from(
+  { length: PER_DAY * DAYS },
+  (_, number): Refund => ({
+    ...{ id: `rfd_${String(number).padStart(24, '0')}`, version: 1, paymentId: 'pay_1', amountCents: 100 },
+    ...{
+      createdAt: iso(NOON - Math.floor(number / PER_DAY) * DAY - (number % PER_DAY) * MINUTE),
+      updatedAt: iso(NOON),
+    },
+    ...{ currency: 'USD', source: 'api', providerId: 'provider_a', userId: 'user_1' },
+    status: number === 1_000 ? 'failed' : 'succeeded',
+  }),
+);
+
+const tableOf = (items: readonly Item[]): Table => {
+  const byKey = new Map(items.map((item) => [`${item['pk']} ${item['sk']}`, item]));
+  const newestFirst = items.toSorted((one, other) => (`${one['sort']}` < `${other['sort']}` ? 1 : -1));
+  return {
+    ...memoryTable({ now: () => NOON }).table,
+    getMany: async (keys) => keys.map(({ pk, sk }) => byKey.get(`${pk} ${sk}`)),
+    queryIndex: async ({ index, partition, after, limit = PER_REQUEST, filter = [] }: IndexQuery) => {
+      const rows = newestFirst.filter((item) => item[index] === partition);
+      const start = after === undefined ? 0 : rows.findIndex(({ sort }) => sort === after['sort']) + 1;
+      const read = rows.slice(start, start + limit);
+      const last = read.at(-1);
+      return {
+        items: read.filter(({ f }) => filter.length === 0 || (f as { s?: unknown }).s === 'failed'),
+        next: last && start + read.length < rows.length ? { ...keyOf(last), sort: last['sort'] } : undefined,
+      };
+    },
+  };
+};
+
+interface Body {
+  readonly data: readonly { readonly id: string }[];
+  readonly meta: { readonly has_more: boolean; readonly next_cursor: string | null };
+}
+
+/** Follows `next_cursor` to the end. */
+const followed = async (table: Table, query: object) => {
+  const shown: string[] = [];
+  let emptyPages = 0;
+  let cursor: string | undefined;
+  do {
+    const request = apiRequest({ query: { limit: 25, ...query, ...(cursor && { cursor }) } });
+    const { data, meta } = (await listRefunds(
+      { table, now: () => NOON },
+      request as Parameters<typeof listRefunds>[1],
+    )) as Body;
+    shown.push(...data.map(({ id }) => id));
+    if (data.length === 0) emptyPages += 1;
+    expect(meta.has_more).toBe(meta.next_cursor !== null);
+    cursor = meta.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  return { shown, emptyPages };
+};
+
+describe('the list of all refunds', () => {
+  const table = tableOf(refunds.map(refundItem));
+
+  test('shows each refund once, over all months', async () => {
+    expect((await followed(table, {})).shown).toEqual(refunds.map(({ id }) => id));
+  });
+
+  test('goes on after pages without a match that reached their read limit', async () => {
+    const { shown, emptyPages } = await followed(table, { status: 'failed' });
+    expect(shown).toEqual(refunds.filter(({ status }) => status === 'failed').map(({ id }) => id));
+    expect(emptyPages).toBeGreaterThan(0);
+  });
+});
