@@ -3,7 +3,7 @@
  * does not script has an unknown outcome.
  */
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { type Instant, iso } from '../../shared/core/time.ts';
+import { type Instant, iso, MINUTE } from '../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem, paymentStore } from '../../shared/payments/payment-store.ts';
 import { paymentKey } from '../../shared/platform/keys.ts';
@@ -33,6 +33,8 @@ export const reported = (
 
 export const UNKNOWN: Outcome<never> = { kind: 'unknown', reason: 'timeout' };
 
+const LEASE_MS = 15 * MINUTE;
+
 export const paymentWork = async (record: Payment, script: Script, others: readonly Item[] = []) => {
   const clock = { at: NOON };
   const now = (): Instant => clock.at;
@@ -51,9 +53,13 @@ export const paymentWork = async (record: Payment, script: Script, others: reado
     ];
   });
   const provider = Object.fromEntries(noted) as PaymentProvider;
+  const opened: string[] = [];
   const providers: Providers = {
     find: async () => provider,
-    require: async () => provider,
+    require: async (slot, capability) => {
+      opened.push(`${slot} for ${capability}`);
+      return provider;
+    },
     openSlots: async () => undefined,
   };
   for (const item of [paymentItem(record, NOON), ...others]) await table.put(item);
@@ -64,6 +70,8 @@ export const paymentWork = async (record: Payment, script: Script, others: reado
     lines,
     /** The names of the calls to the provider, in order. */
     calls,
+    /** What providers were opened for. */
+    opened,
     load,
     deps: { table, now, log, providers, isChargeOpen: async () => true },
     /** When work is next due, as epoch milliseconds; undefined if none is. */
@@ -71,6 +79,8 @@ export const paymentWork = async (record: Payment, script: Script, others: reado
       const dueAt = (await load())?.['due_at'];
       return dueAt === undefined ? undefined : Date.parse(String(dueAt));
     },
+    /** The sweep that queued the work has moved its due time. */
+    lease: () => table.update(paymentKey(record.id), { set: { due_at: iso(now() + LEASE_MS) } }),
     /** Another function commits a version of the payment. */
     overtake: async (fields: Partial<VisiblePayment>): Promise<void> => {
       const found = await paymentStore(table, now).loadVisible(record.id);

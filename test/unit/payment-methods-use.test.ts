@@ -116,6 +116,11 @@ describe('a saved method that a request names', () => {
   });
 });
 
+test('a method of another provider is refused by the name of its field', () => {
+  const use = () => useSaved(savedMethod(), { caller: ADA, payer: personal, slot: 'provider_b' });
+  expect(use).toThrow(expect.objectContaining({ details: expect.objectContaining({ path: 'payment_method_id' }) }));
+});
+
 describe('no method', () => {
   test('needs no condition', () => {
     expect(useNone('cus_1')).toMatchObject({ methodRef: undefined, providerCustomerId: 'cus_1', onlyIf: [] });

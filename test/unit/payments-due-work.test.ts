@@ -39,6 +39,7 @@ interface Run {
 const run = async ({ record, script = {}, at, others = [] }: Run) => {
   const work = await paymentWork(record, script, others);
   work.clock.at = NOON + at;
+  await work.lease();
   const result = await runDuePayment(work.deps, record.id);
   return { ...work, result, stored: await work.load() };
 };
@@ -203,6 +204,14 @@ describe('a look-up', () => {
     expect([settled.result, settled.calls, await settled.dueAt()]).toEqual(['nothing due', [], undefined]);
   });
 
+  test('stores what the provider of the payment reports', async () => {
+    const { result, stored, opened } = await run({
+      ...{ record: claimed(), at: MINUTE, script: { findPayment: async () => reported('succeeded') } },
+    });
+    expect([result, opened]).toEqual(['succeeded', ['provider_a for payments']]);
+    expect(stored).toMatchObject({ status: 'succeeded', cause: 'reconciliation', attemptRef: 'ch_2' });
+  });
+
   test('stores nothing if another function has changed the payment meanwhile', async () => {
     const work = await paymentWork(claimed(), {
       findPayment: async () => {
@@ -322,8 +331,11 @@ describe('an approval of the payer that no event has reported', () => {
     expect([result, calls, await dueAt()]).toEqual(['unchanged', ['findPayment'], NOON + 5 * MINUTE]);
   });
 
-  test('is not captured if another function was faster', async () => {
-    const work = await paymentWork(pending, {
+  test.each([
+    ['after the approval', pending],
+    ['before the approval', payment({ reconcileAt: iso(NOON + MINUTE) })],
+  ])('is not captured if another function was faster, for a payment that was read %s', async (_, record) => {
+    const work = await paymentWork(record, {
       ...captures,
       findPayment: async () => {
         await work.overtake({ status: 'pending' });
@@ -331,7 +343,7 @@ describe('an approval of the payer that no event has reported', () => {
       },
     });
     work.clock.at = NOON + MINUTE;
-    expect(await runDuePayment(work.deps, pending.id)).toBe('another came first');
+    expect(await runDuePayment(work.deps, record.id)).toBe('another came first');
     expect(work.calls).toEqual(['findPayment']);
   });
 });

@@ -93,8 +93,9 @@ describe('an event about a payment', () => {
     const order = claimed({ providerIntentId: 'order_1', providerPaymentId: 'order_1' });
     const { stored } = await apply({ record: order, object: { id: 'capture_1', intentId: 'order_1' } });
     expect(stored).toMatchObject({ providerIntentId: 'order_1', providerPaymentId: 'capture_1' });
-    const ofOrder = await apply({ record: order, object: { id: 'order_1' } });
-    expect(ofOrder.result).toMatchObject({ payment: { providerPaymentId: 'order_1' } });
+    const captured = { ...order, providerPaymentId: 'capture_1' };
+    const ofOrder = await apply({ record: captured, object: { id: 'order_1' } });
+    expect(ofOrder.result).toMatchObject({ payment: { providerPaymentId: 'capture_1' } });
   });
 
   test('with nothing new is ignored', async () => {
@@ -125,6 +126,11 @@ describe('the payment of an event', () => {
     },
   );
 
+  test('is believed if the provider’s id leads to it, although its record does not hold that id', async () => {
+    const { result } = await apply({ alias: { externalId: 'ch_9', kind: 'PAY' }, object: { ...other, id: 'ch_9' } });
+    expect(result).toMatchObject({ kind: 'applied', status: 'succeeded' });
+  });
+
   test('is not found by an id that leads to another kind of record', async () => {
     const { result } = await apply({ alias: { externalId: 'pi_1', kind: 'SUB' }, object: other });
     expect(result).toEqual({ kind: 'early', isUnnamed: false });
@@ -143,6 +149,11 @@ describe('the payment of an event', () => {
     ['the provider differs', { slot: 'provider_b' }, 'provider differs'],
     ['neither id is the payment’s', { object: { id: 'pi_9', intentId: 'order_9' } }, 'provider object differs'],
     ['it has no other id', { object: { id: 'pi_9' } }, 'provider object differs'],
+    [
+      'neither of them has a second id',
+      { record: payment({ providerPaymentId: undefined }), object: { id: 'pi_9' } },
+      'provider object differs',
+    ],
   ] as const)('named by our id alone is not believed if %s', async (_, sent, reason) => {
     const { result, stored } = await apply(sent);
     expect(result).toMatchObject({ kind: 'quarantined', reason, payment: { status: 'created' } });
@@ -189,7 +200,8 @@ describe('an event that contradicts a settled payment', () => {
 
   test('is applied if the provider confirms it, with what the provider reports', async () => {
     const report = reported('succeeded', { paymentId: 'capture_1', attemptRef: 'ch_9' });
-    const { result, stored, lines } = await apply({ record: canceled, script: reads(report) });
+    const { result, stored, lines, opened } = await apply({ record: canceled, script: reads(report) });
+    expect(opened).toEqual(['provider_a for payments']);
     expect(result).toMatchObject({ kind: 'applied', status: 'succeeded', payment: { status: 'succeeded' } });
     expect(stored).toMatchObject({
       providerPaymentId: 'capture_1',
@@ -290,7 +302,7 @@ describe('an approval during an update without a response', () => {
   const object = { awaitsCapture: true, amountCents: 3_000 } as const;
 
   test('captures the updated amount once the update is finished', async () => {
-    const { result, stored, calls } = await apply({
+    const { result, stored, calls, opened } = await apply({
       ...{ ...approval, record, object },
       script: {
         updateIntent: async () => reported('created', { amountCents: 3_000 }),
@@ -298,6 +310,7 @@ describe('an approval during an update without a response', () => {
       },
     });
     expect(calls).toEqual(['updateIntent', 'confirmIntent']);
+    expect(new Set(opened)).toEqual(new Set(['provider_a for payments']));
     expect(result).toMatchObject({ kind: 'applied', status: 'succeeded' });
     expect(stored).toMatchObject({ totalCents: 3_000, status: 'succeeded' });
   });
@@ -312,6 +325,14 @@ describe('an approval during an update without a response', () => {
     expect([result, calls]).toEqual([{ kind: 'early' }, ['updateIntent']]);
     const busy = await apply({ ...approval, object, record: { ...record, draftBusyUntil: iso(NOON + 5 * MINUTE) } });
     expect([busy.result, busy.calls]).toEqual([{ kind: 'early' }, []]);
+  });
+
+  test('fails if the provider has neither the old amount nor the new one', async () => {
+    const script: Script = {
+      updateIntent: async () => ({ kind: 'refused', reason: 'order_not_open' }),
+      findPayment: async () => reported('created', { amountCents: 1 }),
+    };
+    await expect(apply({ ...approval, record, object, script })).rejects.toMatchObject({ code: 'PROVIDER_ERROR' });
   });
 
   test('fails if the update meets a bug', async () => {
