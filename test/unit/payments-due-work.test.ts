@@ -202,6 +202,7 @@ describe('a look-up', () => {
     expect([early.result, early.calls, await early.dueAt()]).toEqual(['nothing due', [], NOON + MINUTE]);
     const settled = await run({ record: claimed({ status: 'succeeded' }), at: HOUR });
     expect([settled.result, settled.calls, await settled.dueAt()]).toEqual(['nothing due', [], undefined]);
+    expect(settled.stored).not.toHaveProperty('due');
   });
 
   test('stores what the provider of the payment reports', async () => {

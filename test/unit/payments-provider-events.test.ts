@@ -149,11 +149,6 @@ describe('the payment of an event', () => {
     ['the provider differs', { slot: 'provider_b' }, 'provider differs'],
     ['neither id is the payment’s', { object: { id: 'pi_9', intentId: 'order_9' } }, 'provider object differs'],
     ['it has no other id', { object: { id: 'pi_9' } }, 'provider object differs'],
-    [
-      'neither of them has a second id',
-      { record: payment({ providerPaymentId: undefined }), object: { id: 'pi_9' } },
-      'provider object differs',
-    ],
   ] as const)('named by our id alone is not believed if %s', async (_, sent, reason) => {
     const { result, stored } = await apply(sent);
     expect(result).toMatchObject({ kind: 'quarantined', reason, payment: { status: 'created' } });
