@@ -11,6 +11,7 @@ import { STRIPE_OBJECTS } from '../../infra/docs/mirror/stripe.ts';
 import { declaredFields, declaredTexts, documentedWords } from './declared-types.ts';
 import { fieldsReadBy, reportedStatuses } from './mirror-readers.ts';
 import { type OpenApi, parseOpenApi, schemaPartsOf } from './openapi-check.ts';
+import { RECORDED_SDKS } from './recorded-sdks.ts';
 
 const OBJECTS = Object.entries({ Stripe: STRIPE_OBJECTS, PayPal: PAYPAL_OBJECTS, Square: SQUARE_OBJECTS }).flatMap(
   ([vendor, objects]) => objects.map((object) => [`${vendor}: ${object.name}`, object] as const),
@@ -45,18 +46,7 @@ const NONE = { unnamed: [], unknown: [] };
 
 const MODULES = resolve(import.meta.dirname, '../../node_modules');
 const stripe = (file: string): string => resolve(MODULES, 'stripe/esm/resources', `${file}.d.ts`);
-const paypal = (file: string): string =>
-  resolve(MODULES, '@paypal/paypal-server-sdk/dist/esm/types/models', `${file}.d.ts`);
-const square = (file: string): string => resolve(MODULES, 'square/api/types', `${file}.d.ts`);
-
-/** Square's types have names of TypeScript; the names on the wire are in the types for its serialization. */
-const squareFields = (name: string) => (): readonly string[] =>
-  declaredFields(resolve(MODULES, 'square/serialization/types', `${name}.d.ts`), `${name}.Raw`);
-
 const onTheWire = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const paypalFields = (file: string, name: string) => (): readonly string[] =>
-  declaredFields(paypal(file), name).map(onTheWire);
-
 interface Published {
   readonly fields: () => readonly string[];
   /** By the field that holds the status. */
@@ -68,7 +58,20 @@ const ofStripe = (file: string, name: string, hasStatus = false): Published => (
   ...(hasStatus && { statuses: { status: () => declaredTexts(stripe(file), `${name}.Status`) } }),
 });
 
-/** The types of the SDKs that are installed. PayPal's SDK has no disputes. */
+const ofRecordedSdk = (vendor: keyof typeof RECORDED_SDKS): Readonly<Record<string, Published>> =>
+  Object.fromEntries(
+    Object.entries(RECORDED_SDKS[vendor].types).map(([name, { fields, statuses }]) => [
+      `${vendor}: ${name}`,
+      {
+        fields: () => fields,
+        ...(Object.keys(statuses).length > 0 && {
+          statuses: Object.fromEntries(Object.entries(statuses).map(([field, values]) => [field, () => values])),
+        }),
+      },
+    ]),
+  );
+
+/** PayPal's SDK has no disputes. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
   'Stripe: PaymentIntent': ofStripe('PaymentIntents', 'PaymentIntent', true),
   'Stripe: Refund': {
@@ -80,37 +83,8 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   'Stripe: Invoice': ofStripe('Invoices', 'Invoice', true),
   'Stripe: Customer': ofStripe('Customers', 'Customer'),
   'Stripe: PaymentMethod': ofStripe('PaymentMethods', 'PaymentMethod'),
-  'PayPal: Order': {
-    fields: paypalFields('order', 'Order'),
-    statuses: { status: () => declaredTexts(paypal('orderStatus'), 'OrderStatus') },
-  },
-  'PayPal: Capture': {
-    fields: paypalFields('capturedPayment', 'CapturedPayment'),
-    statuses: { status: () => declaredTexts(paypal('captureStatus'), 'CaptureStatus') },
-  },
-  'PayPal: Refund': {
-    fields: paypalFields('refund', 'Refund'),
-    statuses: { status: () => declaredTexts(paypal('refundStatus'), 'RefundStatus') },
-  },
-  'PayPal: Payment token': { fields: paypalFields('paymentTokenResponse', 'PaymentTokenResponse') },
-  'Square: Order': {
-    fields: squareFields('Order'),
-    statuses: { state: () => declaredTexts(square('OrderState'), 'OrderState') },
-  },
-  'Square: Payment': {
-    fields: squareFields('Payment'),
-    statuses: { status: () => documentedWords(square('Payment'), 'Payment.status', /\b([A-Z]{4,})\b/g) },
-  },
-  'Square: PaymentRefund': {
-    fields: squareFields('PaymentRefund'),
-    statuses: { status: () => documentedWords(square('PaymentRefund'), 'PaymentRefund.status', /`([A-Z]+)`/g) },
-  },
-  'Square: Dispute': {
-    fields: squareFields('Dispute'),
-    statuses: { state: () => declaredTexts(square('DisputeState'), 'DisputeState') },
-  },
-  'Square: Customer': { fields: squareFields('Customer') },
-  'Square: Card': { fields: squareFields('Card') },
+  ...ofRecordedSdk('PayPal'),
+  ...ofRecordedSdk('Square'),
 };
 
 describe('the table of a mirrored object', () => {

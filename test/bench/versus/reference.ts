@@ -24,6 +24,7 @@ export const benchReference = async (): Promise<boolean> => {
   preparePeers();
   const folder = mkdtempSync(join(tmpdir(), 'payments-reference-'));
   const host = await startHostProcess({
+    LOG_LEVEL: 'silent',
     RATE_LIMITS: 'off',
     EXTERNAL_WEBHOOKS_ENABLED: 'false',
     DYNAMODB_ENGINE: 'dynoxide',
@@ -33,7 +34,7 @@ export const benchReference = async (): Promise<boolean> => {
     await buildReference(join(folder, 'theirs'));
     await makeReferenceTable(host.env['AWS_ENDPOINT_URL_DYNAMODB'] ?? '');
     await dropProviderEvents(host);
-    const env = { ...host.env, REFERENCE_TABLE, AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
+    const env = { ...host.env, LOG_LEVEL: 'info', REFERENCE_TABLE, AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
     if (!(await doSameWork(folder, env))) return false;
     say('\nA new process until its first response\n');
     const isColdWithin = print(await coldTimes(folder, env));

@@ -1,0 +1,48 @@
+/**
+ * @module The requests of PayPal's quick start guides and of Square's, as the vendors' own SDKs sent them, are sent to the
+ * simulator again: it gives every response that those SDKs could read.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';
+import { targetOf } from '../builders/target-of.ts';
+import { openRig, type ProviderRig } from './provider-rig.ts';
+import { PAYPAL, SQUARE } from './provider-subjects.ts';
+import { RECORDED_SDKS, type RecordedStep } from './recorded-sdks.ts';
+
+let rig: ProviderRig;
+afterEach(() => rig.close());
+
+/** The response may hold more than was recorded: an SDK ignores fields that it does not know. */
+const repeat = async (step: RecordedStep): Promise<void> => {
+  if ('advance' in step) return rig.clock.advance(step.advance);
+  if ('delivered' in step) return expect(await rig.delivered()).toMatchObject(step.delivered);
+  const { method, path } = targetOf('control' in step ? step.control : step.request);
+  if ('control' in step) return rig.control(method, path, step.body);
+  const { headers, body, status, version, response: expected } = step;
+  const response = await fetch(`${rig.url}${path}`, { method, headers, ...(body !== undefined && { body }) });
+  const text = await response.text();
+  expect({ request: step.request, status: response.status, text }).toMatchObject({ status });
+  expect(response.headers.get('square-version') ?? undefined).toBe(version);
+  if (expected === undefined) expect(text).toBe('');
+  else expect({ response: JSON.parse(text) }).toMatchObject({ response: expected });
+};
+
+describe.each([
+  ['PayPal', PAYPAL],
+  ['Square', SQUARE],
+] as const)('recorded from the SDK of %s', (vendor, subject) => {
+  beforeEach(async () => {
+    rig = await openRig(subject);
+  });
+
+  it.each(RECORDED_SDKS[vendor].recordings)('$name', async ({ steps }) => {
+    for (const step of steps) await repeat(step);
+  });
+});
+
+describe('the SDK of Square', () => {
+  it('asked for the API version that our adapter asks for: a newer version needs a look at the changelog of Square', () => {
+    const requests = RECORDED_SDKS.Square.recordings.flatMap(({ steps }) => steps).filter((step) => 'request' in step);
+    expect(new Set(requests.map(({ headers }) => headers['square-version']))).toEqual(new Set([SQUARE_VERSION]));
+  });
+});
