@@ -3,8 +3,8 @@
 FROM node:24-bookworm-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
-# No scripts: they would install a second Node, and the browser of the tests.
-RUN npm ci --ignore-scripts && npm cache clean --force
+# The image has Node 24: the packaged one is not needed.
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force && rm -r node_modules/node-linux-*
 COPY . .
 RUN mkdir /data && chown node /data
 USER node

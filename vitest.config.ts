@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const SECOND_MS = 1_000;
+const BROWSER = 'test/browser/install.ts';
 
 interface More {
   readonly include?: string[];
@@ -56,9 +57,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),
-      project('flow', 120 * SECOND_MS, { provide: { scale: 1 } }),
-      project('long', 1_800 * SECOND_MS, { include: SCALED, provide: { scale: 10 } }),
-      project('shots', 300 * SECOND_MS),
+      project('flow', 120 * SECOND_MS, { globalSetup: BROWSER, provide: { scale: 1 } }),
+      project('long', 1_800 * SECOND_MS, { include: SCALED, globalSetup: BROWSER, provide: { scale: 10 } }),
+      project('shots', 300 * SECOND_MS, { globalSetup: BROWSER }),
       project('contract', 60 * SECOND_MS),
       // After all other tests, because its processes take both cores.
       project('simulation', 120 * SECOND_MS, { provide: { scale: 1 }, sequence: { groupOrder: 1 } }),

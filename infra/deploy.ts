@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { argv, env, execPath, exit, stderr, stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
-import { fileURLToPath } from 'node:url';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Command, Option } from 'commander';
+import { cdkProgram } from './cdk-command.ts';
 import { reservedInAll } from './constructs/bulkheads.ts';
 import { putWebhooks } from './put-webhooks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
@@ -99,13 +99,11 @@ const regionOf = (by: { readonly profile?: string }): Promise<string> =>
     throw new Error('no region: say --region or AWS_REGION, or give the profile one', { cause });
   });
 
-const CDK = fileURLToPath(import.meta.resolve('aws-cdk/bin/cdk'));
-
 const steps = (settings: DeploymentSettings): Steps => ({
   say: (line) => stdout.write(`${line}\n`),
   cdk: (args, variables) =>
     new Promise((done, fail) => {
-      const child = spawn(execPath, [CDK, ...args], {
+      const child = spawn(execPath, [cdkProgram(), ...args], {
         cwd: resolve(import.meta.dirname, '..'),
         env: { ...env, ...variables },
         stdio: 'inherit',

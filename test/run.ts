@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { argv, execPath, exit, stdout } from 'node:process';
 import * as z from 'zod';
 import { CLIENT_FOLDER, writeClient } from '../infra/client/package.ts';
+import { installOwnPackages } from '../infra/own-packages.ts';
 
 /**
  * `node test/run.ts`: every check, then every test, and `N passed, N failed` as the last line; a check counts as one
@@ -37,8 +38,11 @@ const say = (line: string): void => {
 
 /** Runs one of the project's tools with the Node of this process, not with the machine's. */
 const tool = (name: string, ...args: readonly string[]): Promise<{ code: number; out: string }> =>
+  program(`node_modules/.bin/${name}`, ...args);
+
+const program = (file: string, ...args: readonly string[]): Promise<{ code: number; out: string }> =>
   new Promise((done, fail) => {
-    const child = spawn(execPath, [`node_modules/.bin/${name}`, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     let out = '';
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (out += text));
     child.on('error', fail);
@@ -87,11 +91,19 @@ const types = async (): Promise<Finding> => {
   return { ok: found.every(({ ok }) => ok), text: found.map(({ text }) => text).join('\n') };
 };
 
+const KNIP = join(import.meta.dirname, 'dead-code');
+
+const deadCode = async (): Promise<Finding> => {
+  installOwnPackages(KNIP);
+  const { code, out } = await program(join(KNIP, 'node_modules/knip/bin/knip.js'), '--no-progress');
+  return { ok: code === 0, text: out };
+};
+
 const CHECKS: Readonly<Record<string, () => Promise<Finding>>> = {
   types,
   lint: () => plain('biome', 'check', '--error-on-warnings', '.'),
   boundaries,
-  'dead code': () => plain('knip', '--no-progress'),
+  'dead code': deadCode,
   prose: () => plain('cspell', '--no-progress', '--show-context'),
 };
 

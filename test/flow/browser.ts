@@ -1,15 +1,17 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 import { vi } from 'vitest';
+import * as z from 'zod';
 
 const WITHOUT_NOISE = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-dev-shm-usage'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** A headless Chromium that `npm ci` installs. The caller closes it. */
+/** A headless Chromium, which `test/browser/install.ts` has installed. The caller closes it. */
 export const startBrowser = async (): Promise<Browser> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-browser-'));
   const executablePath = await unpack(folder);
@@ -19,12 +21,17 @@ export const startBrowser = async (): Promise<Browser> => {
   return browser;
 };
 
+const IN_PACKAGES = createRequire(join(import.meta.dirname, '../browser/package.json'));
+const packageSchema = z.object({
+  default: z.custom<{ readonly executablePath: () => Promise<string> }>((value) => value !== undefined),
+});
+
 /** The package unpacks into the folder for temporary files; the libraries that it brings, in a Lambda function only. */
 const unpack = async (folder: string): Promise<string> => {
   vi.stubEnv('TMPDIR', folder);
   vi.stubEnv('AWS_EXECUTION_ENV', 'AWS_Lambda_nodejs24.x');
   try {
-    const { default: packed } = await import('@sparticuz/chromium');
+    const { default: packed } = packageSchema.parse(await import(IN_PACKAGES.resolve('@sparticuz/chromium')));
     return await packed.executablePath();
   } finally {
     vi.unstubAllEnvs();

@@ -61,8 +61,8 @@ describe('the documentation', () => {
 const WRITTEN = ['README.md', ...globSync(['docs/**/*.md', '.github/*.md'], { cwd: ROOT })];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
 const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string, Record<string, string>>;
-/** Packages that `npm ci` installs, and `cdk`, the program of one of them. */
-const INSTALLED = [...Object.keys({ ...dependencies, ...devDependencies }), 'cdk'];
+/** Packages that `npm ci` installs, and `node`, the program of one of them. */
+const INSTALLED = [...Object.keys({ ...dependencies, ...devDependencies }), 'node'];
 
 describe('every page', () => {
   test.each(WRITTEN)('%s names only existing files, pages and commands', (page) => {

