@@ -310,7 +310,7 @@ describe('the method that a record holds, charged without a caller', () => {
 describe('a member’s own method', () => {
   test.each<[string, readonly Item[], boolean]>([
     ['a member of an organization that exists', [ORGANIZATION, MEMBERSHIP], true],
-    ['nobody in it', [ORGANIZATION], false],
+    ['not a member of it', [ORGANIZATION], false],
     ['a member of a deleted organization', [{ ...ORGANIZATION, deletedAt: 'x' }, MEMBERSHIP], false],
     ['a member without a role', [ORGANIZATION, { ...MEMBERSHIP, role: undefined }], false],
     ['a member of another organization', [ORGANIZATION, { ...memberKey('org_2', 'user_1'), role: 'owner' }], false],

@@ -123,7 +123,7 @@ describe('a client secret', () => {
   });
 });
 
-describe('a payment that nobody has confirmed', () => {
+describe('a payment without a confirmation', () => {
   const cancels = { cancelIntent: async () => reported('canceled') };
 
   test.each(['created', 'requires_payment_method'] as const)('that is %s is canceled after a day', async (status) => {

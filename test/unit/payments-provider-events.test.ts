@@ -73,7 +73,7 @@ describe('an event about a payment', () => {
     expect(result).toMatchObject({ kind: 'applied', status: 'processing' });
   });
 
-  test('payment_intent.requires_action makes a payment that nobody has confirmed here pending', async () => {
+  test('payment_intent.requires_action makes an unconfirmed payment pending', async () => {
     const { result } = await apply({ type: 'payment_intent.requires_action' });
     expect(result).toMatchObject({ kind: 'applied', status: 'pending' });
   });
