@@ -25,12 +25,12 @@ import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { session } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
-import { savedMethod } from '../builders/saved-method.ts';
+import { savedCard } from '../builders/saved-card.ts';
 
 const ADA = session({ userId: 'user_1' });
 const BEN = session({ userId: 'user_2' });
 const ALIAS = { providerId: 'provider_a', externalId: 'pm_1' } as const;
-const HELD = { paymentMethodId: savedMethod().id, methodRef: 'pm_1' } as const;
+const HELD = { paymentMethodId: savedCard().id, methodRef: 'pm_1' } as const;
 const personal = { userId: 'user_1', providerId: 'provider_a' } as const;
 const acme = { organizationId: 'org_1', userId: 'user_1', providerId: 'provider_a' } as const;
 
@@ -40,7 +40,7 @@ const MEMBERSHIP: Item = { ...memberKey('org_1', 'user_1'), role: 'member' };
 /** A table with Ada's card, its alias, her organization and her membership; a test changes one thing of them. */
 const tableWith = async (fields: Partial<PaymentMethod> = {}): Promise<Table> => {
   const { table } = memoryTable({ now: () => NOON });
-  await table.put(recordItem(paymentMethodShape, savedMethod(fields)));
+  await table.put(recordItem(paymentMethodShape, savedCard(fields)));
   await putAlias(table, ALIAS, { kind: 'PM', id: HELD.paymentMethodId });
   await table.put(ORGANIZATION);
   await table.put(MEMBERSHIP);
@@ -81,24 +81,24 @@ const OTHER_ID = 'the method has another id at the provider';
 describe('a saved method that a request names', () => {
   test('is charged for its own customer, under the id of the provider', () => {
     const customerId = 'cust_00000000000000000000000a';
-    const usable = useSaved(savedMethod({ customerId }), { caller: ADA, payer: personal, slot: 'provider_a' });
+    const usable = useSaved(savedCard({ customerId }), { caller: ADA, payer: personal, slot: 'provider_a' });
     expect(usable).toMatchObject({
       ...{ methodRef: 'pm_1', paymentMethodId: HELD.paymentMethodId, methodKind: 'card', isLent: false },
       ...{ providerCustomerId: 'cus_1', customerId },
     });
-    expect(heldAs(savedMethod({ walletType: 'paypal' })).methodKind).toBe('wallet');
+    expect(heldAs(savedCard({ walletType: 'paypal' })).methodKind).toBe('wallet');
   });
 
   test('is lent if it is a member’s own and pays for the organization', () => {
-    const lent = useSaved(savedMethod(), { caller: ADA, payer: acme, slot: 'provider_a' });
-    const own = useSaved(savedMethod({ userId: undefined, organizationId: 'org_1' }), {
+    const lent = useSaved(savedCard(), { caller: ADA, payer: acme, slot: 'provider_a' });
+    const own = useSaved(savedCard({ userId: undefined, organizationId: 'org_1' }), {
       ...{ caller: ADA, payer: acme, slot: 'provider_a' },
     });
     expect([lent.isLent, own.isLent]).toEqual([true, false]);
   });
 
   test('is claimed only while it exists, is its owner’s and is set up', async () => {
-    const use = async () => useSaved(savedMethod(), { caller: ADA, payer: personal, slot: 'provider_a' });
+    const use = async () => useSaved(savedCard(), { caller: ADA, payer: personal, slot: 'provider_a' });
     expect(await failing(use)).toEqual(OF_THE_METHOD);
   });
 
@@ -112,12 +112,12 @@ describe('a saved method that a request names', () => {
       { setup: { id: 'seti_1', status: 'requires_action' } },
     ],
   ] as const)('is refused with %s', (code, options, fields) => {
-    expect(() => useSaved(savedMethod(fields), options)).toThrow(expect.objectContaining({ code }));
+    expect(() => useSaved(savedCard(fields), options)).toThrow(expect.objectContaining({ code }));
   });
 });
 
 test('a method of another provider is refused by the name of its field', () => {
-  const use = () => useSaved(savedMethod(), { caller: ADA, payer: personal, slot: 'provider_b' });
+  const use = () => useSaved(savedCard(), { caller: ADA, payer: personal, slot: 'provider_b' });
   expect(use).toThrow(expect.objectContaining({ details: expect.objectContaining({ path: 'payment_method_id' }) }));
 });
 
@@ -300,8 +300,8 @@ describe('the method that a record holds, charged without a caller', () => {
 
   test('is not read again if the caller has just read it, and read if that is another one', async () => {
     const { table } = memoryTable({ now: () => NOON });
-    expect(await find(table, personal, { ...HELD, record: savedMethod() })).toMatchObject(HELD);
-    const other = savedMethod({ id: 'pmt_00000000000000000000000b' });
+    expect(await find(table, personal, { ...HELD, record: savedCard() })).toMatchObject(HELD);
+    const other = savedCard({ id: 'pmt_00000000000000000000000b' });
     expect(await find(await tableWith(), personal, { ...HELD, record: other })).toMatchObject(HELD);
     expect(await find(table, personal, { ...HELD, record: other })).toBeUndefined();
   });
@@ -317,7 +317,7 @@ describe('a member’s own method', () => {
   ])('pays for the organization if its user is %s', async (_, items, pays) => {
     const { table } = memoryTable({ now: () => NOON });
     for (const item of items) await table.put(item);
-    expect(await paysFor(table, acme, savedMethod())).toBe(pays);
-    expect(await paysFor(table, personal, savedMethod())).toBe(true);
+    expect(await paysFor(table, acme, savedCard())).toBe(pays);
+    expect(await paysFor(table, personal, savedCard())).toBe(true);
   });
 });

@@ -3,7 +3,7 @@ import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shar
 import { methodBeside, methodView, paymentMethodShape } from '../../shared/payment-methods/payment-method.ts';
 import { parseRecord, recordItem } from '../../shared/platform/record-store.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
-import { savedMethod } from '../builders/saved-method.ts';
+import { savedCard } from '../builders/saved-card.ts';
 
 const problemsIn = (schema: typeof createMethodBody | typeof listMethodsQuery, value: unknown): string[] =>
   (schema.safeParse(value).error?.issues ?? []).map(({ path }) => path.join('.')).sort();
@@ -87,7 +87,7 @@ test('an update of a payment method accepts only alias, address and default', ()
 });
 
 test('a payment method is stored with its list keys, and shown without internal fields', () => {
-  const record = savedMethod({ alias: 'Work Card', requestHash: 'h', knownAt: 5 });
+  const record = savedCard({ alias: 'Work Card', requestHash: 'h', knownAt: 5 });
   const item = recordItem(paymentMethodShape, record);
   expect(item).toMatchObject({
     pk: `PM#${record.id}`,
@@ -104,13 +104,13 @@ test('a payment method is stored with its list keys, and shown without internal 
     is_guest_method: false,
   });
   expect(JSON.stringify(shown)).not.toMatch(/cus_1|user_1|request|known/);
-  expect(methodView(savedMethod({ userId: undefined, organizationId: 'org_1' }), false)).toMatchObject({
+  expect(methodView(savedCard({ userId: undefined, organizationId: 'org_1' }), false)).toMatchObject({
     organization_id: 'org_1',
   });
 });
 
 test('a payment method within a payment has the eight fields of the contract', () => {
-  expect(Object.keys(Object(methodBeside.view(savedMethod()))).sort()).toEqual([
+  expect(Object.keys(Object(methodBeside.view(savedCard()))).sort()).toEqual([
     'alias',
     'card_brand',
     'expiry_month',

@@ -3,7 +3,7 @@ import type { PaymentMethod } from '../../shared/payment-methods/payment-method.
 import { NOON } from './payment.ts';
 
 /** A user's saved card at provider_a; a test gives only the fields that it needs. */
-export const savedMethod = (fields: Partial<PaymentMethod> = {}): PaymentMethod => ({
+export const savedCard = (fields: Partial<PaymentMethod> = {}): PaymentMethod => ({
   id: 'pmt_00000000000000000000000a',
   version: 1,
   createdAt: iso(NOON),
