@@ -19,7 +19,7 @@ export const benchImports = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-imports-'));
   const host = await startHostProcess({ RATE_LIMITS: 'off', EXTERNAL_WEBHOOKS_ENABLED: 'false' });
   try {
-    await build(folder);
+    await build(folder, undefined, FUNCTIONS);
     writeFileSync(join(folder, EMPTY), 'export const handler = async () => ({ statusCode: 200 });');
     const rows = await measured(coldStarts(folder, host));
     sheet(

@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { build as esbuild, type PluginBuild } from 'esbuild';
+import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { build, OPTIONS, ROOT } from '../../infra/build.ts';
@@ -37,6 +38,14 @@ const loadsOfPlugins = async (): Promise<readonly Load[]> => {
   return loads;
 };
 
+const statementsOf = (file: string): readonly ts.Statement[] =>
+  ts.createSourceFile(file, readFileSync(join(ROOT, file), 'utf8'), ts.ScriptTarget.Latest).statements;
+
+const isDefinition = (statement: ts.Statement): boolean =>
+  ts.isImportDeclaration(statement)
+    ? statement.importClause !== undefined
+    : ts.isExportDeclaration(statement) || ts.isVariableStatement(statement) || ts.isDeclarationStatement(statement);
+
 describe('the build', () => {
   test('loads every file that exists as it is', async () => {
     const loads = await loadsOfPlugins();
@@ -45,6 +54,12 @@ describe('the build', () => {
     for (const file of files)
       for (const load of loads) if ((await load(file)) !== undefined) changed.push(relative(ROOT, file));
     expect({ changed, isComplete: files.length > 2_000 }).toEqual({ changed: [], isComplete: true });
+  });
+
+  test('may leave out a file of which nothing is used: a file does nothing when it is loaded but define its constants', () => {
+    const files = globSync('{functions,shared}/**/*.ts', { cwd: ROOT, exclude: ['functions/console/web/**'] });
+    const doing = files.filter((file) => !statementsOf(file).every(isDefinition));
+    expect({ doing, isComplete: files.length > 500 }).toEqual({ doing: [], isComplete: true });
   });
 
   test('has no plugin but those that are tested here', () => {
