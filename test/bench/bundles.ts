@@ -34,6 +34,9 @@ const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
 /** Modules that a read-only function must not contain: provider adapters and senders. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
+/** Bytes: less of a part are constants that a schema uses. */
+const CONSTANTS = 1_024;
+
 const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));
 
 /** With the largest of the adapters that it may load. */
@@ -42,13 +45,13 @@ const loadedBytes = ({ bytes, adapters }: Bundle): number => bytes + Math.max(0,
 const problemsOf = (bundle: Bundle): readonly string[] => {
   const bytes = loadedBytes(bundle);
   const idle = readers.has(bundle.id)
-    ? [...bundle.parts.keys(), ...bundle.adapters.keys()].filter((part) => NOT_FOR_READERS.test(part))
+    ? [...bundle.parts, ...bundle.adapters].filter(([part, size]) => NOT_FOR_READERS.test(part) && size > CONSTANTS)
     : [];
   const start = LARGEST_STARTS.get(bundle.id) ?? Number.POSITIVE_INFINITY;
   return [
     ...(bundle.bytes > start * 1_024 ? [`${kilobytes(bundle.bytes)} KB at its start, at most ${start} may be`] : []),
     ...(bytes > LARGEST_BYTES ? [`${bytes} bytes, at most ${LARGEST_BYTES} may be`] : []),
-    ...idle.map((part) => `only reads, and holds ${part}`),
+    ...idle.map(([part]) => `only reads, and holds ${part}`),
   ];
 };
 
