@@ -7,7 +7,7 @@ import { build, DEFAULT_ID, FUNCTIONS_FOLDER } from './build.ts';
 import { addService } from './stacks/service.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
-/** Bundles every function once and writes the stacks to cdk.out: offline, without credentials or look-ups. */
+/** Bundles every function once and writes the stacks to cdk.out, without network access, credentials or lookups. */
 const root = resolve(import.meta.dirname, '..');
 
 const settingsOrExit = (): DeploymentSettings => {

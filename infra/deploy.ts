@@ -10,7 +10,7 @@ import { reservedInAll } from './constructs/bulkheads.ts';
 import { putWebhooks } from './put-webhooks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
-/** Options of `npm run deploy`, beside the settings. */
+/** Options of `npm run deploy`, in addition to the settings. */
 export interface Given {
   readonly profile?: string;
   readonly region?: string;
@@ -20,16 +20,16 @@ export interface Given {
 
 /** The AWS profile and region, the same for both steps. */
 export interface Account {
-  /** undefined: the SDK searches itself. */
+  /** undefined: the SDK finds the credentials itself. */
   readonly profile?: string;
   readonly region: string;
 }
 
 export interface Steps {
   readonly say: (line: string) => void;
-  /** Asks the operator. @returns undefined if there is no terminal to ask at. */
+  /** Asks the operator. @returns undefined if no terminal is attached. */
   readonly ask: (question: string) => Promise<boolean | undefined>;
-  /** Runs CDK with these variables beside the environment. @returns its exit code. */
+  /** Runs CDK with these variables added to the environment. @returns its exit code. */
   readonly cdk: (args: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
   readonly webhooks: (account: Account) => Promise<string>;
   /** @returns why the reserved concurrency does not fit the account, if it does not. */
@@ -50,10 +50,10 @@ export const deploy = async (given: Given, account: Account, steps: Steps): Prom
   return 0;
 };
 
-/** Stacks that do not depend on each other are deployed side by side, at most so many. */
+/** CDK deploys at most this many independent stacks at the same time. */
 const SIDE_BY_SIDE = 6;
 
-/** CDK cannot ask while it deploys stacks side by side: the changes are shown and approved first, all at once. */
+/** CDK cannot ask while it deploys stacks in parallel, so all changes are shown and approved first. */
 const deployStacks = async (given: Given, account: Account, { say, ask, cdk, concurrency }: Steps): Promise<number> => {
   const tooMuch = await concurrency(account);
   if (tooMuch !== undefined) {
@@ -75,10 +75,10 @@ const deployStacks = async (given: Given, account: Account, { say, ask, cdk, con
   return run(['deploy', '--all', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)]);
 };
 
-/** What is shown is what is deployed. */
+/** `cdk diff` and `cdk deploy` use the same build, so the operator deploys exactly the changes shown. */
 const BUILT = ['--app', 'cdk.out'];
 
-/** The options of `cdk diff` that show what needs approval. */
+/** The options of `cdk diff` that show the changes that need approval. */
 const APPROVED: Readonly<Record<string, readonly string[]>> = {
   'any-change': [],
   broadening: ['--security-only'],
@@ -86,7 +86,7 @@ const APPROVED: Readonly<Record<string, readonly string[]>> = {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** @throws where no region is found: CDK would use us-east-1, and the SDK fails. */
+/** @throws Error if no region is found, because CDK would use us-east-1 while the SDK fails. */
 export const accountOf = async ({ profile, region }: Partial<Given>, variables: Variables): Promise<Account> => {
   const named = profile || variables['AWS_PROFILE'] || variables['AWS_DEFAULT_PROFILE'];
   const by = named ? { profile: named } : {};
@@ -124,7 +124,7 @@ const steps = (settings: DeploymentSettings): Steps => ({
   concurrency: (account) => concurrencyProblem(new LambdaClient(account), settings),
 });
 
-/** AWS keeps this many instances for the functions without a reservation. */
+/** AWS always keeps this many instances for the functions without a reservation. */
 const UNRESERVED = 100;
 
 /** @returns why CloudFormation would refuse the reservations; undefined if they fit the account, or none are made. */

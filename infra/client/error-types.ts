@@ -4,8 +4,8 @@ import { DECLINE_CODES } from '../../shared/core/outcome.ts';
 export type JsonObject = { readonly [name: string]: unknown };
 
 /**
- * One type per error code, so that a program which has compared `code` knows the form of `details`. The document has one
- * schema for all errors.
+ * One type per error code, so that a program that has checked `code` knows the shape of `details`. The API document has
+ * one schema for all errors.
  */
 export const schemaOfCode = (code: string): JsonObject => ({
   type: 'object',
@@ -37,7 +37,7 @@ const jsonSchema = (schema: z.ZodType): JsonObject => {
 
 const problems = jsonSchema(z.array(z.object({ path: z.string(), rule: z.string(), message: z.string() })));
 
-/** The codes whose details a program acts on; those of the other codes are for people. */
+/** The codes whose details a program acts on. The details of the other codes are for people. */
 const DETAILS: Readonly<Record<string, JsonObject>> = {
   VALIDATION_ERROR: problems,
   UNSUPPORTED_CURRENCY: problems,

@@ -9,8 +9,8 @@ import { typedDocument } from './typed-document.ts';
 export const CLIENT_FOLDER = resolve(import.meta.dirname, '../../dist/client');
 
 /**
- * Writes the typed client of the API as a package: the document's types, and openapi-fetch bound to
- * them. The types are generated, so that they cannot differ from what is served. The old content of the folder is removed.
+ * Writes the typed client of the API as a package, which holds the document's types and openapi-fetch bound to them.
+ * The types are generated, so they always match the served API. The old content of the folder is removed.
  */
 export const writeClient = async (folder: string): Promise<void> => {
   const plain = JSON.stringify(apiDocumentAt(''));
@@ -18,7 +18,7 @@ export const writeClient = async (folder: string): Promise<void> => {
   const { info } = documentSchema.parse(document);
   const files = {
     'package.json': manifest(info.version),
-    // A field with a default may be left out of a request.
+    // A field with a default may be omitted from a request.
     'schema.d.ts': astToString(await openapiTypescript(JSON.stringify(document), { defaultNonNullable: false })),
     'index.js': CODE,
     'index.d.ts': typesOf(names, events),
@@ -34,8 +34,8 @@ const documentSchema = z.object({ info: z.object({ version: z.string() }) });
 const packageSchema = z.object({ version: z.string() });
 
 /**
- * The package is installed from its folder or tarball. The name has a scope that the operator replaces before publishing, and
- * `private` refuses `npm publish` until then: a name without a scope could belong to a stranger in a public registry.
+ * The package is installed from its folder or tarball. The operator replaces the name's scope before publishing, and
+ * `private` refuses `npm publish` until then. A name without a scope could belong to a stranger in a public registry.
  */
 const NAME = '@your-company/payments-client';
 

@@ -1,7 +1,10 @@
+/**
+ * @module Prepares the API document for the type generator by narrowing the types of the fields that a program decides
+ * by.
+ */
+
 import * as z from 'zod';
 import { errorTypeName, type JsonObject, schemaOfCode } from './error-types.ts';
-
-/** The API document, prepared for the generator of types: what a program decides by gets a narrower type. */
 
 const SCHEMAS = '#/components/schemas/';
 const ANY_ERROR = 'Error';
@@ -27,7 +30,7 @@ interface TypedDocument {
   readonly document: JsonObject;
   /** The schemas that the package exports under their own names. */
   readonly names: readonly string[];
-  /** Of those, the bodies of outbound webhooks. */
+  /** The names in `names` that are bodies of outbound webhooks. */
   readonly events: readonly string[];
 }
 
@@ -79,7 +82,7 @@ const errorContent = z.object({
   examples: z.record(z.string(), z.unknown()),
 });
 
-/** An error response lists its codes by its examples. */
+/** The examples of an error response list its codes. */
 const withErrorTypes: Change = (node) => {
   const { success, data } = errorContent.safeParse(node);
   return success ? { ...node, schema: unionOf(Object.keys(data.examples)) } : node;
@@ -87,7 +90,7 @@ const withErrorTypes: Change = (node) => {
 
 const flagParameter = z.object({ in: z.literal('query'), schema: z.object({ enum: z.array(z.string()) }) });
 
-/** The query takes `true` and `1`; a program takes a boolean. */
+/** The query accepts `true` and `1`; the typed client accepts a boolean. */
 const withBooleans: Change = (node) => {
   const { success, data } = flagParameter.safeParse(node);
   const isFlag = success && data.schema.enum.includes('true') && data.schema.enum.includes('false');

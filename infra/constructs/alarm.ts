@@ -4,7 +4,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage/settings.ts';
 
-/** The topic of the alarms, and their stage. */
+/** The stage, and the topic of its alarms. */
 export interface Alarms {
   readonly topic: ITopic;
   readonly stage: Stage;
@@ -12,20 +12,20 @@ export interface Alarms {
 
 export interface ServiceAlarmProps {
   readonly alarms: Alarms;
-  /** The name in docs/operations.md. */
+  /** The alarm's name in docs/operations.md. */
   readonly name: string;
   readonly metric: IMetric;
-  /** What happened, and its impact on the business. */
+  /** The failure, and its impact on the business. */
   readonly description: string;
   readonly threshold: number;
-  /** Periods in a row; default: one. */
+  /** Consecutive periods; 1 by default. */
   readonly periods?: number;
   /**
-   * The end of a state (a depth, an age, a rate) is mailed. An occurrence has no end: that it does not occur again
-   * means nothing, so no mail is sent.
+   * A state (a depth, an age, a rate) ends, and its end is mailed. An occurrence has no end, so only the occurrence is
+   * mailed.
    */
   readonly watches: 'state' | 'occurrence';
-  /** `silence`: missing data is an alarm, for work that must happen regularly. */
+  /** `silence`: missing data raises the alarm, for work that must happen regularly. */
   readonly alarmsOn?: 'much' | 'silence';
 }
 

@@ -3,14 +3,16 @@ import type { Trigger } from '../../shared/platform/trigger.ts';
 import type { Bulkheads } from '../stage/settings.ts';
 
 /**
- * Reserved concurrency. A reservation keeps instances for one function and is also its maximum, so that a flood of one
- * kind of work leaves the others their share of the account's limit.
+ * Reserved concurrency. A reservation keeps instances for one function and also caps it, so a flood of one kind of work
+ * cannot use up the account's limit.
  */
 type Reservation = number | undefined;
 
-/** A schedule starts one run at a time; the second instance is for a run that overlaps the next. */
+/** A schedule starts one run at a time. The second instance is for a run that overlaps the next run. */
 const SCHEDULE = 2;
-/** A stream has up to four readers per shard (`batchesAtOnce`), and an on-demand table begins with about four shards. */
+/**
+ * A stream has up to four readers per shard (`batchesAtOnce`), and an on-demand table starts with about four shards.
+ */
 const STREAM = 20;
 
 export const reservedForEndpoint = (

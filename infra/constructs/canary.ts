@@ -15,15 +15,17 @@ import { acknowledge } from '../stage/acknowledged.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 import { allow } from './rights.ts';
 
-/** What the canaries of one stack share. */
+/** The resources that the canaries of one stack share. */
 export interface Canaries {
   readonly application: LambdaApplication;
-  /** Answers 5xx of the whole API. */
+  /** The alarm on 5xx responses of the whole API. */
   readonly answers5xx: IAlarmRef;
   readonly alarms: Alarms;
 }
 
-/** AWS/ApiGateway counts per API: each stack watches the same metric, so that no stack waits for another's alarm. */
+/**
+ * AWS/ApiGateway counts per API. Each stack has its own alarm on that metric, so no stack waits for another's alarm.
+ */
 export const canariesOf = (
   scope: Construct,
   { group, apiId, alarms }: { readonly group: string; readonly apiId: string; readonly alarms: Alarms },
@@ -55,8 +57,8 @@ export interface CanaryProps {
 }
 
 /**
- * An alias of a function, to which CodeDeploy shifts a tenth of the requests for five minutes, then all. An alarm in that
- * time shifts them back, and the deployment of the stack fails and rolls back.
+ * An alias of a function. CodeDeploy shifts a tenth of the requests to a new version for five minutes, then all of
+ * them. An alarm in that time shifts them back, and the stack's deployment fails and rolls back.
  */
 export class Canary extends Construct {
   readonly alias: IFunction;
@@ -92,7 +94,7 @@ export class Canary extends Construct {
 const isVersion = (value: unknown): value is IVersion => value instanceof Version;
 const isFunction = (value: unknown): value is IFunction => value instanceof FunctionBase;
 
-/** What AWS's own policy for CodeDeploy grants, for this function alone and without hooks. */
+/** The permissions of AWS's own policy for CodeDeploy, limited to this function and without hooks. */
 const shifterOf = (scope: Construct, lambda: LambdaFunction) => {
   const rights = new ManagedPolicy(scope, 'Rights', {
     description: 'Shifts the requests of one function to its new version',

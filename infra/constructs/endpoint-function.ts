@@ -16,13 +16,16 @@ export interface EndpointFunctionProps {
   readonly api: IHttpApi;
   readonly endpoint: Endpoint;
   readonly logGroup: ILogGroup;
-  /** undefined: new versions take all requests at once. */
+  /** undefined: new versions get all requests immediately. */
   readonly canaries: Canaries | undefined;
 }
 
-/** An endpoint: its function, its route, and for a provider's webhook a URL that no other caller's throttle touches. */
+/**
+ * An endpoint: its function and its route. A provider's webhook also has a URL that the throttle of other callers
+ * cannot affect.
+ */
 export class EndpointFunction extends Construct {
-  /** The name of its function, if that has its own URL. */
+  /** The name of the endpoint's function, if the function has its own URL. */
   readonly reachedByUrl: string | undefined;
 
   constructor(scope: Construct, id: string, { context, api, endpoint, logGroup, canaries }: EndpointFunctionProps) {

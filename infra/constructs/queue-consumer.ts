@@ -13,10 +13,10 @@ import type { KeptResources, ServiceContext } from './context.ts';
 import { allow, queueEnvironment } from './rights.ts';
 import { constructId, ServiceFunction } from './service-function.ts';
 
-/** AWS's own advice: a message stays hidden for six times as long as the function may run. */
+/** AWS recommends a visibility timeout of six times the function's timeout. */
 const VISIBILITY_PER_TIMEOUT = 6;
 const RETENTION = Duration.days(4);
-/** Longer than the queue's own: a dead letter's age counts from when it was first sent. */
+/** Longer than the queue's own retention, since a dead letter's age counts from when the message was first sent. */
 const DEAD_LETTER_RETENTION = Duration.days(14);
 
 export interface ConsumedQueueProps {
@@ -65,7 +65,7 @@ interface Feed {
   readonly rule: QueueTrigger['rules'][number];
 }
 
-/** Events that the bus cannot deliver go to the consumer's dead-letter queue: they are the same messages. */
+/** Events that the bus cannot deliver go to the consumer's dead-letter queue, because they are the same messages. */
 const feed = (scope: Construct, { bus, queue, deadLetters, rule }: Feed): void => {
   const { attrArn } = new CfnRule(scope, `Rule${constructId(rule.name)}`, {
     eventBusName: bus.eventBusName,
@@ -91,7 +91,7 @@ export interface QueueConsumerProps {
   readonly queue: Queue;
 }
 
-/** The function that consumes a queue: a failed message is retried alone, then goes to the dead-letter queue. */
+/** The function that consumes a queue. A failed message is retried alone, then goes to the dead-letter queue. */
 export class QueueConsumer extends Construct {
   readonly lambda: LambdaFunction;
 
@@ -116,7 +116,7 @@ export class QueueConsumer extends Construct {
       target: lambda,
       eventSourceArn: queue.queueArn,
       batchSize: trigger.batchSize,
-      // More pollers than instances would use up receives of messages.
+      // More pollers than instances would use up the messages' receives.
       maxConcurrency: reserved ?? trigger.maxConcurrency,
       reportBatchItemFailures: true,
     });

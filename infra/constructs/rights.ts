@@ -44,7 +44,7 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
 
 const readSecret = (arn: string): PolicyStatement => allow(['secretsmanager:GetSecretValue'], [arn]);
 
-/** Functions may use the key for secrets, and for nothing else that it encrypts. */
+/** Functions may use the key for secrets, but not for other data that it encrypts. */
 const useKeyForSecrets = ({ key }: ServiceContext): PolicyStatement =>
   new PolicyStatement({
     actions: ['kms:Decrypt'],
@@ -98,7 +98,7 @@ const receivingSlotOf = (right: `signatures:${PaymentSlot}`): PaymentSlot => {
   return slot;
 };
 
-/** The one secret that a receiver of events may read. The events of PayPal are verified by a call, with its keys. */
+/** The one secret that an event receiver may read. PayPal's events are verified by a call that uses PayPal's keys. */
 const secretForEvents = (slot: PaymentSlot, { providerSecrets, signatureSecrets, settings }: ServiceContext): Secret =>
   verifiesWithKeys(settings.adapters[slot]) ? providerSecrets[slot] : signatureSecrets[slot];
 

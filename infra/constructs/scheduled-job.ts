@@ -12,7 +12,7 @@ import { reservedForTrigger } from './bulkheads.ts';
 import type { ServiceContext } from './context.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** The next run does the work of a failed one: only several failures in a row raise an alarm. */
+/** The next run does the work of a failed run, so only several failures in a row raise an alarm. */
 const RUNS_UNTIL_ALARM = 3;
 
 export interface ScheduledJobProps {
@@ -37,7 +37,7 @@ export class ScheduledJob extends Construct {
       logGroup,
       reserved: reservedForTrigger(trigger, context.settings.bulkheads),
     });
-    // By its ARN only: the queue's own policy admits every schedule of the stage.
+    // By its ARN only, because the queue's own policy admits every schedule of the stage.
     const undone = Queue.fromQueueArn(this, 'Undone', context.undone.queueArn);
     new Rule(this, 'Schedule', {
       schedule: Schedule.rate(every),

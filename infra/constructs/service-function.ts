@@ -27,12 +27,12 @@ export interface FunctionSpec {
 export interface ServiceFunctionProps {
   readonly context: ServiceContext;
   readonly spec: FunctionSpec;
-  /** One per stack, so that a stack of many functions stays within CloudFormation's 500 resources. */
+  /** One log group per stack, so that a stack of many functions stays within CloudFormation's 500 resources. */
   readonly logGroup: ILogGroup;
-  /** Rights that its event source needs, beside the declared rights. */
+  /** Rights that the function's event source needs, in addition to the declared rights. */
   readonly statements?: readonly PolicyStatement[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Reserved concurrency; undefined: shares the account's. */
+  /** Reserved concurrency; undefined: the function shares the account's. */
   readonly reserved?: number | undefined;
 }
 
@@ -74,12 +74,12 @@ export class ServiceFunction extends Construct {
   }
 }
 
-/** The rights are one inline policy of the role; constructs that CDK connects later add nothing. */
+/** The rights are one inline policy of the role. Constructs that CDK connects later add none. */
 const roleOf = (scope: Construct, { context, spec, logGroup, statements = [] }: ServiceFunctionProps): IRole => {
   const rights = new ManagedPolicy(scope, 'Rights', {
     description: `What ${spec.id} may do`,
     statements: [
-      // The group's ARN ends in `:*` by itself, and so covers its streams and nothing else.
+      // The log group's ARN ends in `:*`, so it covers the group's streams and nothing else.
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
       allow(['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], ['*']),
       allow(['sqs:SendMessage'], [context.undone.queueArn]),

@@ -4,8 +4,8 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 
 /**
- * The encryption key of a stage. Reading a secret, a log or a failure object needs the right to read it and the right to
- * use the key. Its whole policy is here; functions get the right to use it through their own roles.
+ * The encryption key of a stage. To read a secret, a log or a failure object, a role needs the right to read it and the
+ * right to use the key. The key's whole policy is here; functions get the right to use the key through their own roles.
  */
 export class ServiceKey extends Construct {
   /** A reference, so that encrypted resources add nothing to the key's policy. */
@@ -23,7 +23,7 @@ export class ServiceKey extends Construct {
   }
 }
 
-/** AWS's default: without it, a key that no one may manage cannot be repaired. */
+/** AWS's default. Without it, a key that no role may manage cannot be repaired. */
 const governedByAccount = new PolicyStatement({
   principals: [new AccountRootPrincipal()],
   actions: ['kms:*'],

@@ -18,16 +18,19 @@ export interface StreamConsumerProps {
   readonly context: ServiceContext;
   readonly trigger: StreamTrigger;
   readonly logGroup: ILogGroup;
-  /** The bucket of records that failed all their tries. */
+  /** The bucket of records that exhausted their retries. */
   readonly failures: Bucket;
 }
 
-/** A function that reads the table's stream, the changes of each item in order; what fails ten times is kept in a bucket, with an alarm. */
+/**
+ * A function that reads the changes of each item in order from the table's stream. A record that fails ten times is
+ * kept in a bucket and raises an alarm.
+ */
 export class StreamConsumer extends Construct {
   readonly trigger: StreamTrigger;
   /** The maximum delay behind the stream. */
   readonly age: Metric;
-  /** The numbers of its records by result. */
+  /** The numbers of the consumer's records by result. */
   readonly counts: readonly Metric[];
   readonly givenUp: MathExpression;
 
@@ -93,7 +96,7 @@ const streamOf = ({ table }: ServiceContext): string => {
   return table.tableStreamArn;
 };
 
-/** Only insertions and changes of records reach the function, and the removals that it declares; no other items. */
+/** The function gets only insertions and changes of its records, and the removals that it declares. */
 const filtersOf = ({ sortKeys, removalsOf }: StreamTrigger) => [
   filterOf(['INSERT', 'MODIFY'], sortKeys),
   ...(removalsOf ? [filterOf(['REMOVE'], removalsOf)] : []),

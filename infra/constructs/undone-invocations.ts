@@ -6,18 +6,18 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../stage/acknowledged.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 
-/** The next run repeats the work of a failed one: its dead letter is evidence only, and expires. */
+/** The next run repeats the work of a failed run, so its dead letter is only evidence, and expires. */
 const KEPT = Duration.days(1);
 
 export interface UndoneInvocationsProps {
   readonly alarms: Alarms;
-  /** Empty: alarms have no recipient until one subscribes. */
+  /** Empty: alarms have no recipient until someone subscribes. */
   readonly alarmEmail: string;
 }
 
 /**
- * The dead-letter queue of everything that AWS starts itself: scheduled runs, asynchronous invocations, mails of alarms.
- * Every function uses it, so that no event is lost without a trace.
+ * The dead-letter queue of everything that AWS starts itself: scheduled runs, asynchronous invocations and alarm
+ * e-mails. Every function uses it, so that no event is lost without a trace.
  */
 export class UndoneInvocations extends Construct {
   readonly queue: Queue;
@@ -57,7 +57,7 @@ export class UndoneInvocations extends Construct {
         'Due work of payments and subscriptions runs a minute late, or an alarm was not delivered.',
     });
     if (alarmEmail !== '') {
-      // By its ARN only: the queue's own policy admits the topic.
+      // By its ARN only, because the queue's own policy admits the topic.
       const deadLetterQueue = Queue.fromQueueArn(this, 'Reference', this.queue.queueArn);
       const mail = { topic: alarms.topic, protocol: SubscriptionProtocol.EMAIL, endpoint: alarmEmail };
       new Subscription(this, 'Mail', { ...mail, deadLetterQueue });

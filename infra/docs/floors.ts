@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 
 /**
- * The floors of the house, from the ground up, as `floors.json` lists them. A row is one room, or several neighbours
+ * The floors of `shared/`, from the ground up, as `floors.json` lists them. A floor is one room, or several neighbors
  * that may not import each other.
  */
 const floorsSchema = z.record(z.string(), z.array(z.union([z.string(), z.array(z.string())])));

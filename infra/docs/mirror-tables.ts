@@ -1,4 +1,4 @@
-/** @module The tables of docs/mirror.md: what this service does with each field and each status of the providers' objects. */
+/** @module The tables of docs/mirror.md: how this service uses each field and each status of the providers' objects. */
 import { type Meaning, type MirroredObject, type OurField, splitNames, topOf } from './mirror/mirrored-object.ts';
 import { PAYPAL_OBJECTS } from './mirror/paypal.ts';
 import { SQUARE_OBJECTS } from './mirror/square.ts';
@@ -39,7 +39,7 @@ const labelled = ({ elsewhere = {} }: MirroredObject, name: string): string => {
   return label === undefined ? `\`${name}\`` : `\`${name}\` (${label})`;
 };
 
-/** A field that only the stored record has begins with a capital letter. */
+/** Names our field. A field that only the stored record has starts with a capital letter. */
 const ours = (field: OurField): string => {
   const [record = '', name] = field.split('.');
   return /^[A-Z]/.test(record) ? `\`${name}\` of the stored ${record.toLowerCase()}` : `\`${field}\``;

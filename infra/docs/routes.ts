@@ -17,7 +17,7 @@ const sectionOf = ({ name, description }: (typeof groups)[number]): string =>
     documentedEndpoints.filter((endpoint) => groupOf(endpoint) === name),
   );
 
-/** For browsers only, so the API document has no group of it. */
+/** For browsers only, so the API document does not list it. */
 const consoleSection = (): string =>
   section(
     { name: 'Console', description: 'The [console](console.md): a page for browsers. The API document leaves it out.' },

@@ -1,10 +1,14 @@
+/**
+ * @module The tables of docs/settings.md and the file `.env.example`. Each setting declares its own name, values,
+ * default and meaning.
+ */
+
 import type { Setting, SettingFields } from '../../shared/core/setting.ts';
 import { PROVIDER_SLOTS, serviceFields, slotFields } from '../../shared/core/settings.ts';
 import { globalFields, nodeFields } from '../../shared/webhooks/webhook-targets.ts';
 import { functionEnvironment, hostFields } from '../local/machine/environment.ts';
 import { deploymentFields, SECRET_SETTINGS, STACK_SETTINGS } from '../stage/settings.ts';
 
-/** The tables of docs/settings.md: of each setting its name, values, default and meaning, as it declares them itself. */
 type Named = Setting<unknown> & { readonly name: string };
 
 const settingsOf = (fields: SettingFields, nameOf = (field: string) => field): readonly Named[] =>
@@ -65,7 +69,7 @@ const table = (settings: readonly Named[]): string =>
     ),
   ].join('\n');
 
-/** @throws where a setting says nothing of itself. */
+/** @throws Error if a setting has no description. */
 const meaningOf = ({ name, description }: Named): string => {
   if (description === '') throw new Error(`${name} has no description`);
   return description;

@@ -1,13 +1,19 @@
 import { VENDORS } from '../local/host/simulator.ts';
 
-/** The part of the page on the local host that lists what the simulator offers of each provider's API. */
+/** The part of the local host's page that lists the operations of each provider's API that the simulator offers. */
 interface Described {
   readonly name: string;
-  /** Operations in the provider's own description of its API, and where that is; undefined: it publishes none. */
+  /**
+   * The number of operations in the provider's own API description, and its source; undefined: the provider publishes
+   * no description.
+   */
   readonly theirs: { readonly count: number; readonly source: string } | undefined;
 }
 
-/** Counted in the OpenAPI files that the providers publish; a test compares them where copies lie beside the project. */
+/**
+ * Counted in the OpenAPI files that the providers publish. A test compares the counts if copies of the files lie next
+ * to the project.
+ */
 export const DESCRIBED: Readonly<Record<string, Described>> = {
   stripe: { name: 'Stripe', theirs: { count: 468, source: 'github.com/stripe/openapi, spec3, version 2023-08-16' } },
   paypal: {

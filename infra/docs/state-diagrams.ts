@@ -13,14 +13,14 @@ export const stateDiagrams = (): Readonly<Record<string, string>> => ({
   subscriptions: diagram(SUBSCRIPTION_TRANSITIONS),
 });
 
-/** A read may lead anywhere: the page says so in words, since its arrows would hide all others. */
+/** A read may make any transition, so the page says this in words. The arrows of reads would hide all others. */
 const withoutReads = (table: Table): Table =>
   Object.fromEntries(Object.entries(table).map(([state, { read: _, ...changes }]) => [state, changes]));
 
 const diagram = (table: Table): string =>
   ['```mermaid', 'stateDiagram-v2', ...starts(table), ...edges(table), ...ends(table), '```'].join('\n');
 
-/** One arrow per pair of states, with all its causes; a state that stays has none. */
+/** One arrow per pair of states, with all its causes. A transition to the same state has no arrow. */
 const edges = (table: Table): readonly string[] => {
   const causes = new Map<string, string[]>();
   for (const [from, changes] of Object.entries(table)) {

@@ -1,3 +1,5 @@
+/** @module The command behind `npm start`. Runs the local host until a signal ends it. */
+
 import { argv } from 'node:process';
 import { Command } from 'commander';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
@@ -16,7 +18,6 @@ import {
 } from './machine/environment.ts';
 import { StartError } from './machine/start-error.ts';
 
-/** The command behind `npm start`: runs the local host until a signal ends it. */
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -36,7 +37,7 @@ const main = async (): Promise<void> => {
   const operator = operatorEnvironment();
   const { port, dataDir, basePath, dynamoEndpoint, demoData, logLevel } = readHostSettings(operator);
   clear(dataDir);
-  // Another engine keeps its table when the folder is empty: the demo data may be in it.
+  // Another engine keeps its table when the folder is empty, so the demo data may already be in it.
   const first = demoData === 'demo' && dynamoEndpoint === '' && isNewFolder(dataDir);
   const onLoss = (line: string): never => {
     complain(line);
@@ -53,14 +54,14 @@ const main = async (): Promise<void> => {
   for (const { reason } of await disabledParts(host.env)) print(reason);
   if (first) await showDemoData(host, serviceUrl);
   if (stopping) return;
-  // The mark goes before the first request from outside: the next start deletes all data of a marked folder.
+  // The mark is removed before the first outside request, because the next start deletes all data of a marked folder.
   if (first) finish(dataDir);
   host.door?.open();
   print(`\nConsole                ${serviceUrl}/console`);
   await host.warm();
 };
 
-/** Data of a start that was stopped while it made the demo data are incomplete, and no request from outside is in them. */
+/** If a start was stopped while it made the demo data, the data are incomplete and hold no request from outside. */
 const clear = (dataDir: string): void => {
   if (!given.fresh && !isUnfinished(dataDir)) return;
   clearDataFolder(dataDir);
@@ -68,8 +69,8 @@ const clear = (dataDir: string): void => {
 };
 
 /**
- * Where it fails, the command ends, and the data stay marked as unfinished: the next start clears them.
- * A service that went on would take payments that the next start deletes.
+ * If the demo data cannot be made, the command ends. The data stay marked as unfinished, so the next start clears them.
+ * A service that kept running would accept payments that the next start deletes.
  */
 const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
   const { baseUrl, clock, door } = host;
@@ -120,7 +121,7 @@ const stageOf = ({ env }: Host): string => {
   return `${STAGE}; ${limits}; raw cards are ${ALLOW_RAW_CARDS ? 'accepted' : 'refused'}`;
 };
 
-/** The host enables its own webhook target. An operator enables any other target. */
+/** The host enables only its own webhook target. Any other target is the operator's to enable. */
 const ownTargetOf = ({ env, baseUrl }: Host): string => {
   const url = defaultWebhookUrl(baseUrl);
   if (env['WEBHOOK_1_URL'] !== url || env['EXTERNAL_WEBHOOKS_ENABLED'] !== 'true') return '';
@@ -134,7 +135,7 @@ Outbound webhooks      to ${url}, for which npm start sets
 const post = (url: string, body: unknown): string =>
   `curl -s -X POST ${url} -H 'X-Session-ID: demo-owner' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
 
-/** A clock that was moved differs from real time, after a restart too. The demo data begin in the past. */
+/** A moved clock still differs from real time after a restart. The demo data start in the past. */
 const timeOf = ({ clock, door }: Host): string => {
   const offsetMs = clock.now() - Date.now();
   if (door || (Math.abs(offsetMs) < SECOND && !clock.frozen())) return '';
@@ -161,7 +162,7 @@ let stopping = false;
 
 const stopOnSignal = (host: Host): void => {
   const stop = (): void => {
-    // The second signal does not wait.
+    // A second signal ends the process immediately.
     if (stopping) process.exit(1);
     stopping = true;
     void host.stop().then(() => process.exit(0));

@@ -1,3 +1,5 @@
+/** @module The command behind `npm run payctl -- <command>`, the operator's tool. */
+
 import { randomUUID } from 'node:crypto';
 import { exit, stderr } from 'node:process';
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -25,7 +27,6 @@ import { showTimeline } from './commands/timeline.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
 
-/** The command behind `npm run payctl -- <command>`: the operator's tool. */
 interface Given {
   readonly stage?: Stage;
   readonly profile?: string;
@@ -58,13 +59,13 @@ const run = async (
   exit(report.exitCode);
 };
 
-/** The SDK reads both from the environment. */
+/** The SDK reads both variables from the environment. */
 const useProfile = ({ profile, region }: Given): void => {
   if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
   if (region !== undefined) process.env['AWS_REGION'] = region;
 };
 
-/** History names payctl as the actor of what a command changes. */
+/** The history names payctl as the actor of a command's changes. */
 const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
 
 const runCommand = async (

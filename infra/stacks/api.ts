@@ -15,7 +15,7 @@ import { acknowledge } from '../stage/acknowledged.ts';
 import type { DeploymentSettings, Stage } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** The HTTP API with its default route, without a stage, and the resources that every function needs. */
+/** The HTTP API with its default route and without a stage, and the resources that every function needs. */
 export class ApiStack extends ServiceStack {
   readonly api: IHttpApi;
   readonly baseUrl: string;
@@ -77,9 +77,9 @@ export interface RoutesStackProps {
   readonly context: ServiceContext;
 }
 
-/** The endpoints of one group of resources: CloudFormation holds 500 resources a stack. */
+/** The endpoints of one group of resources. A stack per group stays within CloudFormation's 500 resources per stack. */
 export class RoutesStack extends ServiceStack {
-  /** Names of functions with a URL of their own, by their endpoint's id. */
+  /** Names of the functions that have their own URL, by endpoint id. */
   readonly urls: ReadonlyMap<string, string>;
 
   constructor(scope: Construct, { stage, group, endpoints, api, context }: RoutesStackProps) {
@@ -103,6 +103,6 @@ export class RoutesStack extends ServiceStack {
   }
 }
 
-/** Endpoints by the folder of their entries, `payments.get` under `payments`. */
+/** Groups endpoints by the folder of their entries, such as `payments.get` under `payments`. */
 export const byGroup = (endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> =>
   Map.groupBy(endpoints, ({ id }) => id.split('.')[0] ?? id);

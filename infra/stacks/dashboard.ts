@@ -31,7 +31,7 @@ export interface DashboardProps extends Shown {
   readonly alarms: IAlarm[];
 }
 
-/** One page: every alarm, and beneath them what they watch. @returns its name. */
+/** One page with every alarm, and below them the metrics that they watch. @returns the dashboard's name. */
 export const addDashboard = (scope: Construct, props: DashboardProps): string => {
   const name = `payments-${props.stage}`;
   const board = new MonitoringFacade(scope, 'Monitoring', {

@@ -63,7 +63,7 @@ export class DataStack extends ServiceStack {
       enforceSSL: true,
       masterKey: key,
     });
-    // This policy replaces the default one, which admits the whole account and thereby CloudWatch.
+    // This policy replaces the default policy, which admits the whole account and thereby CloudWatch.
     topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -100,13 +100,13 @@ export class DataStack extends ServiceStack {
     return table;
   }
 
-  /** Empty at first, which closes the provider. The operator fills in the keys from the provider's console. */
+  /** Empty at first, so the provider is closed. The operator fills in the keys from the provider's console. */
   #providerSecret(slot: ProviderSlot, key: IKey): Secret {
     const description = `Keys of ${slot}: a JSON object such as {"API_KEY": "…"}`;
     return this.#emptySecret(`${constructId(slot)}Secret`, description, key);
   }
 
-  /** Empty at first, which closes the route of the provider's events. */
+  /** Empty at first, so the route of the provider's events is closed. */
   #signatureSecret(slot: PaymentSlot, key: IKey): Secret {
     const description = `Verifies the events of ${slot}: a JSON object such as {"WEBHOOK_SECRET": "…"}`;
     return this.#emptySecret(`${constructId(slot)}SignatureSecret`, description, key);

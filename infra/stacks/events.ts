@@ -21,16 +21,16 @@ import {
 } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** A stream supports two consumers: a third would throttle all of them. */
+/** A stream supports two consumers. A third consumer would throttle all of them. */
 const STREAM_CONSUMERS = 2;
-/** Its environment holds all settings of the service, since it runs every kind of due work. */
+/** The function whose environment holds all settings of the service, because it runs every kind of due work. */
 const OPERATED = 'workers.run-due';
 const FAILURES_KEPT = Duration.days(90);
 
 export interface EventsStackProps {
   readonly stage: Stage;
   readonly triggers: readonly Trigger[];
-  /** The context without queues, which this stack creates. */
+  /** The context without the queues, because this stack creates them. */
   readonly context: Omit<ServiceContext, 'queues'>;
 }
 
@@ -86,7 +86,7 @@ export class EventsStack extends ServiceStack {
     new CfnOutput(this, FAILURE_BUCKET_OUTPUT, { value: failures.bucketName });
   }
 
-  /** Holds whole changes, which contain personal data. */
+  /** The bucket of failed records. It holds whole changes, which contain personal data. */
   #failures(encryptionKey: IKey): Bucket {
     const kept: BucketProps = {
       encryption: BucketEncryption.KMS,

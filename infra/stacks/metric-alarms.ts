@@ -1,9 +1,13 @@
+/**
+ * @module The alarms of the service as a whole. Consumers have their own alarms. Each alarm has a row in
+ * docs/operations.md.
+ */
+
 import { Duration } from 'aws-cdk-lib';
 import type { ServiceAlarmProps } from '../constructs/alarm.ts';
 import { THROTTLED_REQUESTS } from './throttling.ts';
 import type { ServiceMetrics } from './watched.ts';
 
-/** The alarms of the service as a whole; consumers have their own. Each alarm has a row in docs/operations.md. */
 type MetricAlarm = Omit<ServiceAlarmProps, 'alarms'>;
 
 export const metricAlarms = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
@@ -114,7 +118,7 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
   },
 ];
 
-/** None where no function has a URL of its own. */
+/** No alarms if no function has its own URL. */
 const aboutUrls = ({ urlErrors }: ServiceMetrics): readonly MetricAlarm[] =>
   urlErrors === undefined
     ? []

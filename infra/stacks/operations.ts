@@ -9,11 +9,11 @@ import { ServiceStack } from './service-stack.ts';
 import { serviceMetrics } from './watched.ts';
 
 export interface OperationsStackProps extends Shown {
-  /** Names of functions with a URL of their own, by their endpoint's id. */
+  /** Names of the functions that have their own URL, by endpoint id. */
   readonly urls: ReadonlyMap<string, string>;
 }
 
-/** The alarms about the service as a whole, and one dashboard. No other stack depends on it. */
+/** The alarms for the service as a whole, and one dashboard. No other stack depends on this stack. */
 export class OperationsStack extends ServiceStack {
   constructor(scope: Construct, props: OperationsStackProps) {
     super(scope, { stage: props.stage, part: 'operations', description: 'Payments: alarms, dashboard' });
@@ -26,7 +26,7 @@ export class OperationsStack extends ServiceStack {
     new CfnOutput(this, 'DashboardName', { value: dashboard });
   }
 
-  /** Resources by their names, so that no stack has to export them. */
+  /** Imports resources by name, so that no stack has to export them. */
   #allAlarms(): IAlarm[] {
     const names = this.node.root.node
       .findAll()

@@ -23,8 +23,8 @@ export class ServiceStack extends Stack {
   }
 
   /**
-   * Resources with data are retained in prod, and deleted elsewhere. A deployment that fails when it first makes them
-   * takes them away again, so that the next one can make them.
+   * Resources with data are retained in prod, and deleted elsewhere. If the first deployment fails, it removes them
+   * again, so that the next deployment can create them.
    */
   get removalPolicy(): RemovalPolicy {
     return this.production ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : RemovalPolicy.DESTROY;

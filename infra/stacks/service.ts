@@ -15,11 +15,14 @@ export interface ServiceProps {
   readonly codeDir: string;
   readonly endpoints: readonly Endpoint[];
   readonly triggers: readonly Trigger[];
-  /** The function that answers what no route matches. */
+  /** The function that serves requests without a matching route. */
   readonly defaultId: string;
 }
 
-/** The whole service as stacks, in the order of their deployment: data, api, events, the groups of routes, operations, front. */
+/**
+ * The whole service as stacks, in the order of their deployment: data, api, events, the groups of routes, operations,
+ * front.
+ */
 export const addService = (app: App, { settings, codeDir, triggers, defaultId, ...declared }: ServiceProps): void => {
   const { stage } = settings;
   const endpoints = installedEndpoints(declared.endpoints, { CONSOLE: settings.console });
@@ -56,7 +59,7 @@ export const addService = (app: App, { settings, codeDir, triggers, defaultId, .
     readers,
     jobs,
   });
-  // The front comes last: callers find every route, and its alarms exist.
+  // The front is deployed last, so callers find every route and its alarms exist.
   for (const stack of [...routes, operations]) front.addStackDependency(stack);
   Validations.of(app).addPlugins(...packs(app));
 };

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 
 export interface Throttle {
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: number;
   readonly burst: number;
 }
@@ -13,8 +13,8 @@ export const THROTTLED_REQUESTS = 'ThrottledRequests';
 export const STAGE_THROTTLE: Throttle = { rate: 1_000, burst: 2_000 };
 
 /**
- * What the gateway lets through to a route, over all its callers: a bound on cost and on the load that providers and
- * the table see. Limits by caller are the service's own.
+ * The gateway's limit for a route, over all its callers. It bounds the cost, and the load on providers and the table.
+ * The service itself limits requests per caller.
  */
 export const throttleOf = ({ auth, method }: Pick<Endpoint, 'auth' | 'method'>): Throttle => {
   if (auth === 'provider-signature') return { rate: 500, burst: 1_000 };

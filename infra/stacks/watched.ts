@@ -1,3 +1,5 @@
+/** @module The metrics that the alarms and the dashboard show, from the service and from AWS. */
+
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type MetricName, metricsNamespace } from '../../shared/core/metrics.ts';
@@ -6,7 +8,6 @@ import { TABLE } from '../../shared/platform/keys.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
-/** The metrics of alarms and dashboard, from the service and from AWS. */
 const FIVE_MINUTES = Duration.minutes(5);
 /** Providers send few events at a time and retry after minutes. */
 const URL_PERIOD = Duration.minutes(15);
@@ -30,16 +31,16 @@ export interface ServiceMetrics {
   readonly ofProvider: (name: MetricName, slot: ProviderSlot, how: Sampling) => Metric;
   /** One metric for each function with its own URL. */
   readonly ofUrls: (name: UrlMetric, period?: Duration) => readonly Metric[];
-  /** Events left over by a try, and tries that failed. */
+  /** Events that a try left over, and tries that failed. */
   readonly publishFailures: Line;
-  /** In per cent, for the provider with the highest rate. */
+  /** In percent, for the provider with the highest rate. */
   readonly declineRate: Line;
   readonly providerErrorRate: Line;
   readonly requestErrorRate: Line;
   readonly requestLatency: Line;
   /** The sum over all functions with their own URL; undefined if no function has one. */
   readonly urlErrors: Line | undefined;
-  /** For the whole account in this region: its functions share one limit. */
+  /** For the whole account in this region, because its functions share one limit. */
   readonly functionThrottles: Line;
   /** The sum over the table and its indexes. */
   readonly tableThrottles: Line;
@@ -50,7 +51,7 @@ export interface MetricSources {
   readonly stage: Stage;
   readonly apiId: string;
   readonly tableName: string;
-  /** Names of functions with a URL of their own, by their endpoint's id. */
+  /** Names of the functions that have their own URL, by endpoint id. */
   readonly urls: ReadonlyMap<string, string>;
 }
 
@@ -95,7 +96,7 @@ export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources)
   };
 };
 
-/** DynamoDB counts a table and each of its indexes apart. */
+/** DynamoDB counts a table and each of its indexes separately. */
 const throttlesOf = (tableName: string): readonly Metric[] => {
   const parts = [
     { part: 'table', dimensionsMap: { TableName: tableName } },
@@ -122,7 +123,9 @@ const sumOf = (metrics: readonly Metric[], label: string, period = FIVE_MINUTES)
     period,
   });
 
-/** The metric is 0 or 1 per call and provider: its average is the rate, its sample count the number of calls. */
+/**
+ * The metric is 0 or 1 per call and provider, so its average is the rate and its sample count is the number of calls.
+ */
 const worstRate = (
   ofProvider: ServiceMetrics['ofProvider'],
   { name, enough, period }: { readonly name: MetricName; readonly enough: number; readonly period: Duration },

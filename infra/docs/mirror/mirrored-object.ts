@@ -1,7 +1,7 @@
 /**
- * @module The form of the tables in this folder: for each object of a provider that has a record here, every field of the object
- * and every value of its status, with the use that the service makes of it. docs/mirror.md is generated from the tables, and
- * test/contract/mirror.test.ts compares them with the providers' own types and with the adapters.
+ * @module The shape of the tables in this folder. For each object of a provider that has a record here, a table lists
+ * every field of the object and every value of its status, with the service's use of it. docs/mirror.md is generated
+ * from the tables, and test/contract/mirror.test.ts compares them with the providers' own types and with the adapters.
  */
 import type { DisputeStatus, RefundStatus } from '../../../shared/core/money-back.ts';
 import type { Dispute } from '../../../shared/payments/dispute.ts';
@@ -18,34 +18,34 @@ type StoredField = `Payment.${keyof Payment}` | `Dispute.${keyof Dispute}` | `Su
 
 export type OurField = ShownField | StoredField;
 
-/** A status here, as the adapter reports it. */
+/** Our status, as the adapter reports it. */
 export type OurStatus = ReportedStatus | RefundStatus | DisputeStatus | ProviderSubscription['status'];
 
-/** Several statuses: `when` says which one counts. */
+/** A value with several meanings: `when` says which of them applies. */
 export type Meaning = OurStatus | { readonly either: readonly OurStatus[]; readonly when: string };
 
-/** Names of fields, separated by spaces, by what they have in common. */
+/** Lists of field names, separated by spaces, keyed by a property that the fields share. */
 type Grouped = Readonly<Record<string, string>>;
 
 /** A name is a field of the object, or the path of a nested field that the adapter reads: `items.data[].quantity`. */
 export interface MirroredObject {
   /** The provider's name of the object. */
   readonly name: string;
-  /** Stored in our fields, by every event and every read. */
+  /** Stored in our fields on every event and every read. Keyed by the object's field. */
   readonly mirrored: Readonly<Record<string, readonly OurField[]>>;
-  /** Compared with our field: a difference changes nothing and raises an alarm. */
+  /** Compared with our field. A difference changes nothing and raises an alarm. */
   readonly checked?: Readonly<Record<string, OurField>>;
-  /** Read to decide something, and not stored: by when it is read. */
+  /** Read to decide something, and not stored. Keyed by the condition for the read. */
   readonly read?: Grouped;
-  /** By the reason. */
+  /** Keyed by the reason. */
   readonly ignored: Grouped;
-  /** Fields that the provider's current type lacks, by where they are found. */
+  /** Fields that the provider's current type lacks. Keyed by their source. */
   readonly elsewhere?: Grouped;
-  /** By the field that holds the status. */
+  /** Keyed by the field that holds the status. */
   readonly statuses?: Readonly<Record<string, Readonly<Record<string, Meaning>>>>;
 }
 
 export const splitNames = (names: string): readonly string[] => names.split(' ');
 
-/** The field of the object to which a path leads. */
+/** The object's top-level field in a path. */
 export const topOf = (path: string): string => /^\w+/.exec(path)?.[0] ?? path;

@@ -1,4 +1,4 @@
-/** @module What this service does with each field of PayPal's objects. */
+/** @module How this service uses each field of PayPal's objects. */
 import type { MirroredObject } from './mirrored-object.ts';
 
 const OURS = 'set by this service, whose record is the source';

@@ -1,4 +1,4 @@
-/** @module What this service does with each field of Stripe's objects. */
+/** @module How this service uses each field of Stripe's objects. */
 import type { MirroredObject } from './mirrored-object.ts';
 
 const KIND =

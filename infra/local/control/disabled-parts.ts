@@ -16,7 +16,7 @@ import { areOff, globalFields, switchesOff } from '../../../shared/webhooks/webh
 
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 
-/** A part of the service that is closed, or a slot that takes no webhooks, because settings are missing. */
+/** A part of the service that is closed, or a slot that accepts no webhooks, because settings are missing. */
 export interface ClosedPart {
   readonly part: (typeof PARTS)[number];
   /** One sentence. */
@@ -74,7 +74,7 @@ export interface OutboundState {
   readonly switchesOff: readonly string[];
 }
 
-/** @throws SettingsError where a setting is wrong. */
+/** @throws SettingsError if a setting is wrong. */
 export const readOutbound = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): OutboundState => {
   const targets = checkedTargets(env, allowPrivate, stage).map(({ name }) => name);
   const off = switchesOff(env);

@@ -26,7 +26,7 @@ export const createLocal = (sites: LocalParts): ((ask: LocalRequest) => Promise<
   };
 };
 
-/** Forwards the request to a handler of the web's Request and Response. */
+/** Forwards the request to a handler that uses the web's Request and Response. */
 const forward = async (
   ask: LocalRequest,
   site: (request: Request) => Promise<Response>,
@@ -48,7 +48,7 @@ const forward = async (
   }
 };
 
-/** All headers but those of the connection. */
+/** All headers except connection headers. */
 const requestHeaders = ({ headers }: LocalRequest): Record<string, string> => {
   const dropped = new Set(['connection', 'content-length', 'host', 'keep-alive', 'transfer-encoding', 'expect']);
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !dropped.has(name)));

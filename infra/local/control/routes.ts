@@ -1,3 +1,8 @@
+/**
+ * @module The control routes of the host itself; the simulator has its own. They are for tests and developers, and
+ * never deployed.
+ */
+
 import * as z from 'zod';
 import { emailSchema } from '../../../shared/http/fields.ts';
 import type { Failures, StreamFailure } from '../dynamodb/failures.ts';
@@ -15,14 +20,13 @@ import type { LocalQueues } from '../messaging/queues.ts';
 import type { StartReport } from './start-report.ts';
 import type { Sink } from './webhook-sink.ts';
 
-/** The control routes of the host itself; the simulator has its own. For tests and developers, never deployed. */
 export interface Controls {
   readonly clock: HostClock;
   readonly queues: LocalQueues;
   readonly failures: Failures;
   readonly identity: LocalIdentity;
   readonly sink: Sink;
-  /** Where the service and its engine listen. */
+  /** The base path of the service, and the endpoint of its DynamoDB engine. */
   readonly addresses: { readonly basePath: string; readonly dynamoEndpoint: string };
   /** How the host was started. */
   readonly startReport: () => Promise<StartReport>;
@@ -66,7 +70,7 @@ const identitySchema = z.object({
   delay_ms: z.int().min(0).max(60_000).default(0),
 });
 
-/** Answers requests under /_local; undefined: no control route of the host itself. */
+/** Serves requests under /_local; undefined: no control route of the host matches. */
 export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
   const routes = controlRoutes(controls);
   return async (ask) => {
@@ -80,7 +84,7 @@ export const createControl = (controls: Controls): ((ask: LocalRequest) => Promi
   };
 };
 
-/** @throws the error itself where it is no refusal. */
+/** @throws the error itself if no response is defined for it. */
 const refusalOf = (error: unknown): LocalResponse => {
   if (error instanceof ControlRequestError) return problem(error.status, error.message);
   if (error instanceof RangeError) return problem(400, error.message);
@@ -168,7 +172,7 @@ const failureView = ({ record, ...rest }: StreamFailure) => ({ ...rest, about: [
 
 const clockView = (clock: HostClock) => ({ now: new Date(clock.now()).toISOString(), frozen: clock.frozen() });
 
-/** Freezes before the move, so that the clock stops exactly at the target; unfreezes after it. */
+/** Freezes the clock before the move, so that it stops exactly at the target, then unfreezes it. */
 const moveClock = async (clock: HostClock, { set, advance, freeze }: z.infer<typeof clockSchema>): Promise<void> => {
   if (freeze === true) clock.freeze(true);
   if (set !== undefined) await clock.moveTo(Date.parse(set));

@@ -4,7 +4,7 @@ import { type ClosedPart, disabledParts, readOutbound } from './disabled-parts.t
 
 /** How the host was started, so that tools need not guess it from their own environment. */
 export interface StartReport {
-  /** The environment of the functions; of secrets, only the empty ones. */
+  /** The environment of the functions. Of the secrets, it shows only the empty values. */
   readonly settings: Readonly<Record<string, string>>;
   readonly closed: readonly ClosedPart[];
   /** Names of the targets of outbound webhooks. Their URLs may hold credentials, so they are left out. */

@@ -12,7 +12,10 @@ import type { Clock } from '../machine/clock.ts';
 import { LOCAL_SECRETS } from '../machine/environment.ts';
 import type { State } from '../machine/sqlite.ts';
 
-/** Targets for outbound webhooks: each keeps its requests, oldest first, and can be made to fail or to be slow. */
+/**
+ * Targets for outbound webhooks. Each target keeps its requests, oldest first, and can be made to fail or to respond
+ * slowly.
+ */
 export interface Sink {
   answer(name: string, ask: LocalRequest): Promise<LocalResponse>;
   behave(name: string, ask: LocalRequest): LocalResponse;
@@ -21,11 +24,11 @@ export interface Sink {
 const behaviourSchema = z.object({
   status: z.int().min(200).max(599).default(200),
   delay_ms: z.int().min(0).max(600_000).default(0),
-  /** Headers of its response, such as Retry-After. */
+  /** Headers of the target's response, such as Retry-After. */
   headers: z.record(z.string().regex(/^[\w-]{1,100}$/), z.string().regex(/^[ -~]{0,1000}$/)).default({}),
-  /** The number of requests it applies to; absent: all from now on. */
+  /** The number of requests that this behavior applies to; absent: all from now on. */
   times: z.int().min(1).optional(),
-  /** A receiver under development on this machine: it gets every request, and its status is the answer. */
+  /** A receiver under development on this machine. It gets every request, and its status is returned. */
   forward_to: z.url({ protocol: /^http$/, hostname: /^(?:127\.0\.0\.1|localhost|\[::1\])$/ }).optional(),
 });
 type Behaviour = z.infer<typeof behaviourSchema>;
@@ -87,19 +90,19 @@ export const createSink = (state: State, clock: Pick<Clock, 'now'>): Sink => {
   };
 };
 
-/** @throws ControlRequestError where the target would forward to its own host, again and again. */
+/** @throws ControlRequestError if the target would forward to its own host in an endless loop. */
 const requireOtherHost = ({ forward_to }: Behaviour, { headers }: LocalRequest): void => {
   const port = /:(\d+)$/.exec(headers['host'] ?? '')?.[1] ?? '80';
   if (forward_to === undefined || (new URL(forward_to).port || '80') !== port) return;
   throw new ControlRequestError(400, 'forward_to: must not be the local host itself');
 };
 
-/** Where no receiver answers. */
+/** The status if no receiver responds. */
 const BAD_GATEWAY = 502;
 
 /**
- * Signed again, under the same id: the receiver compares the timestamp with its own clock, and the host's clock may be days
- * ahead of that. The secret is the local one of WEBHOOK_1.
+ * Signs the request again under the same id, because the receiver compares the timestamp with its own clock, and the
+ * host's clock may be days ahead. The secret is the local secret of WEBHOOK_1.
  */
 const forward = async (url: string, { headers, body, signal }: LocalRequest): Promise<number> => {
   const id = headers['webhook-id'] ?? '';

@@ -1,15 +1,15 @@
 import * as z from 'zod';
 
-/** Where the demo data are made. */
+/** The host and service in which the demo data are made. */
 export interface DemoSite {
   /** The host, with its control routes under /_local. */
   readonly baseUrl: string;
   /** The service's routes. */
   readonly serviceUrl: string;
-  /** Header of requests that the host serves while others wait. */
+  /** The header of requests that pass the closed door, while outside requests wait. */
   readonly pass: Readonly<Record<string, string>>;
   readonly now: () => number;
-  /** Epoch ms, where the clock then stands still; real time by default, which the clock then joins. */
+  /** Epoch ms at which the clock then stands still. By default the clock joins real time. */
   readonly present?: number;
 }
 
@@ -20,7 +20,7 @@ export const ADMIN = 'demo-admin';
 export interface Asked {
   readonly path: string;
   readonly body?: unknown;
-  /** A demo session; none: a guest. */
+  /** A demo session; absent: a guest. */
   readonly by?: string | undefined;
 }
 
@@ -31,20 +31,20 @@ const madeSchema = z.object({
 });
 type Made = z.infer<typeof madeSchema>;
 
-/** What the steps of the demo data use: the service's routes, and the simulator where a change begins at the provider. */
+/** The actions of a demo step: the service's routes, and the simulator if a change starts at the provider. */
 export interface Demo {
-  /** Creates a record under the key `name`: its id derives from that key, and is the same at every start. */
+  /** Creates a record under the key `name`. Its id derives from that key and is the same at every start. */
   create(name: string, asked: Asked): Promise<Made>;
-  /** What `create` made under the name. @throws Error for a name that no earlier step made */
+  /** The record that `create` made under the name. @throws Error for a name that no earlier step made */
   made(name: string): Made;
-  /** The ids of all that `create` made, by name. */
+  /** The ids of all records that `create` made, by name. */
   ids(): ReadonlyMap<string, string>;
   post(asked: Asked): Promise<unknown>;
   put(asked: Asked): Promise<unknown>;
   simulate(path: string, body: unknown): Promise<unknown>;
 }
 
-/** A part of the demo data, made when the clock shows that time. */
+/** A part of the demo data, made when the clock shows its time. */
 export interface DemoStep {
   /** Days before the present. */
   readonly daysAgo: number;
@@ -101,14 +101,14 @@ interface Request {
   readonly body: unknown;
 }
 
-/** The answer to a charge that is declined: an expected result here. */
+/** The status of a declined charge, which is an expected result here. */
 const DECLINED = 402;
-/** The answer to a write whose first try reached the table without an answer: a repeat finds it done. */
+/** The status of a write whose first try reached the table but got no response. A repeat finds the write done. */
 const CONFLICT = 409;
-/** On a busy machine a provider may answer too late. A repeated creation has the same key. */
+/** On a busy machine a provider may respond too late. A repeated creation has the same key. */
 const TRIES = 3;
 
-/** @throws Error with the answer, where it is neither a success nor a declined charge */
+/** @throws Error with the response if it is neither a success nor a declined charge */
 const request = async (url: string, { method, headers, body }: Request): Promise<unknown> => {
   for (let tries = 1; ; tries += 1) {
     const response = await fetch(url, {

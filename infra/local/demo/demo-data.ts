@@ -5,22 +5,23 @@ import { peopleSteps } from './people.ts';
 import { subscriptionSteps } from './subscriptions.ts';
 
 /**
- * The demo data: thirty days of a small school that sells courses and materials, made by the service's own routes while
- * the host's clock moves from then to the present. Every id is the same at every start; times are relative to the start.
- * The examples of the API document name these records (functions/api/example-requests.ts).
+ * The demo data cover thirty days of a small school that sells courses and materials. The service's own routes make
+ * them while the host's clock moves from then to the present. Every id is the same at every start, and times are
+ * relative to the start. The examples of the API document name these records (functions/api/example-requests.ts).
  */
 export const DEMO_DAYS = 31;
 
 /**
  * Makes the demo data, and leaves the clock at the present.
- * @returns the id of each created record by its name @throws Error where a route answers otherwise than expected
+ * @returns the id of each created record by its name
+ * @throws Error if a route returns an unexpected status
  */
 export const makeDemoData = async (site: DemoSite): Promise<ReadonlyMap<string, string>> => {
   const demo = openDemo(site);
   const failure = await tell(site, demo).catch((error: unknown) => ({ error }));
   await joinPresent(site);
   if (failure) throw failure.error;
-  // The target and the journal begin empty for the first payments that a person makes.
+  // The target and the journal start empty for the first payments that a person makes.
   await control(site, 'DELETE', '/sink/default');
   await control(site, 'DELETE', '/simulator/requests');
   return demo.ids();
@@ -35,14 +36,14 @@ const tell = async (site: DemoSite, demo: Demo): Promise<undefined> => {
   return undefined;
 };
 
-/** Steps of one moment run at once, and use nothing of each other. */
+/** Steps with the same time run concurrently, so they do not depend on each other. */
 const byMoment = (steps: readonly DemoStep[]): readonly (readonly [daysAgo: number, steps: readonly DemoStep[]])[] =>
   [...Map.groupBy(steps, ({ daysAgo }) => daysAgo)].sort(([a], [b]) => b - a);
 
 const moveTo = (site: DemoSite, at: number): Promise<unknown> =>
   control(site, 'POST', '/clock', { set: new Date(at).toISOString() });
 
-/** A move takes time itself: the next one closes the gap, until the clock joins real time. */
+/** A move itself takes time, so the next move closes the gap, until the clock joins real time. */
 const joinPresent = async (site: DemoSite): Promise<unknown> => {
   if (site.present !== undefined) return moveTo(site, site.present);
   for (let tries = 0; tries < 5 && site.now() < Date.now(); tries += 1) {

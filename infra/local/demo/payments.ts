@@ -1,19 +1,20 @@
+/** @module The payments of the demo data, each with its later changes. */
+
 import type { DisputeStatus, RefundReason } from '../../../shared/core/money-back.ts';
 import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
-/** The payments of the demo data, each with what happened to it later. */
 interface Story {
   readonly name: string;
   readonly daysAgo: number;
-  /** A demo session; none: a guest. */
+  /** A demo session; absent: a guest. */
   readonly by?: string;
   readonly place: Place;
-  /** A token of the provider; a saved method of the demo data; none: the payer has not chosen one. */
+  /** A provider's token, or a saved method of the demo data; absent: the payer has not chosen a method. */
   readonly method?: string;
   readonly price: readonly [cents: number, currency: string];
   readonly text: string;
   readonly more?: Readonly<Record<string, unknown>>;
-  /** What the payer does at once: confirms by default. */
+  /** The payer's first action; confirms by default. */
   readonly payer?: 'confirms' | 'leaves' | 'cancels';
   readonly later?: readonly Later[];
 }

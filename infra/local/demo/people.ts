@@ -1,6 +1,10 @@
+/**
+ * @module The records that the demo payments use: addresses, customers, payment methods, an organization with members,
+ * and the catalog.
+ */
+
 import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
-/** Who pays and with what: addresses, customers, payment methods, an organization with members, and the catalog. */
 const ORGANIZATION = 'org_demo';
 
 interface Owned {

@@ -1,13 +1,14 @@
+/** @module Subscriptions of the demo data: at least one in each state. */
+
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
 import { type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
-/** Subscriptions of the demo data: at least one in each state. */
 interface Plan {
   readonly name: string;
   readonly daysAgo: number;
   readonly by: string;
   readonly slot: ProviderSlot;
-  /** Names of the demo data. */
+  /** The names of records in the demo data. */
   readonly customer: string;
   readonly method: string;
   readonly body: Readonly<Record<string, unknown>>;

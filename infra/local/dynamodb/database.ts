@@ -18,14 +18,16 @@ import { StartError } from '../machine/start-error.ts';
 import type { Engine } from './engine.ts';
 import { createPolledStream, type StreamSource } from './stream-source.ts';
 
-/** The table of the host, with the indexes of the deployed table: embedded in the host, or kept by another engine. */
+/**
+ * The table of the host, with the indexes of the deployed table. It is embedded in the host, or kept by another engine.
+ */
 export interface Database {
-  /** Where other processes reach the table. */
+  /** The URL at which other processes reach the table. */
   readonly endpoint: string;
-  /** The wire protocol, where the host itself answers it. */
+  /** The operations of the wire protocol, if the host itself serves them. */
   readonly operations: Operations;
   readonly stream: StreamSource;
-  /** Epoch ms of the earliest due work of all records, or undefined. */
+  /** The earliest due time of all records, epoch ms, or undefined. */
   earliestDue(): Promise<number | undefined>;
   connect(now: Now): Connection;
   close(): void;
@@ -38,8 +40,8 @@ const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
 /**
- * @param engine the host's own, which reads due times straight from its file: moving the clock reads them often
- * @throws StartError where the engine cannot be reached, or holds a table of another shape
+ * @param engine the host's own engine, whose file gives due times directly, since moving the clock reads them often
+ * @throws StartError if the engine cannot be reached, or holds a table with another schema
  */
 export const openEngineDatabase = async (endpoint: string, tableName: string, engine?: Engine): Promise<Database> => {
   const config = { endpoint, region: REGION, credentials: localCredentials };

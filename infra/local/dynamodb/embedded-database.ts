@@ -21,11 +21,11 @@ export interface EmbeddedDatabaseOptions {
   readonly place: DataFolder;
   readonly tableName: string;
   readonly triggers: readonly StreamTrigger[];
-  /** Where other processes reach the host's AWS operations. */
+  /** The URL at which other processes reach the host's AWS operations. */
   readonly endpoint: string;
 }
 
-/** @throws StartError where the folder has the data of another engine or version. */
+/** @throws StartError if the folder holds data of another engine or version. */
 export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: EmbeddedDatabaseOptions): Database => {
   refuseOtherEngine(place);
   const recorded = new Set(triggers.flatMap(({ sortKeys }) => sortKeys));
@@ -47,7 +47,7 @@ export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: E
   };
 };
 
-/** The engine's file stays as it is: nothing in it is lost. */
+/** The other engine's file stays as it is, so no data is lost. */
 const refuseOtherEngine = ({ folder, temporary }: DataFolder): void => {
   if (temporary || existsSync(join(folder, TABLE_FILE)) || !existsSync(join(folder, ENGINE_FILE))) return;
   throw new StartError(

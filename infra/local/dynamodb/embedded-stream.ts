@@ -1,3 +1,5 @@
+/** @module The stream of the embedded table. It reads the table's change log in this process. */
+
 import * as z from 'zod';
 import type { ItemChanged } from '../table/change-log.ts';
 import type { EmbeddedTable } from '../table/embedded-table.ts';
@@ -5,14 +7,13 @@ import { wireItem } from '../table-wire/wire-values.ts';
 import type { StreamSource } from './stream-source.ts';
 import type { StreamRecord } from './streams-api.ts';
 
-/** The stream of the embedded table: its change log, read in this process. */
 const READ_LIMIT = 200;
 const SEQUENCE_DIGITS = 21;
 /** The position before the oldest change. */
 const START = 0;
 
 export const createEmbeddedStream = ({ log, run }: Pick<EmbeddedTable, 'log' | 'run'>, arn: string): StreamSource => {
-  /** Consumers often read the same changes: they are converted once. */
+  /** Consumers often read the same changes, so they are converted once. */
   let last:
     | { readonly position: number; readonly writes: number; readonly records: readonly StreamRecord[] }
     | undefined;
@@ -35,7 +36,7 @@ export const createEmbeddedStream = ({ log, run }: Pick<EmbeddedTable, 'log' | '
         state.set(name, to);
       };
       return {
-        // Together with the writes of its turn: no consumer sees a change that is not on disk.
+        // Reads in the same turn as the writes, so no consumer sees a change that is not on disk.
         read: () => run(() => recordsAfter(position)),
         advance: (sequence) => go(Number(sequence)),
         rewind: () => go(START),

@@ -9,11 +9,11 @@ import { StartError } from '../machine/start-error.ts';
 /** The DynamoDB engine as a child process of the host, with its own file. It ends with the host. */
 export interface Engine {
   readonly endpoint: string;
-  /** Keeps streamed writes fast however many records exist; the table's stream must exist. */
+  /** Keeps writes with a stream fast, however many records exist. The table's stream must already exist. */
   indexStreamRecords(): void;
   /** A number that changes with every write; cheap to read. */
   writeMark(): number;
-  /** The first sort key of each of these partitions of an index; far cheaper than one query each. */
+  /** The first sort key of each of these partitions of an index. Far cheaper than one query per partition. */
   firstSortKeys(
     index: { readonly table: string; readonly index: string },
     partitions: readonly string[],
@@ -32,15 +32,15 @@ export interface EngineOptions {
 /** The engine's file in the data folder. */
 export const ENGINE_FILE = 'dynamodb.db';
 const PORT_TRIES = 5;
-/** The engine's word for a file that another try does not open either. */
+/** The engine's message for a file that a retry cannot open either. */
 const NO_DATABASE = /not a valid SQLite database|unable to open database/;
 const START_TIMEOUT_MS = 10_000;
 /** The engine's prefix of a string key. */
 const TEXT = 'S:';
 
 /**
- * Standard input closes when the host ends, in whatever way. The shell then stops the engine and removes a temporary
- * folder. The shell itself prints nothing: its standard error may be closed by then.
+ * Standard input closes whenever the host ends, however it ends. The shell then stops the engine and removes a
+ * temporary folder. The shell itself prints nothing, since its standard error may be closed by then.
  */
 const GUARD = `
 exec 3<&0 4>&2 2>/dev/null
@@ -53,12 +53,12 @@ code=$?
 if [ -n "$TEMPORARY" ]; then rm -rf "$TEMPORARY"; fi
 exit "$code"`;
 
-/** @throws StartError where there is no engine for this platform, or it does not start. */
+/** @throws StartError if this platform has no engine, or the engine does not start. */
 export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const binary = findBinary();
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
-    // A temporary folder does not exist yet; a failed try has removed it.
+    // A temporary folder may not exist yet, or a failed try has removed it.
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
     const file = join(options.folder, ENGINE_FILE);
     const child = spawn('/bin/sh', ['-c', GUARD], {
@@ -70,7 +70,7 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
         TEMPORARY: options.temporary ? options.folder : '',
       },
       stdio: ['pipe', 'ignore', 'pipe'],
-      // In a process group of its own: Ctrl-C must reach only the host, which stops the engine last.
+      // The engine runs in its own process group, because Ctrl-C must reach only the host, which stops the engine last.
       detached: true,
     });
     const failure = await becomesReady(child);
@@ -108,7 +108,7 @@ const addressOf = (address: AddressInfo | string | null): AddressInfo => {
   return address;
 };
 
-/** @returns what went wrong, or undefined once the engine listens. */
+/** @returns the failure, or undefined once the engine listens. */
 const becomesReady = (child: ChildProcess): Promise<string | undefined> =>
   new Promise((resolve) => {
     let said = '';
@@ -116,7 +116,7 @@ const becomesReady = (child: ChildProcess): Promise<string | undefined> =>
       clearTimeout(timer);
       child.stderr?.removeAllListeners('data');
       child.removeAllListeners();
-      // Further output is not needed, but must be read so that the pipe does not fill up.
+      // Further output is not needed, but it must be read so that the pipe does not fill up.
       child.stderr?.resume();
       if (failure !== undefined) child.stdin?.destroy();
       resolve(failure);

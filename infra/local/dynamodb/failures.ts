@@ -1,3 +1,8 @@
+/**
+ * @module Records that stream consumers gave up, one JSON line per record and one file per consumer. A successful redo
+ * removes the record.
+ */
+
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -5,7 +10,6 @@ import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import type { Invoke } from '../machine/invoke.ts';
 import { type LambdaRecord, streamAnswerSchema } from './stream-records.ts';
 
-/** Records that stream consumers gave up: one line of JSON each, one file per consumer. A successful redo removes them. */
 const lineSchema = z.object({
   trigger: z.string(),
   failed_at: z.string(),
@@ -21,7 +25,7 @@ const lineSchema = z.object({
 type Line = z.infer<typeof lineSchema>;
 
 export interface StreamFailure extends Line {
-  /** Names the record for `redo`; a record given up twice has one id. */
+  /** Names the record for `redo`. A record that is given up twice keeps its id. */
   readonly id: string;
 }
 
@@ -29,7 +33,9 @@ export interface Failures {
   keep(line: Omit<Line, 'record'> & { readonly record: LambdaRecord }): Promise<void>;
   /** Oldest first, per consumer. */
   list(): Promise<readonly StreamFailure[]>;
-  /** Gives the record to its consumer again. @returns why it failed; undefined: it succeeded and is removed. */
+  /**
+   * Gives the record to its consumer again. @returns why it failed; undefined: it succeeded, and the record is removed.
+   */
   redo(id: string): Promise<string | undefined>;
 }
 

@@ -1,15 +1,16 @@
 /**
- * Processes one batch of a stream in order, as Lambda's event source mapping does, until each record is done or given up.
- * A retry starts at the first failed record; a failing batch is bisected, so that one bad record delays the
- * others by ten tries at most.
+ * @module Processes one batch of a stream in order, as Lambda's event source mapping does, until each record is done
+ * or given up. A retry starts at the first failed record. A failing batch is bisected, so one bad record delays the
+ * others by at most ten tries.
  */
+
 export interface BatchOptions<Item> {
   /** @returns the index of the first item that failed; undefined: all done. A throw fails the whole batch. */
   readonly run: (items: readonly Item[]) => Promise<number | undefined>;
   /** Marks everything up to this item as processed. */
   readonly advance: (item: Item) => void;
   readonly giveUp: (item: Item, error: unknown) => Promise<void>;
-  /** True stops between tries; unprocessed records are read again later. */
+  /** True stops between tries. Unprocessed records are read again later. */
   readonly stopped: () => boolean;
   readonly pauseMs: (tries: number) => number;
 }
@@ -18,7 +19,7 @@ export const MAX_TRIES = 10;
 
 interface Part<Item> {
   readonly items: readonly Item[];
-  /** How often the first item has been tried without success. */
+  /** How many times the first item has failed. */
   readonly tries: number;
 }
 

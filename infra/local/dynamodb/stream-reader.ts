@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { type RecordsPage, type StreamRecord, type StreamsApi, StreamsApiError } from './streams-api.ts';
 
-/** Reads one table's stream in order, from a saved position. Local engines have one open shard at a time. */
+/** Reads one table's stream in order, from a saved position. Local engines have one open shard at any time. */
 export interface StreamPosition {
   readonly shard: string;
-  /** The last processed record; undefined: none of this shard yet. */
+  /** The last processed record; undefined: no record of this shard is processed yet. */
   readonly sequence?: string | undefined;
 }
 export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({
@@ -13,7 +13,7 @@ export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({
 });
 
 export interface StreamReader {
-  /** The records after the position, oldest first; empty when there is none. Reads the same again until `advance`. */
+  /** The records after the position, oldest first; may be empty. Reads the same records again until `advance`. */
   read(): Promise<readonly StreamRecord[]>;
   /** Marks all records up to here as processed. */
   advance(sequence: string): void;
@@ -31,7 +31,7 @@ export interface StreamReaderOptions {
   readonly save: (position: StreamPosition | undefined) => void;
 }
 
-/** Answers a repeated read from memory while nothing has been written. */
+/** Serves a repeated read from memory while nothing has been written. */
 export const createGetRecords = (
   api: Pick<StreamsApi, 'getRecords'>,
   writeMark: (() => number) | undefined,
@@ -71,7 +71,7 @@ export const createStreamReader = ({ api, getRecords, streamArn, load, save }: S
     const { shard, sequence } = position;
     return api.iteratorAt({ streamArn, shard, after: sequence });
   };
-  /** Moves from a closed shard that is read to its end to the next shard, if it exists. */
+  /** Moves from a closed shard whose records are all read to the next shard, if it exists. */
   const nextShard = async (): Promise<void> => {
     const shards = await api.shardsOf(streamArn);
     const next = shards[shards.indexOf(position?.shard ?? '') + 1];

@@ -7,21 +7,21 @@ import type { StreamRecord } from './streams-api.ts';
 /** Stream records as a Lambda function receives them: JSON, with binary values as base64 text. */
 export type LambdaRecord = ReturnType<typeof lambdaRecord>;
 
-/** A consumer's answer. */
+/** A consumer's response. */
 export const streamAnswerSchema = z.object({
   batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).default([]),
 });
 
 export const sequenceOf = (record: StreamRecord): string => record.dynamodb?.SequenceNumber ?? '';
 
-/** INSERT and MODIFY of items with one of the trigger's sort keys, and the removals that it declares. */
+/** True for INSERT and MODIFY of items with one of the trigger's sort keys, and for the removals that it declares. */
 export const isWanted = (trigger: StreamTrigger, record: StreamRecord): boolean => {
   const { eventName, dynamodb } = record;
   const sortKey = dynamodb?.Keys?.['sk']?.S ?? '';
   if (eventName === 'REMOVE') return trigger.removalsOf?.includes(sortKey) ?? false;
   if (eventName !== 'INSERT' && eventName !== 'MODIFY') return false;
   if (!trigger.sortKeys.includes(sortKey)) return false;
-  // The local engine records a put that changes nothing, DynamoDB does not.
+  // The local engine records a put that changes nothing, but DynamoDB does not.
   return eventName === 'INSERT' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage);
 };
 

@@ -3,14 +3,17 @@ import type { State } from '../machine/sqlite.ts';
 import { createGetRecords, createStreamReader, type StreamReader, streamPositionSchema } from './stream-reader.ts';
 import { createStreamsApi } from './streams-api.ts';
 
-/** Where consumers read the table's stream: the engine's Streams API, or the change log of the embedded table. */
+/**
+ * The source from which consumers read the table's stream: the engine's Streams API, or the change log of the embedded
+ * table.
+ */
 export interface StreamSource {
   readonly arn: string;
   /** A number that changes with every write; undefined: the stream is polled all the time. */
   readonly writeMark: (() => number) | undefined;
-  /** A reader that keeps its position under that name. */
+  /** A reader that stores its position under this name. */
   openReader(state: State, name: string): StreamReader;
-  /** Calls back after writes, until it is stopped. @returns stops it */
+  /** Calls `onWrite` after writes. @returns a function that stops the calls */
   watch(onWrite: () => void): () => void;
   close(): void;
 }

@@ -11,10 +11,10 @@ import type { StreamRecord } from './streams-api.ts';
 
 /**
  * The table's stream and its consumers. Each consumer reads in order from its own saved position, so that a restart
- * continues there. Retries follow each other in real time, whatever the host's clock shows.
+ * continues there. Retries run in real time, whatever the host's clock shows.
  */
 export interface Streams extends TimedWork {
-  /** Reads the stream now: an item may have been written. */
+  /** Reads the stream now, because an item may have been written. */
   poke(): void;
   /** Gives the whole stream to one consumer again. */
   replay(triggerId: string): Promise<void>;
@@ -35,7 +35,7 @@ export interface StreamsOptions {
 
 const IDLE_MS = 50;
 const WATCHED_IDLE_MS = 1_000;
-/** Writes come in bursts: one read serves all of them. */
+/** Writes come in bursts, so one read serves all of them. */
 const AFTER_POKE_MS = 10;
 const AFTER_ERROR_MS = 200;
 const FIRST_PAUSE_MS = 10;
@@ -54,7 +54,7 @@ export const createStreams = (options: StreamsOptions): Streams => {
   return {
     name: 'stream',
     nextDueAt: () => undefined,
-    // Nothing to start: `idle` reads the stream itself.
+    // Nothing to start, since `idle` reads the stream itself.
     runDue: async () => undefined,
     idle: async () => (await Promise.all(consumers.map((consumer) => consumer.caughtUp()))).every(Boolean),
     poke,
@@ -110,7 +110,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     if (!busy) emptyAt = mark;
     return records;
   };
-  /** @returns whether the stream had no record. */
+  /** @returns true if the stream had no record. */
   const look = async (): Promise<boolean> => {
     const callers = waiting.splice(0);
     const answer = (isEmpty: boolean): void => {
@@ -175,7 +175,7 @@ const createNap = () => {
   return {
     take: async (ms: number): Promise<void> => {
       await new Promise<void>((resolve) => {
-        // The host's server keeps the process running, so an idle nap need not.
+        // The host's server keeps the process alive, so an idle nap does not have to.
         let timer = setTimeout(resolve, cutShort ? AFTER_POKE_MS : ms);
         if (!cutShort) timer.unref();
         let endsAt = performance.now() + (cutShort ? AFTER_POKE_MS : ms);
@@ -209,7 +209,7 @@ const runHandler = async (
   if (answer.batchItemFailures.length === 0) return undefined;
   const failed = new Set(answer.batchItemFailures.map((failure) => failure.itemIdentifier));
   const first = records.findIndex((record) => failed.has(sequenceOf(record)));
-  // As on AWS: an answer that names no record of the batch fails the whole batch.
+  // As on AWS, a response that names no record of the batch fails the whole batch.
   return Math.max(first, 0);
 };
 

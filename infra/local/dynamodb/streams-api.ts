@@ -2,13 +2,13 @@ import { Agent, request } from 'node:http';
 import { REGION } from '../machine/environment.ts';
 
 /**
- * The engine's Streams API: AWS JSON over HTTP. Reads of the stream are a third of all calls to the engine, and the SDK's
- * client takes several times the processor time for one.
+ * The engine's Streams API (AWS JSON over HTTP). Reads of the stream are a third of all calls to the engine, and the
+ * SDK's client takes several times the processor time per read.
  */
 export interface StreamsApi {
   /** @returns the ids of all shards, oldest first */
   shardsOf(streamArn: string): Promise<readonly string[]>;
-  /** @param after the sequence number of the record before; undefined: from the oldest record */
+  /** @param after the sequence number of the previous record; undefined: from the oldest record */
   iteratorAt(position: {
     readonly streamArn: string;
     readonly shard: string;
@@ -40,7 +40,7 @@ export interface StreamRecord {
   };
 }
 
-/** A refusal of the engine. */
+/** An error that the engine returned. */
 export class StreamsApiError extends Error {
   /** The exception's name without its namespace. */
   readonly code: string;

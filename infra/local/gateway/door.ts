@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 /**
- * While the demo data are made, the clock is in the past: requests from outside wait, so that none of them gets a time of
- * the past. The requests of the host itself, its functions and its stand-ins, do not wait.
+ * The clock is in the past while the demo data are made, so outside requests wait. Otherwise they would get a time in
+ * the past. The requests of the host itself, its functions and its stand-ins do not wait.
  */
 export interface Door {
   /** Resolves when the request may be served. */
@@ -15,7 +15,10 @@ export interface Door {
 }
 
 const PASS = 'x-demo-data-pass';
-/** Called by functions and by the simulator; pages; `/health` says that the host runs. */
+/**
+ * Paths that never wait: the paths that functions and the simulator call, pages, and `/health`, which reports that the
+ * host runs.
+ */
 const UNATTENDED =
   /^\/_local\/(?:aws|identity-service|providers)\/|\/webhooks\/provider_[a-d]$|\/(?:docs|console)(?:\/|$)|^\/$|\/(?:health|openapi\.json)$/;
 const SINK = /^\/_local\/sink\/[^/]+$/;

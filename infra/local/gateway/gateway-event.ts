@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ACCOUNT } from '../machine/environment.ts';
 import type { RouteMatch } from './routes.ts';
 
-/** A request as an HTTP API hands it to a function: payload format 2.0. */
+/** A request as an HTTP API passes it to a function (payload format 2.0). */
 export interface GatewayRequest {
   readonly message: IncomingMessage;
   readonly body: Buffer;
@@ -23,7 +23,7 @@ export const gatewayEvent = (request: GatewayRequest) => {
   const headers = joinedHeaders(message);
   const cookies = headers['cookie']?.split(/[;,]\s*/).filter(Boolean);
   delete headers['cookie'];
-  // The address of the socket, never of a header: rate limits count by it.
+  // The address of the socket, never from a header, because rate limits count by it.
   const sourceIp = message.socket.remoteAddress ?? '127.0.0.1';
   const forwarded = headers['x-forwarded-for'];
   headers['x-forwarded-for'] = forwarded === undefined ? sourceIp : `${forwarded}, ${sourceIp}`;
@@ -65,7 +65,7 @@ export const gatewayEvent = (request: GatewayRequest) => {
   };
 };
 
-/** All values of a header, also of one sent several times, joined by commas under its lower-cased name. */
+/** All headers by lower-case name. The values of a header that was sent several times are joined by commas. */
 const joinedHeaders = ({ rawHeaders }: IncomingMessage): Record<string, string> => {
   const headers: Record<string, string> = Object.create(null);
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -99,7 +99,9 @@ const decoded = (text: string): string => {
   }
 };
 
-/** Types that an HTTP API passes on as text; all else, also a form or a body without a type, is base64. */
+/**
+ * Content types that an HTTP API passes on as text. All others are base64, including forms and bodies without a type.
+ */
 const isTextType = (contentType: string | undefined): boolean => {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
   return type.startsWith('text/') || ['application/json', 'application/xml', 'application/javascript'].includes(type);

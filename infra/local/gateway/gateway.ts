@@ -7,7 +7,7 @@ import { type GatewayAnswer, gatewayAnswer, INTERNAL_ERROR, plainAnswer } from '
 import { gatewayEvent, MalformedPath } from './gateway-event.ts';
 import { compileRoutes, type Route } from './routes.ts';
 
-/** API Gateway's HTTP API for one machine: sends each request to the function of its route. */
+/** API Gateway's HTTP API for one machine. Sends each request to the function of its route. */
 export type Gateway = (message: IncomingMessage, body: Buffer) => Promise<GatewayAnswer>;
 
 export interface LocalGatewayOptions {
@@ -20,12 +20,12 @@ export interface LocalGatewayOptions {
   readonly log: (line: string) => void;
 }
 
-/** The function that answers requests without a matching route. */
+/** The function that serves requests without a matching route. */
 const DEFAULT_ROUTE = 'api.default';
 const DEFAULT_TIMEOUT_SECONDS = 10;
 /**
- * The most requests that run at once; further ones wait. All functions share one thread here: with hundreds at once,
- * calls between them would be slow enough to miss deadlines that they meet on AWS.
+ * The maximum number of concurrent requests; further requests wait. All functions share one thread here. With hundreds
+ * of requests, calls between functions would miss deadlines that they meet on AWS.
  */
 const RUNNING_AT_ONCE = 32;
 
@@ -59,7 +59,7 @@ export const createGateway = ({ routes, basePath, cors, clock, invoke, log }: Lo
   }
 };
 
-/** Runs at most `limit` tasks at once; further ones wait in order of arrival. */
+/** Runs at most `limit` tasks at the same time. Further tasks wait in order of arrival. */
 const createTurns = (limit: number) => {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -70,7 +70,7 @@ const createTurns = (limit: number) => {
       return await work();
     } finally {
       const next = waiting.shift();
-      // The place goes to the next task, or becomes free.
+      // The next task gets the place, or the place becomes free.
       if (next) next();
       else running -= 1;
     }

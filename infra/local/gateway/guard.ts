@@ -1,19 +1,22 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Keeps web pages away from the host. A page may send requests to 127.0.0.1, through a host name that resolves there or
- * as a form without a preflight. The host answers only programs and pages of this machine.
+ * Keeps foreign web pages away from the host. A page can send requests to 127.0.0.1 through a host name that resolves
+ * to it, or as a form without a preflight. The host serves only programs and pages of this machine.
  */
 const OWN_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
-/** @returns why the request is refused; undefined: it is allowed. @param isControl the request is for a control route. */
+/**
+ * @returns why the request is refused; undefined: it is allowed. @param isControl true if the request is for a control
+ * route.
+ */
 export const requestRefusal = (message: IncomingMessage, isControl: boolean): string | undefined => {
   const { host = '' } = message.headers;
   if (!OWN_HOST.test(host)) return 'the host answers for 127.0.0.1, localhost and [::1] only';
   return isControl && isForeign(message) ? 'a page of another origin may not reach the control routes' : undefined;
 };
 
-/** Programs send no origin. Following a link to a page of this host is allowed: it changes nothing. */
+/** Programs send no origin. Following a link to a page of this host is allowed, because it changes nothing. */
 const isForeign = ({ method, headers }: IncomingMessage): boolean => {
   const { host, origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
   if (origin !== undefined) return origin.toLowerCase() !== `http://${host}`.toLowerCase();

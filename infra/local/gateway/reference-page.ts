@@ -1,9 +1,10 @@
+/** @module The reference page at /docs, which reads /openapi.json. All its files come from this machine. */
+
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { GatewayAnswer } from './gateway-answer.ts';
 
-/** The reference page at /docs, which reads /openapi.json; all files come from this machine. */
 const ASSETS: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
@@ -25,12 +26,12 @@ const page = (base: string): string => `<!doctype html>
 </body>
 </html>`;
 
-/** The value of a security scheme of the document, by its name. */
+/** The value for each security scheme of the document, by the scheme's name. */
 type Credentials = Readonly<Record<string, string>>;
 
 /**
- * No validator: it would send the document's address to another server. The credentials hold until the reader enters
- * others or logs out, which the page remembers.
+ * The page has no validator, because a validator would send the document's address to another server. These credentials
+ * apply until the reader enters others or logs out. The page remembers both.
  */
 const start = (base: string, credentials: Credentials): string => `const reference = SwaggerUIBundle({
   ...${JSON.stringify({
@@ -49,7 +50,7 @@ const start = (base: string, credentials: Credentials): string => `const referen
   },
 });`;
 
-/** The page's scripts set inline styles; its style sheet holds its pictures. */
+/** The page's scripts set inline styles, and its style sheet embeds images. */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({
@@ -60,7 +61,7 @@ const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({
 
 export type Reference = (path: string) => Promise<GatewayAnswer | undefined>;
 
-/** @param credentials those that "Try it out" sends before the reader enters any */
+/** @param credentials the credentials that "Try it out" sends before the reader enters any */
 export const createReference = (basePath: string, credentials: Credentials): Reference => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   return async (path) => {

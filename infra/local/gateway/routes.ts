@@ -1,9 +1,10 @@
+/**
+ * @module Finds the declared route of a method and a path, as an HTTP API does. Literal segments win over parameters.
+ * A last parameter like `{path+}`, which matches the rest of the path, comes after every other route.
+ */
+
 import type { HttpMethod } from '../../../shared/http/endpoint.ts';
 
-/**
- * Finds the declared route of a method and a path, as an HTTP API does: literal segments win over parameters, and a last
- * parameter like `{path+}`, which takes the rest of the path, comes after every other route.
- */
 export interface Route {
   readonly id: string;
   readonly method: HttpMethod;
@@ -55,7 +56,7 @@ export const compileRoutes = (routes: readonly Route[]): FindRoute => {
 const fits = (segments: readonly string[], asked: readonly string[]): boolean =>
   segments.every((segment, index) => (parameterOf(segment) ? asked[index] !== '' : segment === asked[index]));
 
-/** The rest that a greedy parameter takes is not empty. */
+/** The rest that a greedy parameter matches is not empty. */
 const startsAs = (segments: readonly string[], asked: readonly string[]): boolean =>
   fits(segments.slice(0, -1), asked) && asked.slice(segments.length - 1).join('/') !== '';
 

@@ -1,3 +1,5 @@
+/** @module The host's only listener: the service's routes, the stand-ins under /_local, and the reference page. */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { StartError } from '../machine/start-error.ts';
@@ -8,22 +10,21 @@ import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answe
 import { requestRefusal } from './guard.ts';
 import type { Reference } from './reference-page.ts';
 
-/** The one listener of the host: the service's routes, the stand-ins under /_local, and the reference page. */
 export interface Sites {
   readonly gateway: Gateway;
-  /** Everything under /_local, by the path after it; undefined: no answer, the connection is dropped. */
+  /** Everything under /_local, by the path after it; undefined: the connection is dropped without a response. */
   readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
   /** The reference page. */
   readonly reference: Reference;
   readonly basePath: string;
-  /** Where `/` leads; undefined: it has no page. */
+  /** The page that `/` leads to; undefined: no page. */
   readonly home: string | undefined;
   readonly log: (line: string) => void;
 }
 
 export interface Listener {
   readonly baseUrl: string;
-  /** Before this call, every request is answered with 503. */
+  /** Before this call, every request gets a 503. */
   open(sites: Sites): void;
   /** The service refuses new requests from now on; the stand-ins still serve requests under way. */
   refuse(): void;
@@ -37,8 +38,9 @@ const HEALTH = '/health';
 const KEEP_ALIVE_MS = 65_000;
 
 /**
- * Listens on 127.0.0.1 only. @throws StartError where the port is in use.
- * @param door where requests wait while it is closed
+ * Listens on 127.0.0.1 only.
+ * @param door holds outside requests while it is closed
+ * @throws StartError if the port is in use.
  */
 export const listen = async (port: number, door?: Door): Promise<Listener> => {
   let sites: Sites | undefined;
@@ -69,7 +71,7 @@ export const listen = async (port: number, door?: Door): Promise<Listener> => {
   };
 };
 
-/** Simulated providers are no control routes: they require a key, and pages of a shop call them. */
+/** Simulated providers are not control routes, because they require a key and a shop's pages call them. */
 const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
 const isProvider = (url: string): boolean => url.startsWith(`${LOCAL}/providers/`);
 
@@ -130,7 +132,7 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
   return reference ?? sites.gateway(message, body);
 };
 
-/** @returns undefined for a body that is too long; its rest is read and dropped. */
+/** @returns undefined if the body is too long. The rest of the body is read and dropped. */
 const readBody = async (message: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -47,24 +47,24 @@ export interface HostInputs {
   readonly basePath: string;
   readonly catalogue: Catalogue;
   readonly database: Database;
-  /** Stands between the functions and the table, for tests. */
+  /** Wraps the table's connection that the functions use, for tests. */
   readonly between: (connection: Connection) => Connection;
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Settings;
-  /** When the clock of a new data folder begins, epoch ms; now by default. */
+  /** The start time of a new data folder's clock, epoch ms; now by default. */
   readonly beginsAt?: number;
-  /** Part of the ids of a new simulator; made from the time by default. */
+  /** Part of the ids of a new simulator; derived from the time by default. */
   readonly ledgerTag?: string;
-  /** Ids of queue messages; drawn by default. */
+  /** Ids of queue messages; random by default. */
   readonly newMessageId?: NewMessageId;
   readonly log: (line: string) => void;
-  /** Registers a step of closing; the last registered runs first. */
+  /** Registers a step that runs when the host closes. The last registered step runs first. */
   readonly onClose: (step: () => unknown) => void;
-  /** For simulations; without it, the host uses those of the machine. */
+  /** Used by simulations. Without it, the host uses the machine's own. */
   readonly machine?: SimulatedMachine;
 }
 
-/** What a simulation puts in place of the machine's own. */
+/** Parts that a simulation puts in place of the machine's own. */
 export interface SimulatedMachine {
   readonly clock: HostClock;
   /** Carries the requests of the AWS SDK. */
@@ -83,7 +83,7 @@ export interface HostParts {
   warm(): Promise<void>;
 }
 
-/** The schedule whose due work is known: ticks at which no record is due are skipped. */
+/** The schedule whose due work is known, so ticks without due records are skipped. */
 const SWEEP = 'workers.sweep-due';
 const DIRECT_TIMEOUT_SECONDS = 60;
 
@@ -255,7 +255,7 @@ const credentialsOf = (slot: SlotSettings): Pick<SlotOptions, 'apiKey' | 'webhoo
   }
 };
 
-/** Of several secrets, the simulator signs with the first. */
+/** The first of several secrets, which the simulator signs with. */
 const firstOf = (secrets: string): string => secrets.split(',')[0]?.trim() ?? '';
 
 const deliver: SimulatorOptions['deliver'] = async (url, init) => {

@@ -27,8 +27,8 @@ import { assemble, type Catalogue, triggersOf } from './assemble.ts';
 import { seedOrganization } from './seed.ts';
 
 /**
- * The whole service on one machine, in one process: the functions of the catalogue, the table, and
- * stand-ins for everything around them.
+ * The whole service on one machine, in one process: the functions of the catalogue, the table, and stand-ins for
+ * everything around them.
  */
 export interface Host {
   readonly baseUrl: string;
@@ -36,7 +36,7 @@ export interface Host {
   /** The data folder; a temporary one for `:memory:`. */
   readonly folder: string;
   readonly dynamoEndpoint: string;
-  /** The table, past the functions and their rights. */
+  /** The table, without the functions and their rights in between. */
   readonly connection: Connection;
   /** The environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export interface Host {
   replayStream(triggerId: string): Promise<void>;
   /** Loads all functions in the background, one at a time. */
   warm(): Promise<void>;
-  /** Where requests from outside wait; undefined: they do not wait. */
+  /** Holds outside requests while the demo data are made; undefined: they do not wait. */
   readonly door: Door | undefined;
   stop(): Promise<void>;
 }
@@ -58,8 +58,8 @@ export interface HostOptions {
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
   /**
-   * For demo data: the clock of a new data folder begins this many days ago, and requests from outside wait until the
-   * door is opened.
+   * For demo data. The clock of a new data folder starts this many days ago, and outside requests wait until the door
+   * opens.
    */
   readonly daysAgo?: number;
   /** The time that `daysAgo` counts from, epoch ms; real time by default. */
@@ -69,21 +69,21 @@ export interface HostOptions {
   /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
-  /** Called when the DynamoDB engine ends unexpectedly, which makes the host useless; `log` by default. */
+  /** Called when the DynamoDB engine ends unexpectedly, after which the host is useless; `log` by default. */
   readonly onLoss?: (line: string) => void;
   /** Functions to run in place of the service's own. */
   readonly catalogue?: Catalogue;
-  /** Stands between the functions and the table, for tests. */
+  /** Wraps the table's connection that the functions use, for tests. */
   readonly between?: (connection: Connection) => Connection;
 }
 
 /** Sessions of the host's own identity service, by the document's security schemes. */
 const DEMO_CREDENTIALS = { session: 'demo-owner', platformAdmin: 'demo-admin' } as const;
 
-/** The providers' ids of the demo data are the same at each start. */
+/** The providers' ids of the demo data are the same at every start. */
 const DEMO_TAG = 'demo0000';
 
-/** @throws StartError or SettingsError with the reason for the operator; nothing is left running then. */
+/** @throws StartError or SettingsError with the reason for the operator. Nothing is left running then. */
 export const startHost = async (options: HostOptions): Promise<Host> => {
   const closing: (() => unknown)[] = [];
   let closed: Promise<void> | undefined;

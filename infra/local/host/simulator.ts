@@ -1,3 +1,8 @@
+/**
+ * @module The payment providers on this machine. Their wire protocols share one ledger, so the service's real
+ * adapters, signatures and retries run without an account or a network. Add a vendor to VENDORS.
+ */
+
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
 import { braintree } from '../simulator/braintree/operations/braintree.ts';
 import type { ControlParts } from '../simulator/control/control-call.ts';
@@ -16,13 +21,9 @@ import { ConnectionDropped, type Simulator, type SimulatorOptions } from '../sim
 import { openStore } from '../simulator/state/store.ts';
 import { stripe } from '../simulator/stripe/operations/stripe.ts';
 
-/**
- * The payment providers on this machine: their wire protocols over one ledger, so that the service's real adapters,
- * signatures and retries run without an account or a network. Add a vendor to VENDORS.
- */
 export const VENDORS: readonly Vendor[] = [stripe, paypal, square, braintree];
 
-/** @throws Error where a key looks live. */
+/** @throws Error if a key looks live. */
 export const createSimulator = (options: SimulatorOptions): Simulator => {
   refuseLiveKeys(options);
   const { clock } = options;
@@ -51,7 +52,7 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
     units.runDue();
     outbox.drain();
   };
-  /** Sends events only after the answer to the call that caused them. */
+  /** Sends events only after the response to the call that caused them. */
   const deliverNow = (): void => {
     setImmediate(() => {
       runDue();

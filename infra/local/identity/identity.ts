@@ -6,9 +6,9 @@ import type { Clock } from '../machine/clock.ts';
 import type { State } from '../machine/sqlite.ts';
 import { type LocalUser, openUsers, type SessionRow } from './users.ts';
 
-/** The local identity service: finds users by session, token and e-mail address. */
+/** The local identity service, which finds users by session, token and e-mail address. */
 export interface LocalIdentity {
-  /** Answers the identity protocol; undefined: no answer, like an unreachable service. */
+  /** Serves the identity protocol; undefined: no response, like an unreachable service. */
   answer(ask: LocalRequest): Promise<LocalResponse | undefined>;
   createSession(input: NewSession): Promise<{ session_id: string; user_id: string; token: string }>;
   behave(behaviour: { readonly available: boolean; readonly delayMs: number }): void;
@@ -146,7 +146,7 @@ const sessionAnswer = (session: SessionRow | undefined): LocalResponse =>
         email: session.email,
         ...(session.organization_id !== null && { organization_id: session.organization_id }),
         is_admin: session.is_admin === 1,
-        // Also a time in the past: the service distinguishes expired sessions from unknown ones.
+        // May be a time in the past, because the service distinguishes expired sessions from unknown sessions.
         expires_at: new Date(session.expires_at).toISOString(),
       })
     : problem(404, 'no such session');

@@ -1,7 +1,8 @@
+/** @module Users and sessions of the local identity service, kept between runs. */
+
 import * as z from 'zod';
 import type { State } from '../machine/sqlite.ts';
 
-/** Users and sessions of the local identity service, kept between runs. */
 const personSchema = z.object({
   id: z.string(),
   email: z.string(),

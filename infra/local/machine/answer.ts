@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 
-/** An HTTP answer of a local stand-in. */
+/** An HTTP response of a local stand-in. */
 export interface LocalResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -9,7 +9,7 @@ export interface LocalResponse {
 
 export interface LocalRequest {
   readonly method: string;
-  /** Without the stand-in's own prefix and the query, still percent-encoded. */
+  /** The path without the stand-in's own prefix and without the query, still percent-encoded. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
@@ -36,7 +36,10 @@ export class ControlRequestError extends Error {
   }
 }
 
-/** The JSON body by its schema; an empty body counts as `{}`. @throws AskError 400 naming every problem. */
+/**
+ * The JSON body, parsed by the schema; an empty body counts as `{}`. @throws ControlRequestError 400 naming every
+ * problem.
+ */
 export const bodyOf = <T>(ask: LocalRequest, schema: z.ZodType<T>): T => {
   const parsed = schema.safeParse(parseJson(ask.body.toString('utf8')));
   if (parsed.success) return parsed.data;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { json, type LocalRequest, type LocalResponse } from './answer.ts';
 
-/** The AWS JSON protocol: x-amz-target names the operation; request and response are JSON. */
+/** An operation of the AWS JSON protocol: x-amz-target names the operation, and request and response are JSON. */
 export type Operation = (input: unknown) => unknown;
 export type Operations = Readonly<Record<string, Operation>>;
 
@@ -12,12 +12,12 @@ interface AwsErrorFields {
   readonly [field: string]: unknown;
 }
 
-/** An error as the SDK of that service understands it. */
+/** An error in the form that the SDK of that service understands. */
 export class AwsError extends Error {
   readonly type: string;
-  /** The code of the older query protocol, by which SQS's SDKs still name some errors. */
+  /** The error's code in the older query protocol, which SQS's SDKs still use for some errors. */
   readonly queryCode: string | undefined;
-  /** Further fields of the answer. */
+  /** Further fields of the response. */
   readonly details: object;
   constructor(type: string, message: string, { queryCode, ...details }: AwsErrorFields = {}) {
     super(message);
@@ -36,7 +36,7 @@ export const operation =
     return run(parsed.data);
   };
 
-/** Answers a request over HTTP. */
+/** Serves a request over HTTP. */
 export const answerAws = async (
   operations: Operations,
   { headers, body }: Pick<LocalRequest, 'headers' | 'body'>,

@@ -1,12 +1,12 @@
 /**
- * @module Carries the requests of the AWS SDK to the bus and the queues of this host without a connection to itself, and
- * checks that the running function may send them.
+ * @module Carries the AWS SDK's requests to the host's own bus and queues without a network connection, and checks that
+ * the running function may send them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AwsTransport } from '../../../shared/platform/aws-clients.ts';
 import { answerAws, type Operations } from './aws-protocol.ts';
 
-/** A request or a response of an AWS service, each one text. */
+/** A request or a response of an AWS service, each as one string. */
 export interface AwsRequest {
   readonly url: string;
   /** Lower-case names. */
@@ -21,7 +21,7 @@ export interface AwsResponse {
 export type AwsSend = (request: AwsRequest) => Promise<AwsResponse>;
 
 /**
- * The transport of the SDK over `send`. The SDK retries what `send` throws or returns, as it does over HTTP.
+ * The transport of the SDK over `send`. The SDK retries errors and responses of `send` as it does over HTTP.
  * @param require throws unless the running function may do these actions
  */
 export const awsTransport = (send: AwsSend, require: (actions: readonly string[]) => void): AwsTransport => ({
@@ -38,7 +38,7 @@ export const awsTransport = (send: AwsSend, require: (actions: readonly string[]
   httpHandlerConfigs: () => ({}),
 });
 
-/** SQS has one right for a message and for a batch of them. */
+/** SQS has the same right for a message and for a batch of messages. */
 const actionOf = (target: string, body: string): string => {
   const [service, operation = ''] = target.split('.');
   if (service === 'AWSEvents') return `events:${operation}`;
@@ -46,11 +46,14 @@ const actionOf = (target: string, body: string): string => {
   return `sqs:${operation.replace(/Batch$/, '')} on ${QueueUrl.split('/').at(-1)}`;
 };
 
-/** What a request causes is not the work of the function that sends it: it has neither its rights nor its actor. */
+/**
+ * The effects of a request are not the work of the function that sends it, so they have neither its rights nor its
+ * actor.
+ */
 export const sendInProcess = (operations: () => Operations): AwsSend => {
   const outside = AsyncLocalStorage.snapshot();
   return async ({ headers, body }) => {
-    // The response comes in a later turn, as over a network.
+    // The response comes in a later turn of the event loop, as over a network.
     await new Promise((resolve) => setImmediate(resolve));
     const response = await outside(() => answerAws(operations(), { headers, body: Buffer.from(body) }));
     return { status: response.status, headers: { ...response.headers }, body: response.body };

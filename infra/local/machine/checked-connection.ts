@@ -1,6 +1,6 @@
 import type { Connection, TransactionStep } from '../../../shared/platform/connection.ts';
 
-/** The table as a function reaches it: each call needs the IAM action that AWS requires for it. */
+/** The table as a function reaches it. Each call needs the IAM action that AWS requires for it. */
 export const checkedConnection = (
   connection: Connection,
   require: (actions: readonly string[]) => void,

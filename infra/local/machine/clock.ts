@@ -1,15 +1,16 @@
 /**
- * The one clock of the local host. It runs with real time, unless frozen, and can be moved forward. A move runs all work
- * that becomes due, in time order, and waits until each step is quiet. The clock never goes backward, not even after a
- * restart.
+ * @module The local host's only clock. It runs with real time unless frozen, and can be moved forward. A move runs all
+ * work that becomes due, in time order, and waits until each step is quiet. The clock never goes backward, not even
+ * after a restart.
  */
+
 export interface TimedWork {
   readonly name: string;
   /** Epoch ms of the earliest due work, or undefined. */
   nextDueAt(): Promise<number | undefined> | number | undefined;
   /** Starts the work that is due by now. It may return before the work ends; `idle` shows the end. */
   runDue(): Promise<void>;
-  /** No work in flight and none due now. */
+  /** True if no work is in flight and none is due now. */
   idle(): boolean | Promise<boolean>;
 }
 
@@ -21,7 +22,7 @@ export interface Clock {
   register(work: TimedWork): void;
   /**
    * Moves forward to `target`, running all registered work that falls due, in time order; resolves when all is quiet.
-   * @throws RangeError for a target in the past, NotQuietError where work does not end in time.
+   * @throws RangeError for a target in the past, NotQuietError if work does not end in time.
    */
   moveTo(target: number): Promise<void>;
   settle(timeoutMs: number): Promise<{ quiet: boolean; waitedMs: number }>;
@@ -31,9 +32,9 @@ export interface Clock {
 
 /** The clock as its host sees it. */
 export interface HostClock extends Clock {
-  /** As `moveTo`, relative to the time when earlier moves are done. */
+  /** Like `moveTo`, but relative to the time when earlier moves are done. */
   moveBy(ms: number): Promise<void>;
-  /** The clock is being moved: sources should compute their exact next due time, even at some cost. */
+  /** True while the clock is being moved. Sources should then compute their exact next due time, even at some cost. */
   moving(): boolean;
   start(): void;
   stop(): Promise<void>;
@@ -146,14 +147,14 @@ const earliestOf = async (works: readonly TimedWork[]): Promise<number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 };
 
-/** A move to real time takes a moment, and ends that much behind it: the clock then joins real time. */
+/** A move to real time takes a moment and ends that much behind it, so the clock then joins real time. */
 const JOINING_MS = 1_000;
 const offsetOf = (at: number): number => {
   const offsetMs = at - Date.now();
   return offsetMs < 0 && offsetMs > -JOINING_MS ? 0 : offsetMs;
 };
 
-/** Real time plus an offset; or a fixed moment, while frozen or being moved. */
+/** Real time plus an offset, or a fixed time while the clock is frozen or being moved. */
 const keepTime = ({ kept, keep }: ClockOptions) => {
   let offsetMs = kept ? Math.max(kept.offsetMs, kept.reached - Date.now()) : 0;
   let frozenAt = kept?.frozenAt ?? undefined;
@@ -194,8 +195,8 @@ const keepTime = ({ kept, keep }: ClockOptions) => {
 };
 
 /**
- * Quiet means: in one whole pass every source is idle, and no source reports new work. Idle sources are not enough:
- * a later source may pass work to an earlier one during the pass.
+ * Quiet means that in one whole pass every source is idle and none reports new work. Idle sources are not enough,
+ * because a later source may pass work to an earlier source during the pass.
  */
 const watchQuiet = (works: readonly TimedWork[]) => {
   let stirs = 0;
@@ -215,7 +216,7 @@ const watchQuiet = (works: readonly TimedWork[]) => {
         setImmediate(resolve);
       });
     });
-  /** One pass: starts what is due. @returns the names of the sources that are still at work. */
+  /** One pass, which starts the work that is due. @returns the names of the sources that are still at work. */
   const pass = async (): Promise<readonly string[]> => {
     const noisy: string[] = [];
     for (const work of works) await work.runDue();
@@ -261,7 +262,7 @@ const runInRealTime = (options: {
         await work.runDue();
         due = await work.nextDueAt();
       }
-      // Work that is still due has been started; its end wakes the loop.
+      // Work that is still due has already been started. Its end wakes the loop.
       const inMs = due === undefined ? 0 : due - options.now();
       if (inMs > 0) delayMs = Math.min(delayMs, inMs);
     }

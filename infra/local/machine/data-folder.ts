@@ -17,13 +17,13 @@ import { dirname, join, resolve } from 'node:path';
 import { checkOwn, HELD, isHeld, openState, type State } from './sqlite.ts';
 import { StartError } from './start-error.ts';
 
-/** Where a host keeps its data. */
+/** The folder in which a host keeps its data. */
 export interface DataFolder {
-  /** The folder is made when it is first needed, and removed when the host stops. */
+  /** True if the folder is made when it is first needed and removed when the host stops. */
   readonly temporary: boolean;
   readonly folder: string;
   readonly state: State;
-  /** The path of a SQLite file of that name, or `:memory:`. */
+  /** The path of the SQLite file with this name, or `:memory:`. */
   file(name: string): string;
 }
 
@@ -34,16 +34,16 @@ const ROOM_BYTES = 2 ** 30;
 const STATE_FILE = 'host.db';
 /** The data of a host. The state file exists as soon as a host has held the folder, even without data. */
 const DATA_FILES = ['table.db', 'simulator.db', 'dynamodb.db'];
-/** A table that each database of a host has. A file without it is not deleted. */
+/** For each database, a table that a host's database always has. A file without that table is not deleted. */
 const OWN_TABLES = [
   ['table.db', 'shape'],
   ['simulator.db', 'idempotency'],
   ['dynamodb.db', '_stream_records'],
   [STATE_FILE, 'kept'],
 ] as const;
-/** A database, and SQLite's files beside it. */
+/** The endings of a database's file and of SQLite's further files for it. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
-/** The changes that a stream reader gave up. */
+/** The changes that a stream consumer gave up. */
 const FAILURES = 'failures';
 const FAILURES_ENDING = '.jsonl';
 /** Exists while the first data of a folder are made, and while a folder is cleared. */
@@ -53,14 +53,16 @@ const UNFINISHED = 'unfinished';
 export const isNewFolder = (dataDir: string): boolean =>
   dataDir === MEMORY || DATA_FILES.every((file) => !existsSync(join(resolve(dataDir), file)));
 
-/** True if a host stopped while it made the first data: they are incomplete, and no request from outside was served. */
+/**
+ * True if a host stopped while it made the first data. The data are incomplete, and no request from outside was served.
+ */
 export const isUnfinished = (dataDir: string): boolean =>
   dataDir !== MEMORY && existsSync(join(resolve(dataDir), UNFINISHED));
 
 /**
- * Marks the data as incomplete until `finish`. Only the host that holds the folder may call it, before it has data: the
- * next start deletes the data of a marked folder.
- * @throws StartError where the folder has data already, or the mark cannot be written.
+ * Marks the data as incomplete until `finish`. Only the host that holds the folder may call it, before it has data,
+ * because the next start deletes the data of a marked folder.
+ * @throws StartError if the folder has data already, or the mark cannot be written.
  */
 export const begin = (dataDir: string): void => {
   if (dataDir === MEMORY) return;
@@ -70,15 +72,15 @@ export const begin = (dataDir: string): void => {
   mark(resolve(dataDir));
 };
 
-/** The data are complete: later starts keep them. */
+/** Marks the data as complete, so later starts keep them. */
 export const finish = (dataDir: string): void => {
   if (dataDir !== MEMORY) rmSync(join(resolve(dataDir), UNFINISHED), { force: true });
 };
 
 /**
- * Removes what a host has kept there, and nothing else. Where it is stopped halfway, the mark makes the next start
- * clear the rest.
- * @throws StartError where a host uses the folder, or a file in it is not a host's: then nothing is removed.
+ * Removes the files that a host has kept in the folder, and nothing else. If the removal is interrupted, the mark makes
+ * the next start clear the rest.
+ * @throws StartError if a host uses the folder or a file in it is not a host's. Nothing is removed then.
  */
 export const clearDataFolder = (dataDir: string): void => {
   const folder = resolve(dataDir);
@@ -90,7 +92,7 @@ export const clearDataFolder = (dataDir: string): void => {
   if (exists(STATE_FILE) && isHeld(join(folder, STATE_FILE))) throw new StartError(HELD);
   mark(folder);
   clearFailures(join(folder, FAILURES));
-  // The state file is the lock, so that it goes last.
+  // The state file is removed last, because it is the lock.
   for (const file of [...DATA_FILES, STATE_FILE]) {
     for (const suffix of SUFFIXES) rmSync(join(folder, `${file}${suffix}`), { force: true });
   }
@@ -114,7 +116,7 @@ const mark = (folder: string): void => {
   }
 };
 
-/** @throws StartError where the folder cannot be created, or another host uses it. */
+/** @throws StartError if the folder cannot be created or another host uses it. */
 export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) => void): DataFolder => {
   const temporary = dataDir === MEMORY;
   const folder = temporary ? join(temporaryFolder(), `payments-${randomUUID()}`) : makeFolder(resolve(dataDir));
@@ -140,7 +142,7 @@ const temporaryFolder = (): string => {
 
 const makeFolder = (folder: string): string => {
   try {
-    // Not by `recursive`: under /proc, Node then tries forever.
+    // Not with `recursive`, because Node would retry forever under /proc.
     for (const each of missingFolders(folder)) mkdirSync(each);
     return folder;
   } catch (error) {

@@ -1,3 +1,5 @@
+/** @module The settings of the local host, and the environment in which it runs the functions. */
+
 import {
   choiceSetting,
   integerSetting,
@@ -9,10 +11,9 @@ import {
 import { prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
 import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
 
-/** The settings of the local host, and the environment in which it lets the functions run. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** The environment of the process; overrides win. */
+/** The environment of the process. Overrides win. */
 export const operatorEnvironment = (overrides: Env = {}): Env => ({ ...process.env, ...overrides });
 
 export const REGION = 'eu-central-1';
@@ -91,7 +92,7 @@ export interface Wiring {
   readonly queues: readonly string[];
 }
 
-/** Where AWS operations of the host are answered. */
+/** The endpoint of the host's AWS operations. */
 export const awsEndpoint = (baseUrl: string): string => `${baseUrl}/_local/aws`;
 export const queueUrl = (baseUrl: string, queue: string): string => `${awsEndpoint(baseUrl)}/${ACCOUNT}/${queue}`;
 
@@ -166,7 +167,10 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
   };
 };
 
-/** The default webhook target, enabled, for an operator who names none. An operator enables any other target. */
+/**
+ * The default webhook target, enabled, for an operator who names no target. Any other target is the operator's to
+ * enable.
+ */
 const defaultWebhook = (baseUrl: string): Record<string, string> => ({
   EXTERNAL_WEBHOOKS_ENABLED: 'true',
   WEBHOOK_1_ENABLED: 'true',
@@ -200,7 +204,7 @@ export const checkSettings = (operator: Env, basePath: string): Settings => {
 
 const DEPLOYED_ONLY = 'STAGE: prod is deployed (npm run deploy), not started';
 
-/** Mistakes of the operator. The host's own defaults, which prod would refuse too, do not count. */
+/** The operator's mistakes, without the host's own defaults, which prod would also refuse. */
 const productionMistakes = (operator: Env, env: Env): readonly string[] => {
   try {
     checkedSettings(env);

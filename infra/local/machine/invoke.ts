@@ -1,7 +1,8 @@
+/** @module Lambda for one machine. Handlers run in this process and are loaded when first needed. */
+
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 
-/** Lambda for one machine: handlers run in this process, loaded when first needed. */
 export type Handler = (event: unknown, context: FunctionContext) => unknown;
 export type LoadHandler = (id: string) => Promise<Handler>;
 /** @throws the handler's error, or an error after its time limit. */
@@ -21,7 +22,7 @@ export interface FunctionContext {
 
 export interface Functions {
   readonly invoke: Invoke;
-  /** Loads handlers one at a time, so that requests hardly wait for it. */
+  /** Loads handlers one at a time, so that requests are hardly delayed. */
   warm(ids: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -40,7 +41,7 @@ export const createFunctions = (options: {
   readonly load: LoadHandler;
   /** Does the work under the rights of this function. */
   readonly as: <T>(id: string, work: () => T) => T;
-  /** Called after each handler: it may have queued work. */
+  /** Called after each handler, because it may have queued work. */
   readonly afterEach: () => void;
 }): Functions => {
   const loaded = new Map<string, Promise<Handler>>();

@@ -4,8 +4,9 @@ import type { FunctionRights } from '../../../shared/host.ts';
 import type { Trigger } from '../../../shared/platform/trigger.ts';
 
 /**
- * The rights of functions on one machine. Every request of a function to the table, a queue or the bus is checked against
- * the rights that the catalogue declares for it, as AWS checks its role: a test that reaches a missing right fails.
+ * The rights of functions on one machine. Every request of a function to the table, a queue or the bus is checked
+ * against the rights that the catalogue declares for it, as AWS checks its role. A test that needs a missing right
+ * therefore fails.
  */
 export interface Rights extends FunctionRights {
   /** Does the work under the rights of this function. */
@@ -71,6 +72,6 @@ const actionsGranted = (right: Right): readonly string[] => {
   return right.startsWith(SEND) ? [`sqs:SendMessage on ${right.slice(SEND.length)}`] : [];
 };
 
-/** A function may defer the messages of its own queue. */
+/** A function may change the visibility of messages of its own queue. */
 const sourceActions = (trigger: Trigger): readonly string[] =>
   trigger.kind === 'queue' ? [`sqs:ChangeMessageVisibility on ${trigger.queue}`] : [];

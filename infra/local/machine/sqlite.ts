@@ -1,11 +1,12 @@
+/**
+ * @module State of the host outside the table that survives a restart: queued messages, stream positions, sessions,
+ * the clock. It is one SQLite file that is written through immediately, so it survives `kill -9`.
+ */
+
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import * as z from 'zod';
 import { StartError } from './start-error.ts';
 
-/**
- * State of the host outside the table that survives a restart: queued messages, stream positions, sessions, the clock.
- * One SQLite file, written through at once, so that it survives `kill -9`.
- */
 export interface Rows<Row> {
   all(...values: SQLInputValue[]): Row[];
   first(...values: SQLInputValue[]): Row | undefined;
@@ -24,7 +25,7 @@ export interface State {
   close(): void;
 }
 
-/** @throws StartError where another host holds the file, or it cannot be opened. */
+/** @throws StartError if another host holds the file, or it cannot be opened. */
 export const openState = (file: string): State => {
   const database = openExclusively(file);
   const read = <Row>(sql: string, row: z.ZodType<Row>): Rows<Row> => {
@@ -128,7 +129,7 @@ const openExclusively = (file: string): DatabaseSync => {
 
 export const HELD = 'another local host uses this DATA_DIR: stop that host, or set another DATA_DIR';
 
-/** Why a host cannot start with this file of its data folder. */
+/** The reason why a host cannot start with this file of its data folder. */
 export const unreadable = (file: string, error: unknown): StartError => {
   return new StartError(
     `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}): move it away, or set another DATA_DIR`,

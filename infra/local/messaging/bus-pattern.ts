@@ -1,10 +1,11 @@
+/**
+ * @module EventBridge's event patterns. Every field of the pattern must match, by one of its values. A value is exact,
+ * or one of the operators below; a nested object is a pattern of that field. An array in the event matches if one of
+ * its elements does.
+ */
+
 import * as z from 'zod';
 
-/**
- * EventBridge's event patterns: every field of the pattern has to match; within a field one of its values. A value is
- * exact, or one of the operators below; a nested object is a pattern of that field. An array in the event matches
- * where one of its elements does.
- */
 const operatorSchema = z.union([
   z.strictObject({ prefix: z.string() }),
   z.strictObject({ suffix: z.string() }),
@@ -24,7 +25,7 @@ type Operator = z.infer<typeof operatorSchema>;
 const valuesSchema = z.array(z.union([z.string(), z.number(), z.boolean(), z.null(), operatorSchema]));
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** @throws where the pattern is invalid or uses an operator that is not implemented here. */
+/** @throws Error if the pattern is invalid or uses an operator that is not implemented here. */
 export const matchesPattern = (pattern: unknown, event: unknown): boolean => {
   const fields = Object.entries(objectSchema.parse(pattern));
   const values = objectSchema.safeParse(event).data ?? {};

@@ -1,3 +1,5 @@
+/** @module EventBridge for one machine. Sends each event to the queues whose rules match. */
+
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { QueueTrigger } from '../../../shared/platform/trigger.ts';
@@ -7,7 +9,6 @@ import { ACCOUNT, REGION } from '../machine/environment.ts';
 import { matchesPattern } from './bus-pattern.ts';
 import type { NewMessage } from './queue-store.ts';
 
-/** EventBridge for one machine: sends each event to the queues whose rules match. */
 export interface Envelope {
   readonly version: '0';
   readonly id: string;
@@ -54,10 +55,10 @@ export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus
 
   const keep = (envelope: Envelope): void => {
     events.push(envelope);
-    // Drop old events in bulk: only when twice the promised number is kept.
+    // Drop old events in bulk, once twice the promised number is kept.
     if (events.length > 2 * KEPT_EVENTS) events.splice(0, KEPT_EVENTS);
   };
-  /** Each queue gets its events together, so that its consumer can take them together. */
+  /** Each queue gets its events in one write, so its consumer can receive them as one batch. */
   const route = (envelopes: readonly Envelope[]): void => {
     const bodies = new Map(envelopes.map((envelope) => [envelope, JSON.stringify(envelope)]));
     for (const { queue, pattern } of rules) {

@@ -1,5 +1,5 @@
 /**
- * A fair queue: a group gets no further message while it holds as many of the consumer's places as are free, so that slow
+ * A fair queue. A group gets no further message while it holds as many of the consumer's places as are free, so slow
  * messages of one group do not block the others.
  */
 export const watchGroups = () => {
@@ -20,8 +20,8 @@ export const watchGroups = () => {
 };
 
 /**
- * Avoids queries without result: after a query that found only messages of busy groups, no query is needed until one of
- * these groups is free, or a message arrives or becomes visible.
+ * Avoids queries that find nothing. After a query that found only messages of busy groups, the next query waits until
+ * one of these groups is free, or a message arrives or becomes visible.
  */
 export const watchEmptiness = () => {
   let known: { readonly groups: readonly string[]; until: number } | undefined;

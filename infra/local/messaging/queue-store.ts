@@ -1,13 +1,14 @@
+/**
+ * @module The messages of all queues, in the host's SQLite file. A message stays until it is deleted. It is visible,
+ * delayed or in flight (received, within its visibility timeout). `held` marks messages of the host's own poller:
+ * their visibility timeout does not run, and after a crash they become visible immediately.
+ */
+
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { State } from '../machine/sqlite.ts';
 import type { NewMessageId } from './message-ids.ts';
 
-/**
- * The messages of all queues, in the host's SQLite file. A message stays until it is deleted. It is visible, delayed or
- * in flight (received, within its visibility timeout). `held` marks messages of the host's own poller: their visibility
- * timeout does not run, and after a crash they are visible at once.
- */
 const messageSchema = z.object({
   seq: z.number(),
   id: z.string(),
@@ -46,7 +47,7 @@ export interface QueueCounts {
 
 export interface Moved {
   readonly moved: number;
-  /** The move stopped at a message of unknown origin. */
+  /** True if the move stopped at a message of unknown origin. */
   readonly isOriginUnknown: boolean;
 }
 
@@ -65,7 +66,7 @@ const SCHEMA = `
 
 const COLUMNS =
   'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, received_at, receives, held, turn, source';
-/** By the index in order of turns: one by time would sort all visible messages of the queue for each receive. */
+/** Uses the index in order of turns. An index by time would sort all visible messages of the queue for each receive. */
 const ready = (condition = ''): string => `SELECT ${COLUMNS} FROM messages WHERE seq IN (
     SELECT seq FROM messages INDEXED BY messages_ready WHERE queue = ?1 AND held = 0 AND visible_at <= ?2 ${condition}
     ORDER BY turn, seq LIMIT ?3) ORDER BY turn, seq`;
@@ -73,7 +74,10 @@ const HAS_COLUMN = "SELECT name FROM pragma_table_info('messages') WHERE name = 
 /** The file may come from an older host without these columns. */
 const LATER_COLUMNS = { source: 'TEXT', received_at: 'INTEGER' } as const;
 
-/** The turn of a new message: messages of one group wait in line, groups (and ungrouped messages) do not. */
+/**
+ * The turn of a new message. Messages of one group take turns one after another; groups, and messages without a group,
+ * do not wait for each other.
+ */
 const TURN = `SELECT max(
     coalesce((SELECT min(turn) FROM messages WHERE queue = :queue AND held = 0), 0),
     coalesce((SELECT max(turn) + 1 FROM messages WHERE queue = :queue AND grp = :grp AND :grp <> ''), 0)) AS turn`;
@@ -96,7 +100,10 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
         messages.map((message) => insert(sql, queue, { message, now, id: newId(message.body) })),
       );
     },
-    /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
+    /**
+     * Receives up to `max` visible messages. A message that was received `maxReceives` times goes to the dead-letter
+     * queue.
+     */
     take: (queue: string, how: TakeOptions): readonly Message[] => {
       if ((next.of(queue) ?? Number.POSITIVE_INFINITY) > how.now) return [];
       for (;;) {
@@ -112,7 +119,7 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
       next.forget();
       return sql.setVisible(at, id) > 0;
     },
-    /** @returns when it is visible. */
+    /** @returns the time at which the message is visible. */
     release: (id: string): number => {
       next.forget();
       sql.release(id);
@@ -124,7 +131,7 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
       if (removed?.held === 0) next.forget();
       return removed !== undefined;
     },
-    /** Moves all visible messages, as new ones, to `to`; without it, each to its source queue. */
+    /** Moves all visible messages to `to` as new messages; without `to`, moves each to its source queue. */
     moveAll: (from: string, to: string | undefined, now: number): Moved =>
       state.together(() => {
         next.forget();
@@ -144,7 +151,7 @@ export const openQueueStore = (state: State, newId: NewMessageId = () => randomU
     nextVisibleAt: next.of,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
-    /** At start: the poller that held these messages has ended. */
+    /** Runs at start, because the poller that held these messages has ended. */
     releaseAll: (now: number): void => {
       next.forget();
       state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
@@ -171,7 +178,10 @@ const readyIn = (sql: Sql, queue: string, { now, max, busyGroups = [] }: TakeOpt
     ? sql.ready.all(queue, now, max)
     : sql.readyOfGroups.all(queue, now, max, JSON.stringify(busyGroups));
 
-/** Moves a message that exhausted its receives to the dead-letter queue. @returns the message as it is received, if it is */
+/**
+ * Moves a message that exhausted its receives to the dead-letter queue. @returns the received message, or nothing if it
+ * moved
+ */
 const receive = (sql: Sql, message: Message, { now, visibilityMs, held, deadLetter }: TakeOptions): Message[] => {
   const received: Message = {
     ...message,
@@ -190,7 +200,9 @@ const receive = (sql: Sql, message: Message, { now, visibilityMs, held, deadLett
   return [received];
 };
 
-/** When the next message of a queue becomes visible: the clock asks very often, and usually nothing has changed. */
+/**
+ * Caches when the next message of a queue becomes visible. The clock asks very often, and usually nothing has changed.
+ */
 const rememberNext = (find: (queue: string) => number | undefined) => {
   const known = new Map<string, number | undefined>();
   return {
@@ -198,7 +210,7 @@ const rememberNext = (find: (queue: string) => number | undefined) => {
       if (!known.has(queue)) known.set(queue, find(queue));
       return known.get(queue);
     },
-    /** After a change of this queue, or of any. */
+    /** Called after a change of this queue, or of any queue. */
     forget: (queue?: string): void => {
       if (queue === undefined) known.clear();
       else known.delete(queue);

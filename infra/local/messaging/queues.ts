@@ -1,3 +1,9 @@
+/**
+ * @module SQS for one machine: standard queues, each with its dead-letter queue and all times by the clock. Every
+ * queue of the catalogue has a poller that invokes its handler. Only messages that the handler reports as failed
+ * return to the queue.
+ */
+
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { QueueTrigger } from '../../../shared/platform/trigger.ts';
@@ -7,14 +13,10 @@ import type { Invoke } from '../machine/invoke.ts';
 import { watchEmptiness, watchGroups } from './fair-turns.ts';
 import type { Message, Moved, NewMessage, QueueCounts, QueueStore } from './queue-store.ts';
 
-/**
- * SQS for one machine: standard queues, each with its dead-letter queue, all times by the clock. Every queue of the
- * catalogue has a poller that invokes its handler; only messages that the handler reports as failed return to the queue.
- */
 export interface Queue {
   readonly name: string;
   readonly visibilityMs: number;
-  /** The dead-letter queue for messages that exhausted their receives; undefined for a dead-letter queue. */
+  /** The dead-letter queue for messages that exhausted their receives; undefined: this is a dead-letter queue. */
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
   readonly trigger: QueueTrigger | undefined;
 }
@@ -23,17 +25,17 @@ export interface LocalQueues extends TimedWork {
   readonly all: readonly Queue[];
   find(name: string): Queue | undefined;
   send(queue: string, messages: readonly NewMessage[]): readonly string[];
-  /** For callers of the SQS protocol; the host's own pollers take messages directly. */
+  /** For callers of the SQS protocol. The host's own pollers receive messages directly. */
   receive(queue: Queue, max: number, visibilityMs: number): readonly Message[];
-  /** Moves the messages of a dead-letter queue to `destination`; without one, each to its source queue. */
+  /** Moves the messages of a dead-letter queue to `destination`; without it, moves each to its source queue. */
   move(deadLetterQueue: string, destination?: string): Moved;
-  /** Moves all messages of a dead-letter queue back. @returns how many */
+  /** Moves all messages of a dead-letter queue back. @returns the number of moved messages */
   redrive(deadLetterQueue: string): number;
-  /** Tells the poller that a message of this queue has become visible. */
+  /** Notifies the poller that a message of this queue has become visible. */
   look(queue: string): void;
   counts(): Readonly<Record<string, QueueCounts>>;
   start(): void;
-  /** Takes no further message and waits for running handlers. */
+  /** Receives no further message and waits for running handlers. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +51,7 @@ const DEAD_LETTER = '-dlq';
 const DEFAULT_VISIBILITY_MS = 30_000;
 
 export const queueArn = (name: string): string => `arn:aws:sqs:${REGION}:${ACCOUNT}:${name}`;
-/** Names a message and the receive it belongs to. */
+/** Names a message and the receive that the receipt belongs to. */
 export const receiptOf = (message: Message): string =>
   Buffer.from(`${message.id}:${message.receives}`).toString('base64url');
 export const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
@@ -122,7 +124,7 @@ const queueWithDeadLetter = (trigger: QueueTrigger): readonly Queue[] => {
   ];
 };
 
-/** Invokes the handler of one queue, never more often at once than its maximum concurrency. */
+/** Invokes the handler of one queue, at most as often at the same time as its maximum concurrency allows. */
 const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue, trigger: QueueTrigger) => {
   const running = new Set<Promise<void>>();
   const groups = watchGroups();
@@ -144,7 +146,7 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
     const answer = answerSchema.parse((await invoke(trigger.id, event, trigger.timeoutSeconds)) ?? {});
     const failed = answer.batchItemFailures.map((failure) => failure.itemIdentifier);
     const known = new Set(messages.map((message) => message.id));
-    // As on AWS: an answer that names a message outside the batch fails the whole batch.
+    // As on AWS, a response that names a message outside the batch fails the whole batch.
     return failed.every((id) => known.has(id)) ? new Set(failed) : known;
   };
   const pump = (): void => {

@@ -1,18 +1,19 @@
+/**
+ * @module Scheduled rules on the clock. Each rule fires at whole multiples of its period. A schedule with
+ * `earliestWork` skips the ticks at which nothing is due, so moving the clock over months is cheap.
+ */
+
 import { randomUUID } from 'node:crypto';
 import type { ScheduleTrigger } from '../../../shared/platform/trigger.ts';
 import type { HostClock, TimedWork } from '../machine/clock.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
 import type { Invoke } from '../machine/invoke.ts';
 
-/**
- * Scheduled rules on the clock: each fires at whole multiples of its period. A schedule with `earliestWork` skips the
- * ticks at which nothing is due, so that moving the clock over months is cheap.
- */
 export interface SchedulesOptions {
   readonly triggers: readonly ScheduleTrigger[];
   readonly clock: Pick<HostClock, 'now' | 'moving' | 'wake'>;
   readonly invoke: Invoke;
-  /** By trigger id: the due time (epoch ms) of the schedule's earliest work. */
+  /** The due time (epoch ms) of a schedule's earliest work, by trigger id. */
   readonly earliestWork: Readonly<Record<string, () => Promise<number | undefined>>>;
   readonly log: (line: string) => void;
 }
@@ -53,7 +54,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
   const latestTick = () => Math.floor(clock.now() / periodMs) * periodMs;
   /** The latest tick that was run or skipped. */
   let passed = latestTick();
-  /** The earliest work as last read from the table, while the clock is moved: valid until its tick. */
+  /** The earliest due work, as last read from the table while the clock is moved. Valid until its tick. */
   let known: number | undefined;
 
   const fire = async (tick: number): Promise<void> => {
@@ -71,7 +72,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
     running.add(tracked);
     return tracked;
   };
-  /** Resolves once it is known whether work is due; the handler may still run. */
+  /** Resolves once it is known whether work is due. The handler may still run. */
   const pass = async (tick: number): Promise<void> => {
     passed = tick;
     const cached = known;
@@ -83,7 +84,7 @@ const createSchedule = (options: SchedulesOptions, trigger: ScheduleTrigger, run
   return {
     nextDueAt: async (): Promise<number | undefined> => {
       const next = passed + periodMs;
-      // In real time each tick reads the table itself: reading it here would cost another query.
+      // In real time each tick reads the table itself, so a read here would be an additional query.
       if (!earliestWork || !clock.moving()) return Math.max(next, latestTick());
       known = await earliestWork();
       return known === undefined ? undefined : Math.max(next, tickAfter(known));

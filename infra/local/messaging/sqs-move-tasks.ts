@@ -1,12 +1,14 @@
+/**
+ * @module SQS's tasks that empty dead-letter queues. Here a task ends within the call that starts it. As on AWS, a
+ * task knows the origin only of messages that SQS itself moved, so messages sent straight to the queue need a
+ * destination.
+ */
+
 import * as z from 'zod';
 import { AwsError, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
 import { type LocalQueues, type Queue, queueArn } from './queues.ts';
 
-/**
- * SQS's tasks that empty dead-letter queues. Here a task ends within the call that starts it. As on AWS, a task has the
- * origin only of messages that SQS itself moved: messages sent straight to the queue need a destination.
- */
 interface MoveTask {
   readonly Status: 'COMPLETED' | 'FAILED';
   readonly SourceArn: string;
@@ -27,7 +29,7 @@ export interface MoveTaskOptions {
 const MOST_LISTED = 10;
 
 export const moveTaskOperations = ({ queues, clock, queueOf }: MoveTaskOptions): Operations => {
-  /** The newest first. */
+  /** Newest first. */
   let tasks: readonly MoveTask[] = [];
   const named = (arn: string): Queue => queueOf(arn.replaceAll(':', '/'));
   const start = (source: Queue, destination: Queue | undefined): MoveTask => {
@@ -40,7 +42,7 @@ export const moveTaskOperations = ({ queues, clock, queueOf }: MoveTaskOptions):
       ApproximateNumberOfMessagesMoved: moved,
       ApproximateNumberOfMessagesToMove: count,
       FailureReason: isOriginUnknown ? 'CouldNotDetermineMessageSource' : undefined,
-      // The clock may be frozen; start times must differ.
+      // Start times must differ, even if the clock is frozen.
       StartedTimestamp: Math.max(clock.now(), 1 + (tasks[0]?.StartedTimestamp ?? 0)),
     };
   };

@@ -1,3 +1,5 @@
+/** @module SQS's operations over the local queues, as the SDK calls them. */
+
 import * as z from 'zod';
 import { AwsError, type Operation, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
@@ -5,7 +7,6 @@ import type { Message, NewMessage, QueueStore } from './queue-store.ts';
 import { type LocalQueues, md5, type Queue, queueArn, receiptOf, systemAttributes } from './queues.ts';
 import { moveTaskOperations } from './sqs-move-tasks.ts';
 
-/** SQS's operations over the local queues, as the SDK calls them. */
 const MAX_MESSAGE_BYTES = 1_048_576;
 const MAX_DELAY_SECONDS = 900;
 const MAX_VISIBILITY_SECONDS = 43_200;
@@ -156,7 +157,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
       );
     }
     store.setVisible(id, visibleAt);
-    // A held message is the poller's own concern.
+    // Only the poller handles messages that it holds.
     if (message.held === 0) queues.look(message.queue);
     clock.wake();
   };
@@ -174,7 +175,7 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
   };
 };
 
-/** Runs each entry by itself; lists successful and failed entries. */
+/** Runs each entry separately, and lists successful and failed entries. */
 const inBatch = <Entry>(entry: z.ZodType<Entry>, queueOf: QueueOf, run: (entry: Entry) => void): Operation => {
   const schema = z.object({
     ...queueUrl,

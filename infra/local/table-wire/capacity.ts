@@ -10,7 +10,7 @@ import { ALL_INDEXES, type TableIndex } from '../table/schema.ts';
  */
 export interface ConsumedUnits {
   readonly table: number;
-  /** By the name of the index; only indexes that the request used. */
+  /** Units by index name, only for indexes that the request used. */
   readonly indexes: Readonly<Record<string, number>>;
 }
 
@@ -38,7 +38,10 @@ export const unitsWritten = ({ before, after }: Replaced): ConsumedUnits => ({
   ),
 });
 
-/** The row of an item in an index is written, replaced, or deleted and written under its new key. */
+/**
+ * The units for writing, replacing or deleting the item's row in an index. If the index key changes, the old row is
+ * deleted and a new row written.
+ */
 const indexUnits = (index: TableIndex, before: Item | undefined, after: Item | undefined): number => {
   const [was, is] = [rowOf(index, before), rowOf(index, after)];
   const [wasUnits, isUnits] = [was, is].map((row) => (row ? writeUnits(storedItem(row).size) : 0));

@@ -1,17 +1,18 @@
+/** @module Parses the wire protocol's expressions, as far as this service and its tools write them. */
+
 import { isMap } from '../table/conditions.ts';
 import { invalidRequest } from '../table/refusals.ts';
 import type { PathChange } from '../table/updates.ts';
 import { COMPARATORS, FUNCTIONS, type Node, type Operand, type Operator } from './expression-nodes.ts';
 import { valueOfWire } from './wire-values.ts';
 
-/** Parses the expressions of the wire protocol: those that this service and its tools write. */
 export interface Placeholders {
   readonly names: Readonly<Record<string, string>>;
   /** Attribute values in wire form. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** @throws AwsError where the text is no condition */
+/** @throws AwsError if the text is no condition */
 export const parseCondition = (text: string, placeholders: Placeholders): Node => {
   const reader = openReader(text, placeholders);
   const node = readAny(reader);
@@ -19,7 +20,7 @@ export const parseCondition = (text: string, placeholders: Placeholders): Node =
   return node;
 };
 
-/** @throws AwsError where the text is no update */
+/** @throws AwsError if the text is no update */
 export const parseUpdate = (text: string, placeholders: Placeholders): readonly PathChange[] => {
   const reader = openReader(text, placeholders);
   const changes: PathChange[] = [];
@@ -47,7 +48,7 @@ const openReader = (text: string, { names, values }: Placeholders) => {
     position += 1;
     return token;
   };
-  /** Takes the token if it comes next; a word in any case. */
+  /** Consumes the token if it comes next. Words match in any case. */
   const skip = (wanted: string): boolean => {
     const isNext = peek()?.toUpperCase() === wanted.toUpperCase();
     if (isNext) position += 1;
@@ -134,7 +135,7 @@ const readComparison = (reader: Reader): Node => {
   return { operator, operands: [first, readOperand(reader)] };
 };
 
-/** Up to the closing parenthesis. */
+/** Reads up to the closing parenthesis. */
 const readList = (reader: Reader): readonly Operand[] => {
   const operands = [readOperand(reader)];
   while (reader.skip(',')) operands.push(readOperand(reader));

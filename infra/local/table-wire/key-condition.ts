@@ -12,7 +12,7 @@ export interface KeyRange {
 
 const LAST = '\u{10FFFF}';
 
-/** @throws AwsError for a condition that is not on the keys, and for exclusive bounds */
+/** @throws AwsError for a condition on attributes other than the keys, and for exclusive bounds */
 export const keyRange = (node: Node, index: TableIndex | undefined): KeyRange => {
   const { partitionKey, sortKey } = index ?? TABLE;
   const parts = ('all' in node ? node.all : [node]).map(comparisonOf);

@@ -1,3 +1,8 @@
+/**
+ * @module DynamoDB's wire protocol over the embedded table, for other processes: payctl, the AWS CLI, a benchmark's
+ * proxy. It offers the operations and parameters that this service and its tools use, and refuses all others.
+ */
+
 import * as z from 'zod';
 import type { Item } from '../../../shared/platform/connection.ts';
 import type { Key } from '../../../shared/platform/keys.ts';
@@ -13,10 +18,6 @@ import { parseCondition, parseUpdate, placeholdersOf } from './expression-parser
 import { keyRange } from './key-condition.ts';
 import { itemOfWire, type WireItem, wireItem } from './wire-values.ts';
 
-/**
- * DynamoDB's wire protocol over the embedded table, for other processes: payctl, the AWS CLI, a benchmark's proxy. It offers
- * the operations and parameters that this service and its tools use, and refuses others.
- */
 export interface WireOptions {
   readonly tableName: string;
   readonly streamArn: string;
@@ -145,7 +146,7 @@ const writes = (table: EmbeddedTable, options: WireOptions): WireOperations => (
     z.strictObject({
       ...capacityField,
       TransactItems: z.array(stepSchema).min(1).max(100),
-      // Only the SDK's retry of a lost answer needs it: no answer is lost within one machine.
+      // Only the SDK's retry of a lost response needs it, and no response is lost within one machine.
       ClientRequestToken: z.string().optional(),
     }),
     ({ TransactItems, ReturnConsumedCapacity: detail }) => {
@@ -332,7 +333,7 @@ const page = (options: WireOptions, input: PageInput, { items, next, bytes, coun
   ),
 });
 
-/** A batch or a transaction reports its capacity per table, as a list. */
+/** A batch or a transaction reports its capacity as a list with one entry per table. */
 const consumed = (
   { tableName }: WireOptions,
   detail: CapacityDetail,

@@ -4,14 +4,14 @@ import type { Item } from '../../../shared/platform/connection.ts';
 import type { Key } from '../../../shared/platform/keys.ts';
 import { itemOfText } from './item-text.ts';
 
-/** The table's stream: every change of an item that a consumer may want, in order, with the item before and after. */
+/** The table's stream: every item change that a consumer may want, in order, with the item before and after. */
 export interface ChangeLog {
   append(key: Key, before: string | undefined, after: string | undefined): void;
-  /** @returns the changes after that number, oldest first; all from 0 */
+  /** @returns the changes after this number, oldest first; 0 returns all */
   after(sequence: number, limit: number): readonly ItemChanged[];
-  /** Forgets the changes up to that number. */
+  /** Deletes the changes up to this number. */
   forget(sequence: number): void;
-  /** Counts the writes of items, recorded or not. */
+  /** The number of item writes, recorded or not. */
   writes(): number;
   /** Calls `listener` after each write. */
   watch(listener: () => void): void;
@@ -24,13 +24,13 @@ export interface ItemChanged {
   readonly after: Item | undefined;
 }
 
-/** @param isWanted whether changes of items with this sort key are recorded */
+/** @param isWanted true if changes of items with this sort key are recorded */
 export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string) => boolean): ChangeLog => {
   const insert = database.prepare('INSERT INTO change (sequence, pk, sk, before, after) VALUES (?, ?, ?, ?, ?)');
   const select = database.prepare(
     'SELECT sequence, pk, sk, before, after FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?',
   );
-  // The newest change stays, so that no number is given twice.
+  // The newest change stays, so that no number is used twice.
   const forget = database.prepare(
     'DELETE FROM change WHERE sequence <= ? AND sequence < (SELECT max(sequence) FROM change)',
   );
@@ -47,7 +47,7 @@ export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string
       for (const listener of listeners) listener();
     },
     after: (position, limit) =>
-      // Consumers look after each write, and most find nothing new.
+      // Consumers check after each write, and most checks find nothing new.
       position >= sequence ? [] : select.all(position, limit).map(changeOf),
     forget: (position) => {
       forget.run(position);
@@ -59,7 +59,7 @@ export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string
   };
 };
 
-/** As DynamoDB does, a write that changes nothing is no change. */
+/** As in DynamoDB, a write that changes nothing is no change. */
 const isSame = (before: string | undefined, after: string | undefined): boolean => {
   if (before === after) return true;
   if (before === undefined || after === undefined || before.length !== after.length) return false;

@@ -3,10 +3,10 @@ import type { Clause, Scalar } from '../../../shared/platform/expression.ts';
 import { TABLE } from '../../../shared/platform/keys.ts';
 import { invalidRequest } from './refusals.ts';
 
-/** Evaluates conditions on a stored item as DynamoDB does: values of different types are unequal and have no order. */
+/** Evaluates conditions on a stored item as DynamoDB does. Values of different types are unequal and have no order. */
 export type Test = (item: Item | undefined) => boolean;
 
-/** @returns undefined where there is nothing to test. */
+/** @returns undefined if no condition has to be tested. */
 export const testOf = (clauses: readonly Clause[], nowSeconds: number): Test | undefined => {
   if (clauses.length === 0) return undefined;
   for (const clause of clauses) checkClause(clause);
@@ -58,7 +58,7 @@ const compares = (clause: Comparison, item: Item | undefined): boolean => {
   return ordered(valueAt(item, clause.atLeast[0]), clause.atLeast[1], (order) => order >= 0);
 };
 
-/** A ttl that is no number is neither. */
+/** A ttl that is not a number is neither expired nor live. */
 const isExpired = (ttl: unknown, nowSeconds: number): boolean => typeof ttl === 'number' && ttl <= nowSeconds;
 const isLive = (ttl: unknown, nowSeconds: number): boolean => typeof ttl === 'number' && ttl > nowSeconds;
 
@@ -68,20 +68,20 @@ export const contains = (value: unknown, sought: unknown): boolean => {
   return Array.isArray(value) && value.includes(sought);
 };
 
-/** False where the values have no order. */
+/** False if the values have no order. */
 export const ordered = (value: unknown, other: unknown, accepts: (order: number) => boolean): boolean => {
   if (typeof value === 'number' && typeof other === 'number') return accepts(value - other);
   if (typeof value === 'string' && typeof other === 'string') return accepts(compareText(value, other));
   return false;
 };
 
-/** By their UTF-8 bytes, as keys are ordered; UTF-16 differs above U+FFFF. */
+/** Compares UTF-8 bytes, as keys are ordered. UTF-16 order differs above U+FFFF. */
 const compareText = (one: string, other: string): number => {
   if (one === other) return 0;
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 };
 
-/** The attributes that the clauses name, of a path its first. */
+/** The attributes that the clauses name; for a path, its first name. */
 export const namesIn = (clauses: readonly Clause[]): readonly string[] =>
   clauses.flatMap((clause) => {
     if ('any' in clause) return namesIn(clause.any);
@@ -91,7 +91,7 @@ export const namesIn = (clauses: readonly Clause[]): readonly string[] =>
     return String(named).split('.').slice(0, 1);
   });
 
-/** @throws AwsError where DynamoDB refuses the clause whatever the item holds */
+/** @throws AwsError if DynamoDB refuses the clause whatever the item holds */
 const checkClause = (clause: Clause): void => {
   if ('any' in clause) for (const one of clause.any) checkClause(one);
   if ('every' in clause) for (const one of clause.every) checkClause(one);

@@ -32,30 +32,30 @@ import { createTurns, type Turns } from './turns.ts';
 import { applyChanges, checkPaths, type PathChange } from './updates.ts';
 
 /**
- * The table in the process of the local host, with the semantics of DynamoDB as this service uses them, in one SQLite file.
- * A write that was answered survives the end of the process and of the machine.
+ * The table within the local host's process, with DynamoDB's semantics as this service uses them, in one SQLite file. A
+ * confirmed write survives the end of the process and of the machine.
  */
 export interface EmbeddedTable {
-  /** @param now decides which items have expired */
+  /** @param now the clock that decides which items have expired */
   connect(now: Now): Connection;
-  /** Runs operations of the wire protocol together with those of connections. */
+  /** Runs operations of the wire protocol in the same turns as those of connections. */
   run<T>(work: (operations: TableOperations) => T): Promise<T>;
   readonly log: ChangeLog;
   /** The first sort key of each of these partitions of an index. */
   firstSortKeys(index: string, partitions: readonly string[]): readonly string[];
-  /** Deletes items that expired before that second. The stream does not report it. */
+  /** Deletes items that expired before this second. The stream does not report the deletions. */
   deleteExpired(untilSeconds: number): void;
   close(): void;
 }
 
 export interface EmbeddedTableOptions {
-  /** Of SQLite; `:memory:` keeps no data. */
+  /** The SQLite file; `:memory:` keeps no data. */
   readonly file: string;
-  /** Whether the stream records changes of items with this sort key. */
+  /** True if the stream records changes of items with this sort key. */
   readonly isRecorded: (sortKey: string) => boolean;
 }
 
-/** @throws StartError where the file cannot be opened, or is not of this version */
+/** @throws StartError if the file cannot be opened or is not of this version */
 export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): EmbeddedTable => {
   const database = openFile(file);
   const wal = file === MEMORY ? undefined : openSync(`${file}-wal`, 'r+');
@@ -82,7 +82,7 @@ export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): E
 
 const MEMORY = ':memory:';
 
-/** SQLite appends every commit to this file, and keeps it for as long as the database is open. */
+/** SQLite appends every commit to this file, and keeps the file for as long as the database is open. */
 const datasync = promisify(fdatasync);
 
 const openFile = (file: string): DatabaseSync => {
@@ -99,9 +99,9 @@ const openFile = (file: string): DatabaseSync => {
   throw new StartError(`the table in ${file} was made by another version of the service: set another DATA_DIR`);
 };
 
-/** Makes the tables of a new file. @returns false where another version made them */
+/** Creates the tables of a new file. @returns false if another version created them */
 const hasShape = (database: DatabaseSync): boolean => {
-  // NORMAL leaves the sync of commits to the turns, and still syncs before and after each checkpoint.
+  // NORMAL leaves the sync of commits to the turns, but still syncs before and after each checkpoint.
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   const isNew = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0;
   if (isNew) {
@@ -141,7 +141,7 @@ const connection = (operations: TableOperations, turns: Turns, now: Now): Connec
         () => ({ key: keyOf(item), test: tested(clauses), next: () => item }),
         () => item,
       ),
-    // The item after an update may share values with the changes of the caller: the answer does not.
+    // The stored item may share values with the caller's changes, but the returned item must not.
     updateItem: ({ key, changes, clauses }) =>
       write(
         () => updateStep(keyOf(key), changes, tested(clauses)),
@@ -169,7 +169,7 @@ const connection = (operations: TableOperations, turns: Turns, now: Now): Connec
 
 const pageOf = ({ items, next }: Evaluated): Page => ({ items, next });
 
-/** The key alone, of a key or an item. */
+/** Only the key of a key or an item. */
 const keyOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
   if (typeof pk === 'string' && typeof sk === 'string') return { pk, sk };
   throw invalidRequest('One or more parameter values were invalid: the key has two texts');

@@ -2,8 +2,8 @@ import type { Item } from '../../../shared/platform/connection.ts';
 import { invalidRequest } from './refusals.ts';
 
 /**
- * Items as the table stores them: JSON text. JSON has no bytes and no sets: those are objects with one name that begins
- * with MARK. An attribute's own name that begins with MARK gets one more.
+ * Items as the table stores them, in JSON text. JSON has no bytes and no sets, so each is stored as an object with one
+ * name that starts with MARK. An attribute's own name that starts with MARK gets an additional MARK.
  */
 export interface StoredItem {
   readonly text: string;
@@ -15,12 +15,12 @@ const MARK = '\u0000';
 const BYTES = `${MARK}B`;
 const STRINGS = `${MARK}SS`;
 const NUMBERS = `${MARK}NS`;
-/** How JSON writes MARK. */
+/** MARK as JSON writes it. */
 const MARK_IN_JSON = '\\u0000';
 
 const CONTAINER_BYTES = 3;
 const ELEMENT_BYTES = 1;
-/** The most levels of maps and lists within an item. */
+/** The maximum depth of maps and lists within an item. */
 const MAX_DEPTH = 32;
 
 interface Writing {
@@ -28,7 +28,7 @@ interface Writing {
   depth: number;
 }
 
-/** @throws AwsError where a value has no attribute type */
+/** @throws AwsError if a value has no attribute type */
 export const storedItem = (item: Item): StoredItem => {
   const writing: Writing = { size: 0, depth: 0 };
   const text = fieldsText(item, writing);
@@ -114,7 +114,7 @@ const numberText = (value: number): string => {
 const DIGITS_PER_BYTE = 2;
 const LAST_DIGIT = 10;
 
-/** One byte per two significant digits, and one more; one for a sign. */
+/** One byte per two significant digits, one more byte, and one for a sign. */
 const numberBytes = (value: number): number => {
   const sign = value < 0 ? 1 : 0;
   if (Number.isInteger(value) && Math.abs(value) < LAST_DIGIT) return value === 0 ? 1 : 2 + sign;
@@ -126,7 +126,7 @@ const numberBytes = (value: number): number => {
 
 export const itemOfText = (text: string): Item => parsed(text);
 
-/** Any value that `storedValue` wrote. */
+/** Reads any value that `storedValue` wrote. */
 export const valueOfText = (text: string): unknown => parsed(text);
 
 const parsed = (text: string) => {

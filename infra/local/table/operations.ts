@@ -7,16 +7,16 @@ import { invalidRequest } from './refusals.ts';
 import { checkIndexKeys, type ItemRows, indexCalled, type Position, type Range, type Row } from './rows.ts';
 import type { TableIndex } from './schema.ts';
 
-/** The operations of DynamoDB on the rows, one after another: each is synchronous and sees all writes before it. */
+/** DynamoDB's operations on the rows, one after another. Each operation is synchronous and sees all earlier writes. */
 export interface TableOperations {
   find(key: Key): Version | undefined;
-  /** All steps or none. @throws AwsError for a request that DynamoDB refuses */
+  /** Writes all steps or none. @throws AwsError for a request that DynamoDB refuses */
   write(steps: readonly WriteStep[]): WriteResult;
   query(query: Omit<PartitionPage, 'filter'>, filter: Test | undefined): Evaluated;
   scan(slice: Partial<Slice>, filter: Test | undefined): Evaluated;
 }
 
-/** An item as it is stored; it is parsed when it is first read. */
+/** An item as it is stored. The text is parsed when the item is first read. */
 export interface Version extends StoredItem {
   readonly item: Item;
 }
@@ -24,7 +24,7 @@ export interface Version extends StoredItem {
 export interface WriteStep {
   readonly key: Key;
   readonly test: Test | undefined;
-  /** @returns the item to store; undefined deletes. Without it, the step only tests. */
+  /** @returns the item to store; undefined deletes. A step without `next` only tests. */
   readonly next?: (old: Item | undefined) => Item | undefined;
 }
 
@@ -54,7 +54,7 @@ const MAX_STEPS = 100;
 export interface TableOperationsOptions {
   readonly rows: ItemRows;
   readonly log: ChangeLog;
-  /** Does writes that belong together. */
+  /** Runs the writes as one unit. */
   readonly together: (writes: () => void) => void;
 }
 
@@ -109,7 +109,7 @@ export const createOperations = ({ rows, log, together }: TableOperationsOptions
   };
 };
 
-/** @throws AwsError where a filter names a key of the table or index that is queried */
+/** @throws AwsError if a filter names a key of the table or index that is queried */
 export const checkFilter = (index: string | undefined, names: readonly string[]): void => {
   const { partitionKey, sortKey } = index === undefined ? TABLE : indexCalled(index);
   const key = names.find((name) => name === partitionKey || name === sortKey);
@@ -184,7 +184,7 @@ const evaluate = (rows: ItemRows, range: Range, { limit = Number.POSITIVE_INFINI
     bytes += size;
     count += 1;
     if (!filter || filter(item)) items.push(item);
-    // A page that ends at its limit names where it ends, although nothing may follow.
+    // A page that reaches its limit names its last key, even if no item follows.
     if (count >= limit) return { items, next: keyOf(row, range), bytes, count };
   }
   return { items, next: undefined, bytes, count };

@@ -5,7 +5,7 @@ import { type StoredItem, storedValue } from './item-text.ts';
 import { invalidRequest } from './refusals.ts';
 import { ALL_INDEXES, column, INCLUDED, INDEX_KEYS, type TableIndex } from './schema.ts';
 
-/** The rows of the items, by prepared statements. Every call is synchronous. */
+/** The rows of the items, through prepared statements. Every call is synchronous. */
 export interface ItemRows {
   find(key: Key): StoredItem | undefined;
   put(item: Item, stored: StoredItem): void;
@@ -14,11 +14,11 @@ export interface ItemRows {
   list(range: Range): IterableIterator<Row>;
   /** The lowest sort key of a partition of an index. */
   firstSortKey(index: TableIndex, partition: string): string | undefined;
-  /** Deletes the items whose ttl is at or before that second. */
+  /** Deletes the items whose ttl is at or before this second. */
   deleteExpired(untilSeconds: number): void;
 }
 
-/** Of the table, of an index, or of the whole table where no partition is given. */
+/** A range of a partition of the table or of an index; without a partition, the whole table. */
 export interface Range {
   readonly index?: TableIndex | undefined;
   readonly partition?: string;
@@ -35,7 +35,7 @@ export interface Position extends Key {
 
 export interface Row extends Required<Position> {
   readonly size: number;
-  /** The item; of an index, the included attributes in the order of their declaration. */
+  /** The item's text; for an index, the included attributes in the order of their declaration. */
   readonly texts: readonly (string | null)[];
 }
 
@@ -101,7 +101,7 @@ const textOf = (value: unknown): string | null => (typeof value === 'string' ? v
 
 const keyOf = (row: Readonly<Record<string, unknown>>): Key => ({ pk: String(row['pk']), sk: String(row['sk']) });
 
-/** @throws AwsError where an attribute cannot be the key of an index */
+/** @throws AwsError if an attribute cannot be the key of an index */
 export const checkIndexKeys = (item: Item): void => {
   const wrong = INDEX_KEYS.find((name) => item[name] !== undefined && (typeof item[name] !== 'string' || !item[name]));
   if (wrong === undefined) return;
@@ -134,7 +134,7 @@ const selection = (range: Range): { readonly sql: string; readonly values: strin
   return { sql, values };
 };
 
-/** The names of the indexes are those of the declared table. */
+/** The index with this name in the declared table. */
 export const indexCalled = (name: string): TableIndex => {
   const found = ALL_INDEXES.find((index) => index.name === name);
   if (!found) throw invalidRequest(`The table does not have the specified index: ${name}`);

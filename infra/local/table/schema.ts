@@ -1,6 +1,6 @@
 import { TABLE } from '../../../shared/platform/keys.ts';
 
-/** The SQLite tables, made from the declared table: an attribute that is part of an index has a column. */
+/** The SQLite tables, derived from the declared table. An attribute that is part of an index has a column. */
 export const ALL_INDEXES = TABLE.indexes;
 export type TableIndex = (typeof ALL_INDEXES)[number];
 
@@ -11,10 +11,10 @@ export const INDEX_KEYS: readonly string[] = [
 /** The further attributes that an index returns, each once. */
 export const INCLUDED: readonly string[] = [...new Set(TABLE.indexes.flatMap(({ include }) => include))];
 
-/** An attribute may be called like a word of SQL. */
+/** Quoted, because an attribute may be named like an SQL keyword. */
 export const column = (attribute: string): string => `"${attribute}"`;
 
-/** Changes with every change of the tables below, and of the declared indexes. */
+/** Changes with every change of the tables below and of the declared indexes. */
 export const SHAPE = JSON.stringify([1, TABLE]);
 
 const columns = [

@@ -1,17 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * Group commit: all work of one turn of the event loop is one transaction of SQLite. No caller gets an answer before the
- * transaction is on disk, so that nothing is lost that was answered, read or written. Answers come in a later turn than
- * requests, as over a network: requests that run at once overtake each other between their calls.
+ * Group commit. All work of one turn of the event loop is one SQLite transaction. No caller gets its result before the
+ * transaction is on disk, so no confirmed read or write is ever lost. Results come in a later turn than requests, as
+ * over a network, so concurrent requests overtake each other between their calls.
  *
- * The commit itself does not wait for the disk, which would stop the whole process: the file is synced beside it, and the
- * turns that are committed meanwhile share the next sync.
+ * The commit itself does not wait for the disk, which would stop the whole process. The file is synced in the
+ * background, and turns that are committed meanwhile share the next sync.
  */
 export interface Turns {
-  /** @throws what `work` throws; the error of SQLite or of the disk where the turn could not be committed */
+  /** @throws the error of `work`, or the error of SQLite or of the disk if the turn could not be committed */
   run<T>(work: () => T): Promise<T>;
-  /** Does the writes of a piece of work. If one of them fails, the whole turn fails, and nothing of it is stored. */
+  /** Runs the writes of a piece of work. If one of them fails, the whole turn fails, and none of it is stored. */
   write(writes: () => void): void;
   /** Commits the open turn. */
   flush(): void;
@@ -19,7 +19,7 @@ export interface Turns {
   synced(): Promise<void>;
 }
 
-/** Brings everything that is committed to the disk. */
+/** Syncs everything that is committed to the disk. */
 export type Sync = () => Promise<void>;
 
 interface Waiting {
@@ -27,15 +27,15 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** @param sync undefined: nothing is kept on a disk */
+/** @param sync undefined: nothing is kept on disk */
 export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
   const [begin, commit, rollback] = ['BEGIN', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql));
   let waiting: Waiting[] = [];
   let isOpen = false;
-  /** The write that has failed in this turn. */
+  /** The error of the write that failed in this turn. */
   let broken: { readonly error: unknown } | undefined;
 
-  /** @returns why nothing of the turn is stored */
+  /** @returns the error if the turn was not stored */
   const end = (): { readonly error: unknown } | undefined => {
     if (!isOpen) return undefined;
     isOpen = false;
@@ -69,14 +69,14 @@ export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
   };
 };
 
-/** Answers callers once all that was committed before is on the disk. */
+/** Responds to callers once all earlier commits are on disk. */
 const openDurability = (sync: Sync | undefined) => {
   /** Callers that the running sync covers. */
   let covered: Waiting[] = [];
-  /** Callers of turns that were committed since the running sync began, and those that read after them. */
+  /** Callers of turns that were committed after the running sync started, and callers that read after them. */
   let next: Waiting[] = [];
   let running: Promise<void> | undefined;
-  /** After a failed sync it is unknown what is on the disk, so no later sync counts. */
+  /** After a failed sync the disk's content is unknown, so no later sync counts. */
   let lost: { readonly error: unknown } | undefined;
 
   const conclude = (callers: readonly Waiting[]): void => {

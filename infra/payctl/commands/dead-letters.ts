@@ -10,7 +10,7 @@ import type { QueueUrls } from '../installation/facts.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
-/** Messages that exhausted their retries. */
+/** Lists messages that exhausted their retries. */
 export const listDeadLetters = async (installation: Installation, queue?: string): Promise<Report> => {
   const queues = [];
   for (const urls of selectQueues(installation, queue)) {
@@ -66,7 +66,7 @@ interface DeadLetter {
   readonly about: string;
 }
 
-/** Reads messages and makes them visible again at once. */
+/** Reads messages and makes them visible again immediately. */
 const peek = async ({ sqs }: Installation, url: string): Promise<readonly DeadLetter[]> => {
   const seen: Message[] = [];
   while (seen.length < MOST_SHOWN) {
@@ -100,7 +100,7 @@ const bodySchema = z.object({
   detail: z.object({ id: text, event_id: text }).optional(),
 });
 
-/** Names and ids only: the contents of an event are not shown. */
+/** Shows names and ids only, not the contents of an event. */
 const describeBody = (body: string): string => {
   const { event, target, pk, detail, 'detail-type': type } = bodySchema.safeParse(parseJson(body)).data ?? {};
   return [event ?? type, target && `to ${target}`, pk, detail?.id ?? detail?.event_id].filter(Boolean).join(' ');

@@ -1,3 +1,8 @@
+/**
+ * @module Checks every part of an installation. A part is ok, failing, or closed with a reason. The checks change
+ * nothing.
+ */
+
 import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
@@ -12,7 +17,6 @@ import { readQueueAttributes } from './dead-letters.ts';
 import { columns, describeError, type Report } from './report.ts';
 import { findDueDisputes, findUnclear, type Unclear } from './unclear.ts';
 
-/** Checks every part of an installation: ok, failing, or closed and why. Changes nothing. */
 interface Check {
   readonly check: string;
   readonly state: 'ok' | 'closed' | 'fail';
@@ -38,7 +42,7 @@ export const runDoctor = async (installation: Installation): Promise<Report> => 
   return reportOf(checks);
 };
 
-/** The settings are wrong, so nothing else can be checked. */
+/** The settings are wrong, so no other check can run. */
 export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
   reportOf(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
 
@@ -174,7 +178,10 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
     return currencyCheck(provider, { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` });
   });
 
-/** An account with one currency: Square's location must exist, and the service must be able to charge in its currency. */
+/**
+ * For an account with one currency. Square's location must exist, and the service must be able to charge in its
+ * currency.
+ */
 const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise<Check> => {
   const only = await provider.onlyCurrency?.();
   if (only === undefined) return answers;
@@ -187,7 +194,7 @@ const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise
       };
 };
 
-/** Asks for an object that does not exist. A provider that says so is reachable and accepts our keys. */
+/** Requests an object that does not exist. A provider that reports it as missing is reachable and accepts our keys. */
 const askForNothing = async (
   provider: PaymentProvider,
 ): Promise<{ readonly kind: string; readonly reason: string }> => {
@@ -203,7 +210,7 @@ const NO_SUCH_PAYMENT: KnownPayment = {
   status: 'created',
 };
 
-/** Signatures of webhooks are valid for five minutes. */
+/** Webhook signatures are valid for five minutes, so the clock may only differ by much less. */
 const MAX_SKEW_MS = 60_000;
 
 const clockCheck = ({ datesSeen }: Installation): Check => {
@@ -219,7 +226,7 @@ const clockCheck = ({ datesSeen }: Installation): Check => {
 
 const MOST_NAMED = 5;
 
-/** Fails where records are found, and names the first of them. */
+/** Fails if records are found, and names the first of them. */
 const waitingCheck = (
   check: string,
   found: readonly string[],

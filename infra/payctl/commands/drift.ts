@@ -11,9 +11,9 @@ import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {
-  /** ISO time: payments that changed since then. */
+  /** ISO time. Checks only payments that changed since then. */
   readonly since?: string | undefined;
-  /** Stores the provider's status where it differs. */
+  /** True stores the provider's status if it differs. */
   readonly fix?: boolean | undefined;
 }
 
@@ -22,14 +22,14 @@ type Found = Drift & { readonly fixed?: boolean };
 /** The result of one payment. */
 interface Checked {
   readonly found: readonly Found[];
-  /** Why the provider could not be read: the payment was not compared, or only in part. */
+  /** The reason why the provider could not be read. The payment was then not compared, or only in part. */
   readonly unread?: string | undefined;
 }
 
 /**
- * Compares the status and amount of every payment, its refunds and its disputes with its provider's, and finds creations
- * that never finished. The only command that reads the whole table; it needs the operator's rights, since of the service's
- * functions only the erasure of a person may scan.
+ * Compares the status and amount of every payment, its refunds and its disputes with its provider's, and finds
+ * creations that never finished. It is the only command that reads the whole table. It needs the operator's rights,
+ * because among the service's functions only the erasure of a person may scan.
  */
 export const findDrift = async (installation: Installation, { since, fix = false }: DriftOptions): Promise<Report> => {
   const bar = progress('payments');
@@ -135,7 +135,7 @@ const checkPayment = async (installation: Installation, seen: Payment, fix: bool
     const first = await compareAll(installation, seen);
     if (first.drifts.length === 0) return { found: [], unread: first.unread };
   }
-  // The scanned payment may be out of date: load it again.
+  // The scanned payment may be out of date, so load it again.
   const payment = await paymentStore(deps.table, deps.now).load(seen.id);
   if (!payment) return { found: [] };
   if (!isVisiblePayment(payment)) return { found: [reportUnfinished(payment)] };
@@ -163,7 +163,7 @@ const compareAll = async (installation: Installation, payment: VisiblePayment): 
   return { drifts: [...drifts, ...moneyBack.drifts], report };
 };
 
-/** Stores what the provider reports, and compares once more: what then differs was not fixed. */
+/** Stores the provider's report and compares again. A difference that remains was not fixed. */
 const fixPayment = async (
   installation: Installation,
   payment: VisiblePayment,
@@ -188,7 +188,7 @@ const fixPayment = async (
   };
 };
 
-/** @returns true where the payment has changed since it was compared. */
+/** @returns true if the payment has changed since it was compared. */
 const storeAll = async (
   installation: Installation,
   payment: VisiblePayment,
@@ -222,7 +222,7 @@ async function* scanPayments(
         TableName: settings.TABLE_NAME,
         ConsistentRead: true,
         Limit: PAGE,
-        // A listed payment keeps the time of its last change among its list fields.
+        // A listed payment keeps the time of its last change in its list fields.
         FilterExpression: since === undefined ? '#sk = :sk' : '#sk = :sk AND (#at >= :since OR #f.#u >= :since)',
         ExpressionAttributeNames: {
           '#sk': 'sk',
@@ -232,13 +232,13 @@ async function* scanPayments(
         ...(after && { ExclusiveStartKey: after }),
       }),
     );
-    // A payment that is still being created is skipped, unless it is stuck.
+    // A payment that is still being created is skipped unless it is stuck.
     yield Items.map(paymentOf).filter((one) => isVisiblePayment(one) || isStuck(one, 'outcome_unknown', deps.now()));
     after = LastEvaluatedKey;
   } while (after);
 }
 
-/** Few at a time, so that the service keeps most of the provider's rate limit. */
+/** Checks few payments at the same time, so that the service keeps most of the provider's rate limit. */
 const inLanes = async <T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> => {
   const left = [...all];
   const lane = async (): Promise<void> => {

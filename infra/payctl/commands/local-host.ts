@@ -1,10 +1,11 @@
+/** @module Commands that only the local host offers: sessions and the clock. */
+
 import * as z from 'zod';
 import { DEMO_SESSIONS } from '../../local/identity/identity.ts';
 import { type Control, NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
-/** Commands that only the local host offers: sessions and the clock. */
 const requireControl = ({ control, name }: Installation): Control => {
   if (control) return control;
   throw new NotReachable(`${name} is a deployed stage: the commands sessions and clock work on the local host only`);
@@ -51,7 +52,7 @@ export const makeSession = async (
 
 const clockSchema = z.object({ now: z.string(), frozen: z.boolean() });
 
-/** @param move `{set}`, `{advance}` in seconds or `{freeze}`; undefined: the clock is only shown. */
+/** @param move `{set}`, `{advance}` in seconds or `{freeze}`; undefined only shows the clock. */
 export const showOrMoveClock = async (
   installation: Installation,
   move?: Readonly<Record<string, unknown>>,
@@ -63,7 +64,7 @@ export const showOrMoveClock = async (
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
-/** `90`, `15m`, `3d`: seconds. @throws NotReachable */
+/** Converts `90`, `15m` or `3d` to seconds. @throws NotReachable */
 export const parseSeconds = (text: string): number => {
   const [, number, unit = 's'] = /^(\d+)([smhdw])?$/.exec(text) ?? [];
   const seconds = Number(number) * (UNITS[unit] ?? Number.NaN);

@@ -13,7 +13,7 @@ import type { Report } from './report.ts';
 
 /**
  * Syncs one payment, found by our id or its provider's, with its refunds and disputes, by the rules of POST
- * /payments/sync. Where the outcome of its creation is unknown, the creation is retried, as the due work would.
+ * /payments/sync. If the outcome of its creation is unknown, the creation is retried, as the due work would do.
  */
 export const reconcile = async (installation: Installation, id: string): Promise<Report> => {
   const { deps } = installation;
@@ -68,7 +68,7 @@ const reconcileMoneyBack = async (installation: Installation, payment: VisiblePa
   return { stored: before.length - findings.length, findings };
 };
 
-/** @throws NotReachable where the provider cannot be read */
+/** @throws NotReachable if the provider cannot be read */
 const findMoneyBackDrifts = async (installation: Installation, payment: VisiblePayment): Promise<readonly Drift[]> => {
   const compared = await compareMoneyBack(installation, payment);
   if ('unread' in compared)
@@ -96,7 +96,7 @@ const finishCreation = async ({ deps }: Installation, store: PaymentStore, payme
   };
 };
 
-/** @returns `created`, or why not. */
+/** @returns `created`, or the reason why the payment was not created. */
 const create = async (deps: Installation['deps'], store: PaymentStore, payment: Payment): Promise<string> => {
   try {
     const provider = await deps.providers.require(payment.providerId, 'payments');

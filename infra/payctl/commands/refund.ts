@@ -13,15 +13,15 @@ import type { Installation } from '../installation/installation.ts';
 import type { Report } from './report.ts';
 
 export interface RefundOptions {
-  /** Minor units; undefined: what is left of the payment. */
+  /** Minor units; undefined: the whole remaining amount. */
   readonly amount?: number | undefined;
   readonly reason?: RefundReason | undefined;
-  /** The operator knows of the open dispute. */
+  /** True if the operator accepts refunding despite an open dispute. */
   readonly despiteDispute?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
-/** Names the operator's tool as the maker of a refund. */
+/** The name that a refund records as its maker. */
 const MADE_BY = 'payctl';
 
 /** Refunds a payment, found by our id or its provider's, as POST /payments/{id}/refunds does. */
@@ -38,7 +38,7 @@ export const refund = async (installation: Installation, id: string, options: Re
   }
 };
 
-/** By the checks that come before the first write; nothing is stored and the provider is not called. */
+/** Runs the checks that come before the first write. Nothing is stored and the provider is not called. */
 const planRefund = async (
   { deps }: Installation,
   payment: VisiblePayment,

@@ -7,7 +7,7 @@ import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface ReplayOptions {
-  /** ISO times: replays deliveries attempted between the two, both inclusive. */
+  /** ISO times. Replays deliveries attempted between the two, both inclusive. */
   readonly from: string;
   readonly to: string;
   /** `all`, a name, or a pattern such as `payment.*`. */
@@ -17,8 +17,8 @@ export interface ReplayOptions {
 }
 
 /**
- * Sends logged webhooks again, delivered or not: each event once per target, under its own id. Deliveries whose target is
- * no longer configured are counted apart and not sent.
+ * Sends logged webhooks again, whether delivered or not. Each event goes once to each target, under its own id.
+ * Deliveries whose target is no longer configured are counted separately and not sent.
  */
 export const replay = async (installation: Installation, options: ReplayOptions): Promise<Report> => {
   const isSent = options.dryRun !== true;
@@ -77,7 +77,7 @@ const PAGE = 100;
 /** Sorts after every id. */
 const LAST = '#~';
 
-/** Deliveries of the log, a page at a time, each once however often it was tried. undefined: no longer kept. */
+/** Deliveries of the log, one page at a time, each once however often it was tried. undefined: no longer kept. */
 async function* readDeliveries(
   installation: Installation,
   options: ReplayOptions,

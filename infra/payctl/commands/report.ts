@@ -22,7 +22,7 @@ export const describeError = (error: unknown): string => {
   return `${error.name}: ${error.message || code}`.replaceAll(/\s+/g, ' ');
 };
 
-/** Rows in columns as wide as they need to be. */
+/** Rows in columns as wide as their content. */
 export const columns = (rows: readonly (readonly string[])[]): readonly string[] => {
   const widths: number[] = [];
   for (const row of rows) {

@@ -21,7 +21,7 @@ export const showTimeline = async (installation: Installation, id: string): Prom
     : showSubscription(installation.deps.table, subscriptionId);
 };
 
-/** As GET /payments/{id}/timeline shows it to the payment's owner, below its refunds and disputes. */
+/** Shows the history that GET /payments/{id}/timeline shows to the payment's owner, below its refunds and disputes. */
 const showPayment = async (installation: Installation, id: string): Promise<Report> => {
   const payment = await findPayment(installation, id);
   const { id: paymentId, status, totalCents, currency, providerId } = payment;
@@ -50,7 +50,7 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
   };
 };
 
-/** As GET /subscriptions/{id}/timeline shows it to the subscription's owner. @throws NotReachable */
+/** Shows the history that GET /subscriptions/{id}/timeline shows to the subscription's owner. @throws NotReachable */
 const showSubscription = async (table: Table, id: string): Promise<Report> => {
   const [subscription, entries] = await Promise.all([
     subscriptionStore(table).load(id),

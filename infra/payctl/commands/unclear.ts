@@ -1,3 +1,5 @@
+/** @module Finds records that have waited too long for an operator or a provider. */
+
 import * as z from 'zod';
 import { DAY, HOUR, instant, iso, MINUTE } from '../../../shared/core/time.ts';
 import { disputeViewSchema, isEvidenceDueSoon } from '../../../shared/payments/dispute.ts';
@@ -8,10 +10,9 @@ import type { Item } from '../../../shared/platform/table.ts';
 import { listDisputes } from '../../../shared/queries/list-refunds.ts';
 import type { Installation } from '../installation/installation.ts';
 
-/** Records that wait for an operator or a provider for too long. */
 type Reader = Pick<Installation, 'deps'>;
 
-/** How long an outcome may stay unknown before the doctor names its record. */
+/** The time for which an outcome may stay unknown before the doctor names its record. */
 const UNCLEAR_AFTER_MS = 10 * MINUTE;
 const UNFINISHED_AFTER_MS = 5 * MINUTE;
 
@@ -24,7 +25,7 @@ export interface Unclear {
   readonly isPartial: boolean;
 }
 
-/** An unknown outcome is looked up again within a day, so that its record is among those that are due soon. */
+/** An unknown outcome is looked up again within a day, so its record is among those that are due soon. */
 const HORIZON_MS = 25 * HOUR;
 const PER_PAGE = 500;
 const MAX_PAGES_PER_SHARD = 10;
@@ -58,7 +59,7 @@ const readShard = async ({ deps }: Reader, shard: string) => {
   return { keys, isPartial: after !== undefined };
 };
 
-/** A claim without an answer, or an update without one. */
+/** True for a charge that was claimed and got no response, or an update without a response. */
 const isUnclear = (payment: Payment, now: number): boolean =>
   ((payment.status === 'processing' && payment.cause === 'claim') || payment.draft !== undefined) &&
   now - instant(payment.updatedAt) > UNCLEAR_AFTER_MS;
@@ -68,7 +69,7 @@ const isUnfinished = ({ createdAt }: Payment, now: number): boolean => now - ins
 const isUnclearRefund = ({ status, providerRefundId, createdAt }: Refund, now: number): boolean =>
   status === 'pending' && providerRefundId === undefined && now - instant(createdAt) > UNCLEAR_AFTER_MS;
 
-/** No provider gives longer than this for evidence. */
+/** No provider allows more time than this for evidence. */
 const CREATED_WITHIN_MS = 120 * DAY;
 
 const disputePage = z.object({

@@ -16,7 +16,7 @@ export const findPayment = async ({ deps }: Pick<Installation, 'deps'>, id: stri
 const ourIdOf = async ({ table }: Installation['deps'], id: string): Promise<string> =>
   id.startsWith('pay_') ? id : ((await aliasedId(table, 'PAY', id)) ?? id);
 
-/** The id of our record of this kind that a provider's id leads to. */
+/** The id of our record of this kind with the provider's id. */
 export const aliasedId = async (table: Table, kind: 'PAY' | 'SUB', id: string): Promise<string | undefined> => {
   for (const slot of PROVIDER_SLOTS) {
     const alias = await findAlias(table, slot, id);

@@ -1,3 +1,5 @@
+/** @module Compares the refunds and disputes of a payment, here and at its provider. */
+
 import * as z from 'zod';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { iso, SECOND } from '../../../shared/core/time.ts';
@@ -13,27 +15,28 @@ import { listDisputesOfPayment, refundsOfPayment } from '../../../shared/queries
 import type { Installation } from '../installation/installation.ts';
 import { type Drift, type DriftKind, findingOf, type Unread } from './payment.ts';
 
-/** Refunds and disputes of a payment, here and at its provider. */
 type Reader = Pick<Installation, 'deps'>;
 
 const refundViews = z.array(refundViewSchema);
 const disputeViews = z.array(disputeViewSchema);
 
-/** As GET /payments/{id}/refunds shows them to platform admins, newest first. */
+/** The refunds that GET /payments/{id}/refunds shows to platform admins, newest first. */
 export const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>
   refundViews.parse((await refundsOfPayment(deps.table, record.id, 'staff')).data);
 
-/** As GET /payments/{id}/disputes shows them, newest first. */
+/** The disputes that GET /payments/{id}/disputes shows, newest first. */
 export const listDisputesHere = async ({ deps }: Reader, record: VisiblePayment) =>
   disputeViews.parse((await listDisputesOfPayment(deps, { record })).data);
 
-/** Only a payment that has succeeded is refunded or disputed. undefined: its provider has neither. */
+/**
+ * Only a payment that has succeeded can be refunded or disputed. undefined: the payment or its provider has no refunds.
+ */
 const findPort = async ({ deps }: Reader, payment: VisiblePayment): Promise<RefundsPort | undefined> => {
   if (payment.status !== 'succeeded' || payment.providerIntentId === undefined) return undefined;
   return (await deps.providers.find(payment.providerId))?.refunds;
 };
 
-/** Stores what the provider has, as POST /payments/sync does. */
+/** Stores the provider's refunds and disputes, as POST /payments/sync does. */
 export const storeMoneyBack = async (reader: Reader, payment: VisiblePayment): Promise<void> => {
   const port = await findPort(reader, payment);
   if (port) await readMoneyBack({ deps: reader.deps, port, payment });
@@ -65,7 +68,7 @@ interface Parts {
   readonly payment: VisiblePayment;
 }
 
-/** What is compared of a refund or dispute. */
+/** The compared fields of a refund or dispute. */
 interface Facts {
   readonly status: string;
   readonly amountCents: number;
@@ -86,14 +89,17 @@ const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]):
   const drifts: Drift[] = [];
   for (const report of reports) {
     const here = await findReportedRefund(reader.deps, { payment, report });
-    // The provider has it, and its answer is not stored yet.
+    // The provider has the refund, but its response is not stored yet.
     const known = here && here.providerRefundId === undefined ? { ...here, status: `${here.status}, no answer` } : here;
     drifts.push(...differencesOf(payment, { what: 'refund', id: report.refundId, here: known, there: report }));
   }
   return [...drifts, ...(await refundsOnlyHere(parts, reports))];
 };
 
-/** A refund that failed here and never reached the provider is no difference; one without an answer is looked up. */
+/**
+ * A refund that failed here and never reached the provider is no difference. A refund without a response is looked up
+ * by the due work.
+ */
 const refundsOnlyHere = async (
   { reader, payment }: Parts,
   reports: readonly ProviderRefund[],
@@ -130,7 +136,7 @@ const inWholeCents = (report: ProviderDispute): ProviderDispute => ({
   amountCents: Math.round(report.amountCents),
 });
 
-/** What a bank may move while the status stays. A provider that does not name it is not compared. */
+/** Terms that a bank may change while the status stays. A term that the provider does not report is not compared. */
 const termsOf = (payment: VisiblePayment, here: Dispute, report: ProviderDispute): readonly Drift[] => {
   const { reason, evidenceDueBy: due } = report;
   const of = (kind: DriftKind, mine = 'none', theirs: string | null | undefined): readonly Drift[] =>

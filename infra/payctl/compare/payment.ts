@@ -30,7 +30,7 @@ export type DriftKind =
   | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`
   | `dispute ${'reason differs' | 'due date differs'}`;
 
-/** The answer of a provider that cannot be read. */
+/** The reason why a provider could not be read. */
 export interface Unread {
   readonly unread: string;
 }
@@ -38,7 +38,7 @@ export interface Unread {
 /** A provider that refuses our keys cannot be read. */
 export const KEYS_REFUSED = /auth|api_key|permission|forbidden|HTTP_40[13]/i;
 
-/** Reads the payment at its provider. A payment without an intent was never sent there, and agrees. */
+/** Reads the payment at its provider. A payment without an intent was never sent there, so it has no difference. */
 export const comparePayment = async (
   { deps }: Pick<Installation, 'deps'>,
   payment: VisiblePayment,
@@ -60,7 +60,7 @@ const isUnread = (
 
 type Difference = Pick<Drift, 'kind' | 'here' | 'there' | 'provider_object_id'>;
 
-/** The outcome of the creation is unknown: the provider has not answered. */
+/** The outcome of the creation is unknown, because the provider has not responded. */
 export const reportUnfinished = (payment: Payment): Drift =>
   findingOf(payment, { kind: 'creation unfinished', here: payment.status, there: 'no answer' });
 

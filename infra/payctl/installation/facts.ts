@@ -10,21 +10,21 @@ export interface QueueUrls {
   readonly deadLetterUrl: string;
 }
 
-/** What differs between the local host and a deployed stage. */
+/** The properties that differ between the local host and a deployed stage. */
 export interface InstallationFacts {
   readonly name: string;
   /** The environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
   readonly queueUrls: readonly QueueUrls[];
-  /** The targets of outbound webhooks. @throws SettingsError where their settings are wrong */
+  /** The targets of outbound webhooks. @throws SettingsError if their settings are wrong */
   readonly outbound: () => Promise<OutboundState>;
-  /** undefined: guest tokens are open. */
+  /** undefined: guest tokens are enabled. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
-  /** The signature secret of a slot; empty: the environment has its values. */
+  /** The ARN of a slot's signature secret; empty: the environment has its values. */
   readonly signatureSecretArn: (slot: PaymentSlot) => Promise<string>;
   /** Subscriptions to the alarms' topic; undefined: the installation has no alarms. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
-  /** The closed parts as the local host reports them: it knows all its secrets. */
+  /** The closed parts as reported by the local host, which knows all its secrets. */
   readonly closed: readonly ClosedPart[] | undefined;
   /** Changes that readers of the stream gave up. */
   readonly failures: FailureStore;

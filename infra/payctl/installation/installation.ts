@@ -20,24 +20,24 @@ import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';
 import { openSlotSecrets } from './secrets.ts';
 
-/** The installation that a command works on, the local host or a deployed stage, with the same clients for both. */
+/** The installation that a command works on: the local host or a deployed stage, with the same clients for both. */
 export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
   /** Dependencies of the service's use cases. They write nothing to standard output. */
   readonly deps: MoneyDeps;
-  /** Verify the providers' events. */
+  /** The receivers that verify the providers' events. */
   readonly receivers: Receivers;
   readonly queues: Queues;
   readonly dynamodb: DynamoDBClient;
   readonly documents: DynamoDBDocumentClient;
   readonly sqs: SQSClient;
-  /** The `date` headers of the providers' answers so far, epoch ms, beside this machine's time. */
+  /** The `date` headers of the providers' responses so far, each with this machine's time. Epoch ms. */
   readonly datesSeen: readonly { readonly theirs: number; readonly ours: number }[];
 }
 
 export interface InstallationOptions {
-  /** A deployed stage; without it, the local host. */
+  /** A deployed stage; absent: the local host. */
   readonly stage?: Stage | undefined;
   /** The local host's base URL. */
   readonly url: string;
@@ -95,7 +95,7 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
   };
 };
 
-/** No gateway limits the wait here: a slow answer is better than none. */
+/** Longer than a gateway allows, because no gateway limits the wait here and a slow response is better than none. */
 const PROVIDER_TIMEOUT_MS = 20_000;
 
 const nothing = (): void => undefined;

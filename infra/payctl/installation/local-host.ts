@@ -18,7 +18,7 @@ const hostSchema = z.object({
 const clockSchema = z.object({ now: z.string() });
 const DEAD_LETTER = '-dlq';
 
-/** The running local host, as it reports itself. Secrets come from this shell or from the local defaults. */
+/** The running local host, as it reports itself. Its secrets come from this shell or from the local defaults. */
 export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts> => {
   const control = openControl(baseUrl);
   const host = hostSchema.parse(await control('GET', '/host'));

@@ -16,7 +16,10 @@ const recordsSchema = z.object({
     }),
   ),
 });
-/** The object that Lambda writes for a batch that left the stream: the reader, and (in a bucket only) the event. */
+/**
+ * The object that Lambda writes for a batch that left the stream. It names the reader, and in a bucket it also holds
+ * the event.
+ */
 const objectSchema = z.object({
   timestamp: z.string(),
   requestContext: z.object({ functionArn: z.string() }),

@@ -40,8 +40,9 @@ interface Clients extends FailureClients {
 }
 
 /**
- * A deployed stage, read with the operator's own AWS credentials. Its events stack names the queues; the environment of
- * the function `run-due` holds the service's settings. So no setting is given twice. @throws NotReachable
+ * A deployed stage, read with the operator's own AWS credentials. Its events stack names the queues, and the
+ * environment of the function `run-due` holds the service's settings, so the operator gives no setting twice.
+ * @throws NotReachable
  */
 export const readStage = async (stage: Stage, clients: Clients = openClients()): Promise<InstallationFacts> => {
   const StackName = stackName(stage, 'events');
@@ -110,7 +111,7 @@ const variablesSchema = z.record(z.string(), z.string());
 const readSecret = async ({ secrets }: Clients, SecretId: string): Promise<string> =>
   (await secrets.send(new GetSecretValueCommand({ SecretId }))).SecretString ?? '';
 
-/** A resource of a stack, by its type and the start of its logical id: CDK appends a hash. */
+/** A resource of a stack, by its type and the start of its logical id, because CDK appends a hash to the id. */
 interface ResourceQuery {
   readonly type: string;
   readonly id: string;

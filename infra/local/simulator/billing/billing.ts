@@ -1,6 +1,6 @@
 /**
- * @module The amounts of an invoice: lines, then discounts in their order, then taxes, then the customer's balance. A
- * draft has no balance applied; it is applied when the invoice is finalized.
+ * @module The amounts of an invoice: lines, then discounts in their order, then taxes, then the customer's balance. The
+ * balance is applied when the invoice is finalized, not while it is a draft.
  */
 
 import type {
@@ -23,7 +23,7 @@ export const billOf = (unit: Unit, subscription: LedgerSubscription, lines: read
   return { lines: [...lines], subtotal, discounts, taxes, total: taxable + added };
 };
 
-/** The discounts that the subscription keeps after an invoice: without those that are used up or have ended. */
+/** The discounts that the subscription keeps after an invoice, without those that are used up or have ended. */
 export const keptDiscounts = (unit: Unit, { discountIds }: LedgerSubscription, bill: LedgerBill): string[] =>
   discountIds.filter((id) => {
     const isUsed = bill.discounts.some(({ discountId, amount }) => discountId === id && amount > 0);
@@ -43,7 +43,7 @@ export const applyBalance = (
   return { amount: isCharged ? owed : 0, startingBalance, endingBalance };
 };
 
-/** Gives the customer back what an invoice took from the balance. */
+/** Returns to the customer's balance the amount that an invoice took from it. */
 export const returnBalance = (unit: Unit, { customerId, startingBalance, endingBalance }: LedgerInvoice): void => {
   const balance = unit.documents.customers.get(unit.slot, customerId)?.balance ?? 0;
   setBalance(unit, customerId, balance + startingBalance - (endingBalance ?? startingBalance));

@@ -1,6 +1,6 @@
 /**
- * @module The steps of an invoice that need no charge: its owner finalizes a draft, writes the invoice off, or says that
- * it was paid elsewhere.
+ * @module The steps of an invoice that need no charge. Its owner finalizes a draft, writes the invoice off, or marks it
+ * as paid elsewhere.
  */
 
 import type { LedgerInvoice } from '../ledger/billing-documents.ts';
@@ -24,7 +24,7 @@ export const finalizeWhenDue = (unit: Unit, invoiceId: string): void => {
   if (invoice?.status === 'draft' && invoice.collects) finalizeInvoice(unit, invoice, true);
 };
 
-/** The invoice is open. Its customer can still pay it. */
+/** Expects an open invoice. Its customer can still pay it. */
 export const markUncollectible = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const marked = unit.documents.invoices.put({
     ...invoice,
@@ -38,7 +38,7 @@ export const markUncollectible = (unit: Unit, invoice: LedgerInvoice): LedgerInv
   return marked;
 };
 
-/** The invoice is open or uncollectible, and no payment of it is under way. Its payment is canceled. */
+/** Expects an open or uncollectible invoice without a payment under way. Cancels its payment. */
 export const payElsewhere = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const payment = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '');
   if (payment?.status.startsWith('requires_')) cancelLedgerPayment(unit, payment, 'automatic');

@@ -1,3 +1,9 @@
+/**
+ * @module Collects the invoice of one period of a subscription. The provider charges immediately, then on the days
+ * after the first failure that its owner has set. After that the subscription ends, is unpaid, or stays past due. An
+ * invoice has one payment, however often it is tried. A card with a final decline is not tried again.
+ */
+
 import type { DeclineReason } from '../ledger/behaviours.ts';
 import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
 import type { LedgerMethod, LedgerPayment } from '../ledger/documents.ts';
@@ -11,18 +17,16 @@ import {
   stopCollecting,
 } from './subscription-end.ts';
 
-/**
- * The invoice of one period of a subscription, and how the provider collects it, immediately and then on the days after the
- * first failure that its owner has set, and then the subscription ends, is unpaid, or stays past due. An invoice has one
- * payment, however often it is tried; a card with a final decline is not tried again.
- */
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Declines that Stripe does not retry with the same card: for want of authentication, only its customer can go on. */
+/**
+ * Declines that Stripe does not retry with the same card. After `authentication_required`, only the customer can
+ * continue.
+ */
 const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card', 'authentication_required'];
 
 export interface Collecting {
-  /** Charged in place of the subscription's own method. */
+  /** Charged instead of the subscription's own method. */
   readonly method?: LedgerMethod | undefined;
   /** Names the call that requests the attempt; undefined: the provider's own attempt. */
   readonly attempt: string | undefined;
@@ -37,7 +41,7 @@ export interface Collected {
   readonly asked?: LedgerPayment;
 }
 
-/** The invoice is open or written off, and no payment of it is under way. One of 0 is paid without a charge. */
+/** Expects an open or written-off invoice without a payment under way. An invoice of 0 is paid without a charge. */
 export const collectInvoice = (
   unit: Unit,
   invoice: LedgerInvoice,
@@ -78,7 +82,7 @@ export const collectInvoice = (
   };
 };
 
-/** Opens the payment of an invoice, which its customer is to confirm. */
+/** Creates the payment of an invoice, which the customer has to confirm. */
 export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const subscription = subscriptionOf(unit, invoice);
   const method = methodOf(unit, subscription);
@@ -92,8 +96,8 @@ export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInv
 };
 
 /**
- * Runs when a retry is due. The invoice may have been paid, or its subscription canceled, since it was scheduled. A canceled payment is
- * not charged any more.
+ * Runs when a retry is due. The invoice may have been paid, or its subscription canceled, since the retry was
+ * scheduled. A canceled payment is no longer charged.
  */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
@@ -126,7 +130,7 @@ export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = fal
   fail(unit, invoice, { refused: method && { reason, method }, byItself });
 };
 
-/** Whether the provider continues to collect the invoice without a call. */
+/** Sets whether the provider continues to collect the invoice without a call. */
 export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: boolean): LedgerInvoice => {
   const changed = unit.documents.invoices.put({ ...invoice, collects });
   if (collects && changed.status === 'draft') unit.schedule(unit.at + HOUR_MS, 'finalize_invoice', changed.id);
@@ -136,7 +140,7 @@ export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: bool
   return changed;
 };
 
-/** The subscription's own method, or its customer's default; undefined where that was removed. */
+/** The subscription's own method, or its customer's default; undefined if that was removed. */
 export const methodOf = (
   unit: Unit,
   subscription: Pick<LedgerSubscription, 'customerId' | 'methodId'>,
@@ -201,7 +205,7 @@ const payerOf = (
 };
 
 interface Failing {
-  /** undefined: there was no method to try. */
+  /** undefined: no method was available to try. */
   readonly refused: { readonly reason: DeclineReason; readonly method: LedgerMethod } | undefined;
   readonly byItself: boolean;
 }
@@ -224,7 +228,7 @@ const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing
   return planned ? goOn(unit, failed) : failed;
 };
 
-/** Schedules the next retry; after the last one the owner's setting decides. */
+/** Schedules the next retry. After the last retry the owner's setting decides. */
 const goOn = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   if (invoice.nextAttemptAt === null) {
     if (invoice.collects) giveUp(unit, subscriptionOf(unit, invoice));
@@ -240,7 +244,7 @@ const giveUp = (unit: Unit, subscription: LedgerSubscription): void => {
   if (then === 'unpaid' && subscription.status === 'past_due') stopPaying(unit, subscription);
 };
 
-/** The subscription is unpaid: no invoice is collected any more, and later invoices stay drafts. */
+/** The subscription becomes unpaid. Its invoices are no longer collected, and later invoices stay drafts. */
 export const stopPaying = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription => {
   stopCollecting(unit, subscription);
   return changeSubscription(unit, subscription, { status: 'unpaid' });

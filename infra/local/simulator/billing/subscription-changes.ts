@@ -1,7 +1,7 @@
 /**
  * @module Changes of a subscription's terms by its owner: price, quantity, trial. A change starts a new period if the
- * interval changes, if the subscription becomes free or is no longer free, or if its trial ends; then it is charged
- * immediately. Any other change shows in the next invoice, without proration.
+ * interval changes, if the subscription becomes free or is no longer free, or if its trial ends. The new period is
+ * charged immediately. Any other change takes effect on the next invoice, without proration.
  */
 
 import type { LedgerSubscription } from '../ledger/billing-documents.ts';

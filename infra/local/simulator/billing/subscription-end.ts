@@ -14,7 +14,10 @@ const LIVE: readonly LedgerSubscription['status'][] = [
 ];
 export const isLedgerSubscriptionLive = ({ status }: LedgerSubscription): boolean => LIVE.includes(status);
 
-/** A canceled subscription is final, and its unpaid invoices are no longer collected. One that never began expires. */
+/**
+ * A canceled subscription is final, and its unpaid invoices are no longer collected. An incomplete subscription expires
+ * instead.
+ */
 export const endSubscription = (
   unit: Unit,
   subscription: LedgerSubscription,
@@ -33,14 +36,14 @@ export const endSubscription = (
   return ended;
 };
 
-/** Runs at the date that the subscription is to end; the date may have been cleared or moved since. */
+/** Runs at the date on which the subscription is to end. The date may have been cleared or moved since. */
 export const cancelWhenDue = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription || !isLedgerSubscriptionLive(subscription)) return;
   if (endsNow(unit, subscription)) endSubscription(unit, subscription, 'cancellation_requested');
 };
 
-/** True once the date that the subscription is to end has come. */
+/** True once the date on which the subscription is to end has passed. */
 export const endsNow = (unit: Unit, { cancelAt }: LedgerSubscription): boolean =>
   cancelAt !== null && cancelAt <= unit.at;
 
@@ -57,7 +60,7 @@ const invoicesOf = (unit: Unit, { id }: LedgerSubscription): LedgerInvoice[] =>
   unit.documents.invoices.list(unit.slot, { holder: id, limit: MANY });
 
 /**
- * The status that the newest invoice gives, of those that are finalized and not void. An uncollectible invoice counts as
+ * The status that follows from the newest invoice that is finalized and not void. An uncollectible invoice counts as
  * paid: docs.stripe.com/billing/subscriptions/overview
  */
 export const statusByInvoices = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription['status'] => {
@@ -76,13 +79,13 @@ export const followInvoices = (unit: Unit, subscriptionId: string): void => {
 
 const HOUR_MS = 3_600_000;
 
-/** Runs when the time for the first charge is over; the subscription may have become active or expired since. */
+/** Runs when the time for the first charge is over. The subscription may have become active or expired since. */
 export const expireSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (subscription?.status !== 'incomplete') return;
   const invoice = unit.documents.invoices.get(unit.slot, subscription.latestInvoiceId ?? '');
   const payment = unit.documents.payments.get(unit.slot, invoice?.paymentId ?? '');
-  // A charge that is under way decides.
+  // The outcome of a charge under way decides, so check again later.
   if (payment?.status === 'processing') unit.schedule(unit.at + HOUR_MS, 'expire_subscription', subscriptionId);
   else expire(unit, subscription);
 };
@@ -121,7 +124,10 @@ const putVoid = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   return voided;
 };
 
-/** Cancels the payment of a void invoice, unless its charge is under way: a charge that fails later cancels it then. */
+/**
+ * Cancels the payment of a void invoice, unless its charge is under way. If that charge fails later, the payment is
+ * canceled then.
+ */
 export const cancelOfVoid = (unit: Unit, payment: LedgerPayment): void => {
   if (payment.status.startsWith('requires_')) cancelLedgerPayment(unit, payment, 'void_invoice');
 };

@@ -1,3 +1,8 @@
+/**
+ * @module Subscriptions that a provider bills itself. Each period is billed at its start, on a calendar counted from
+ * the anchor. An invoice is collected immediately, although Stripe keeps it as a draft for an hour.
+ */
+
 import type { LedgerInvoice, LedgerLine, LedgerSubscription } from '../ledger/billing-documents.ts';
 import type { Unit } from '../ledger/unit.ts';
 import { applyBalance, billOf, keptDiscounts } from './billing.ts';
@@ -5,12 +10,8 @@ import { startOfPeriod } from './calendar.ts';
 import { awaitConfirmation, type Collected, type Collecting, collectInvoice, methodOf } from './invoices.ts';
 import { changeSubscription, endSubscription, endsNow } from './subscription-end.ts';
 
-/**
- * Subscriptions that a provider bills itself: each period is billed at its start, on a calendar counted from the anchor.
- * An invoice is collected at once, while at Stripe it stays a draft for an hour.
- */
 const TRIAL_NOTICE_MS = 3 * 86_400_000;
-/** The time for the first charge. */
+/** The time limit for the first charge. */
 const FIRST_CHARGE_MS = 23 * 3_600_000;
 
 /** Whole seconds, as in the providers' times. */
@@ -25,13 +26,13 @@ export type Started = Omit<Collected, 'invoice'> & { readonly subscription: Ledg
 
 export interface FirstCharge extends Collecting {
   /**
-   * `required`: where the charge does not succeed, the caller must roll back. `attempted`: it may fail. `awaited`: the
+   * `required`: if the charge does not succeed, the caller must roll back. `attempted`: it may fail. `awaited`: the
    * customer confirms it.
    */
   readonly outcome: 'required' | 'attempted' | 'awaited';
 }
 
-/** Charges at once, or after the trial. Unless the charge is required, the subscription begins with its success. */
+/** Charges immediately, or after the trial. Unless `required`, the subscription starts when the charge succeeds. */
 export const startSubscription = (unit: Unit, wanted: NewSubscription, first: FirstCharge): Started => {
   const from = wholeSecond(unit.at);
   const { trialEnd } = wanted;
@@ -77,7 +78,7 @@ const collectFirst = (unit: Unit, { subscription, invoice }: Issued, first: Firs
   return { subscription: current(unit, subscription), ...(declined && { declined }), ...(asked && { asked }) };
 };
 
-/** Runs at the end of a period; the subscription may have ended or restarted since it was scheduled. */
+/** Runs at the end of a period. The subscription may have ended or restarted since it was scheduled. */
 export const billSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription || !BILLED.includes(subscription.status) || subscription.periodEnd > unit.at) return;
@@ -117,14 +118,14 @@ const renew = (unit: Unit, before: LedgerSubscription): void => {
   collectIssued(unit, invoice, { attempt: undefined });
 };
 
-/** A subscription that was paused without a method starts a new period, and is charged at once. */
+/** A subscription that was paused without a method starts a new period and is charged immediately. */
 export const resumeLedgerSubscription = (unit: Unit, before: LedgerSubscription, first: FirstCharge): Started => {
   const issued = issueFirstInvoice(unit, before);
   unit.announce({ kind: 'subscription.resumed', subscription: issued.subscription });
   return chargePeriod(unit, issued, first);
 };
 
-/** Starts a new calendar now and charges at once. */
+/** Starts a new calendar now and charges immediately. */
 export const restartSubscription = (
   unit: Unit,
   { before, changes }: { readonly before: LedgerSubscription; readonly changes: Partial<LedgerSubscription> },
@@ -156,7 +157,7 @@ const chargePeriod = (unit: Unit, issued: Issued, first: FirstCharge): Started =
 export const scheduleNotice = (unit: Unit, subscriptionId: string, trialEnd: number): void =>
   unit.schedule(Math.max(trialEnd - TRIAL_NOTICE_MS, unit.at), 'announce_trial_end', subscriptionId);
 
-/** Runs three days before the end of a trial; the trial may have been extended since. */
+/** Runs three days before the end of a trial. The trial may have been extended since. */
 export const announceTrialEnd = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (subscription?.status !== 'trialing' || subscription.trialEnd === null) return;
@@ -180,7 +181,9 @@ interface Issued {
   readonly invoice: LedgerInvoice;
 }
 
-/** The invoice of the subscription's current period, and the subscription that names it. */
+/**
+ * Issues the invoice of the subscription's current period. @returns the invoice, and the subscription that names it.
+ */
 export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom }: Issuing): Issued => {
   const { customerId, currency } = subscription;
   const bill = billOf(unit, subscription, [lineOf(subscription)]);
@@ -222,7 +225,7 @@ export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, us
   return { invoice, subscription: unit.documents.subscriptions.put({ ...subscription, discountIds, latestInvoiceId }) };
 };
 
-/** The last period before a date of cancelation costs its share of a whole one. */
+/** If the subscription ends within its last period, that period costs its share of a whole period. */
 const lineOf = (subscription: LedgerSubscription): LedgerLine => {
   const { status, period, periodStart, periodEnd, priceId, quantity } = subscription;
   const wholeEnd = startOfPeriod(subscription, period + 1);
@@ -231,7 +234,7 @@ const lineOf = (subscription: LedgerSubscription): LedgerLine => {
   return { amount, quantity, priceId, periodStart, periodEnd };
 };
 
-/** While collection is paused, the owner's choice decides; invoices of an unpaid subscription stay drafts. */
+/** While collection is paused, the owner's choice decides. Invoices of an unpaid subscription stay drafts. */
 const firstInvoiceStatus = ({ pausedCollection, status }: LedgerSubscription): LedgerInvoice['status'] => {
   if (pausedCollection !== null) return HELD[pausedCollection];
   return status === 'unpaid' ? 'draft' : 'open';

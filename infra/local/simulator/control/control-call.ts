@@ -16,7 +16,7 @@ export interface ControlParts {
   readonly journal: Journal;
   readonly faults: Faults;
   readonly vendors: readonly Vendor[];
-  /** Sends what has just been written to the outbox. */
+  /** Sends the events that have just been written to the outbox. */
   readonly deliverNow: () => void;
 }
 
@@ -25,11 +25,11 @@ export interface ControlCall {
   /** The `:id` of the path. */
   readonly id: string;
   readonly body: unknown;
-  /** Sent by the form of the customer's page. */
+  /** True if the form of the customer's page sent the call. */
   readonly fromPage: boolean;
 }
 
-/** Thrown by a route: its answer. */
+/** Thrown by a route. It becomes the route's response. */
 export class ControlError extends Error {
   readonly status: number;
   constructor(status: number, message: string) {

@@ -8,7 +8,7 @@ import type { Unit } from '../ledger/unit.ts';
 import type { CustomerStep, StepTaken, Vendor } from '../protocol/vendor.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 
-/** 3-D Secure or an approval: the step that a customer takes away from shop and service. */
+/** The customer's step outside the shop and the service: 3-D Secure or an approval. */
 const step = z.object({ outcome: z.enum(['success', 'failure']), payer: z.string().min(1).max(100).optional() });
 
 export const customerStep = (parts: ControlParts, call: ControlCall): Response => {
@@ -25,7 +25,7 @@ export const customerStep = (parts: ControlParts, call: ControlCall): Response =
   });
 };
 
-/** The page that `next_action` links to: the bank's question, with both answers. */
+/** The page that `next_action` links to. It shows the bank's question with both choices. */
 export const customerPage = (parts: ControlParts, call: ControlCall): Response => {
   const waiting = findWaiting(parts, call);
   const what =
@@ -50,13 +50,13 @@ const findWaiting = (parts: ControlParts, { id, url }: ControlCall): LedgerPayme
   throw new ControlError(409, `The ${kind} ${id} waits for no step of its customer: it is ${found.at(-1)?.status}`);
 };
 
-/** By our own payment's id, or by the provider's. */
+/** Finds by our own payment's id, or by the provider's. */
 const paymentsOf = ({ payments, setups }: Documents, id: string): (LedgerPayment | LedgerSetup)[] => {
   const theirs = PROVIDER_SLOTS.flatMap((slot) => [payments.get(slot, id), setups.get(slot, id)]);
   return [...payments.all(id), ...theirs.filter((found) => found !== undefined)];
 };
 
-/** By our own payment method's id, or by the provider's. */
+/** Finds by our own payment method's id, or by the provider's. */
 const setupsOf = ({ setups }: Documents, id: string): LedgerSetup[] =>
   setups.all().filter(({ metadata, methodId }) => metadata['payment_method_id'] === id || methodId === id);
 

@@ -1,4 +1,4 @@
-/** @module The wishes of a dashboard's owner about a subscription, as the form of the vendor's own call. */
+/** @module A change of a subscription that a dashboard's owner requests, as the form of the vendor's own call. */
 import * as z from 'zod';
 import type { LedgerPrice, LedgerSubscription } from '../ledger/billing-documents.ts';
 import type { VendorCalls } from './vendor-calls.ts';
@@ -6,7 +6,7 @@ import type { VendorCalls } from './vendor-calls.ts';
 const time = z.iso.datetime({ offset: true });
 const percentage = z.number().gt(0).max(100);
 
-/** The id of a coupon that exists, or a new coupon. */
+/** The id of an existing coupon, or a new coupon. */
 const coupon = z.union([
   z.string().min(1),
   z.strictObject({ percent_off: percentage, duration: z.enum(['once', 'forever']).default('once') }),
@@ -14,7 +14,7 @@ const coupon = z.union([
 ]);
 const tax = z.strictObject({ percentage, inclusive: z.boolean().default(false) });
 
-/** Null clears. */
+/** null clears the field. */
 export const subscriptionWish = z.strictObject({
   cancel_at: time.nullable().optional(),
   cancel_at_period_end: z.boolean().optional(),
@@ -33,7 +33,7 @@ interface Translating {
   readonly price: LedgerPrice | undefined;
   readonly wish: SubscriptionWish;
   readonly create: VendorCalls['create'];
-  /** From ISO 4217 minor units. */
+  /** Converts from ISO 4217 minor units. */
   readonly toVendor: (amount: number | undefined) => number | undefined;
 }
 
@@ -61,7 +61,7 @@ const cleared = <T, U>(sent: T | null | undefined, write: (value: T) => U): U | 
   return sent === null ? '' : write(sent);
 };
 
-/** An empty string under the name clears the group; a value stands within the group. */
+/** An empty string under the name clears the group. A value stands within the group. */
 const group = <T>(
   sent: T | null | undefined,
   { name, inner }: { readonly name: string; readonly inner: string },

@@ -1,6 +1,7 @@
 /**
- * @module What the owner of a provider account changes on its dashboard, and a payer in the provider's portal. A change
- * of a subscription or an invoice is the vendor's own call, so that the same rules refuse it and the same events follow.
+ * @module Changes that the owner of a provider account makes on its dashboard, and a payer in the provider's portal. A
+ * change of a subscription or an invoice is the vendor's own call, so the same rules refuse it and the same events
+ * follow.
  */
 import * as z from 'zod';
 import { setBalance } from '../billing/billing.ts';
@@ -35,7 +36,7 @@ export const changeSubscriptionByHand = (parts: ControlParts, call: ControlCall,
   return Response.json(subscriptionRow(after, minorUnits));
 };
 
-/** Stripe's owner cannot set `unpaid` by a call: the settings of the retries do so. */
+/** Stripe's owner cannot set `unpaid` by a call. The retry settings set it. */
 const setStatus = (unit: Unit, id: string, status: SubscriptionWish['status']): LedgerSubscription => {
   const subscription = unit.documents.subscriptions.get(unit.slot, id);
   if (!subscription) throw new Error(`Subscription ${id} does not exist`);
@@ -46,7 +47,7 @@ const setStatus = (unit: Unit, id: string, status: SubscriptionWish['status']): 
     : endSubscription(unit, subscription, 'cancellation_requested');
 };
 
-/** By our own subscription's id, or by the provider's. */
+/** Finds by our own subscription's id, or by the provider's. */
 const findSubscription = ({ units }: ControlParts, id: string): LedgerSubscription => {
   const ours = units.documents.subscriptions.all().findLast(({ metadata }) => metadata['subscription_id'] === id);
   return ours ?? findById(units.documents.subscriptions, 'subscription', id);
@@ -59,7 +60,7 @@ const ACTIONS = {
   pay_out_of_band: ['pay', { paid_out_of_band: 'true' }],
   pay: ['pay', { off_session: 'false' }],
 } as const;
-/** `pay`: the payer pays on the provider's page, with the subscription's method unless another is named. */
+/** `pay`: the payer pays on the provider's page, with the subscription's method unless the request names another. */
 const invoiceStep = z.strictObject({
   action: z.enum(['void', 'mark_uncollectible', 'finalize', 'pay_out_of_band', 'pay']),
   payment_method: z.string().min(1).optional(),
@@ -77,7 +78,7 @@ export const stepInvoice = (parts: ControlParts, call: ControlCall, minorUnits: 
   return Response.json(invoiceRow(findById(parts.units.documents.invoices, 'invoice', invoice.id), minorUnits));
 };
 
-/** As the provider counts: negative for a credit. */
+/** In the provider's sign: negative for a credit. */
 const sentBalance = z.strictObject({ balance: z.int() });
 
 export const changeBalance = (parts: ControlParts, call: ControlCall): Response => {

@@ -21,8 +21,8 @@ export type MinorUnits = (document: {
 }) => number;
 
 /**
- * The providers' records, with amounts in ISO 4217 minor units. `payment_id` is our own id, null while the provider
- * does not have it.
+ * The providers' records, with amounts in ISO 4217 minor units. `payment_id` is our own id, or null until the provider
+ * has it.
  */
 export const ledgerView = (documents: Documents, minorUnits: MinorUnits, paymentId?: string) => ({
   charges: belonging(documents, documents.charges, paymentId).map((charge) => ({
@@ -57,7 +57,7 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
   invoices: documents.invoices.all().map((invoice) => invoiceRow(invoice, minorUnits)),
 });
 
-/** `balance` as the provider counts, because a customer has no currency of its own. */
+/** `balance` is in the provider's units, because a customer has no currency. */
 export const customerRow = (customer: LedgerCustomer) => ({
   provider: customer.provider,
   id: customer.id,
@@ -106,7 +106,7 @@ export const subscriptionRow = (subscription: LedgerSubscription, minorUnits: Mi
   created_at: iso(subscription.createdAt),
 });
 
-/** `amount` is what is due: `total` less the credit of the customer. */
+/** `amount` is the amount due: `total` less the customer's credit. */
 export const invoiceRow = (invoice: LedgerInvoice, minorUnits: MinorUnits) => {
   const { provider, currency, bill } = invoice;
   const minor = (amount: number): number => minorUnits({ provider, currency, amount });
@@ -132,7 +132,7 @@ export const invoiceRow = (invoice: LedgerInvoice, minorUnits: MinorUnits) => {
   };
 };
 
-/** `refund_id` is our own id: null where the refund was made at the provider. */
+/** `refund_id` is our own id, or null if the refund was made at the provider. */
 export const refundRow = (documents: Documents, refund: LedgerRefund, minorUnits: MinorUnits) => ({
   provider: refund.provider,
   id: refund.id,
@@ -161,7 +161,10 @@ export const disputeRow = (documents: Documents, dispute: LedgerDispute, minorUn
   created_at: iso(dispute.createdAt),
 });
 
-/** The documents of a payment, oldest first. A payment that the provider created itself gets our id only after its first charge. */
+/**
+ * The documents of a payment, oldest first. A payment that the provider created itself gets our id only after its first
+ * charge.
+ */
 const belonging = <T>(documents: Documents, collection: Collection<T>, paymentId: string | undefined): T[] =>
   paymentId === undefined
     ? collection.all()

@@ -1,3 +1,9 @@
+/**
+ * @module Refunds and disputes that start at the provider, as on its dashboard and at the payer's bank. Amounts are in
+ * ISO 4217 minor units. Calls name a payment by our id or by the provider's, and a refund or a dispute by the
+ * provider's id.
+ */
+
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
 import { DISPUTE_REASONS } from '../ledger/behaviours.ts';
@@ -14,12 +20,11 @@ import type { Unit } from '../ledger/unit.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { disputeRow, type MinorUnits, refundRow } from './ledger-view.ts';
 
-/**
- * Refunds and disputes that begin at the provider, as on its dashboard and at the payer's bank. Amounts are in ISO 4217
- * minor units. A payment is named by our id or by the provider's, a refund and a dispute by the provider's id.
- */
 const amount = z.int().min(1).optional();
-/** `reversed`: the provider itself takes the money back from the seller. Only PayPal tells it from a refund. */
+/**
+ * `reversed`: the provider itself takes the money back from the seller. Only PayPal distinguishes a reversal from a
+ * refund.
+ */
 const madeRefund = z.strictObject({
   amount,
   status: z.enum(['pending', 'succeeded']).optional(),
@@ -32,7 +37,7 @@ const madeDispute = z.strictObject({
   inquiry: z.boolean().optional(),
 });
 const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
-/** What a bank may change of a dispute, in any direction. */
+/** The fields of a dispute that a bank may change, in any direction. */
 const changedDispute = z
   .strictObject({
     status: ledgerDisputeSchema.shape.status.optional(),
@@ -135,10 +140,10 @@ export const findById = <T>(collection: Collection<T>, kind: string, id: string)
 const notMovable = ({ id, status }: LedgerRefund, next: string): ControlError =>
   new ControlError(409, `The refund ${id} is ${status}, and cannot become ${next}`);
 
-/** A round amount, so that the ratio of two units is exact. */
+/** A round amount, so that the ratio of the two units is exact. */
 const SAMPLE = 1_000_000;
 
-/** @returns the amount as the vendor of the provider counts */
+/** @returns the amount in the units of the provider's vendor */
 export const vendorAmount = (
   { provider, currency }: Pick<LedgerCharge, 'provider' | 'currency'>,
   minor: number | undefined,

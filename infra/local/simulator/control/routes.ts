@@ -1,3 +1,5 @@
+/** @module The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
+
 import { faultRule } from '../protocol/faults.ts';
 import { webhookMode } from '../protocol/outbox.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
@@ -8,7 +10,6 @@ import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
-/** The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
 type Route = readonly [
   method: 'GET' | 'POST' | 'DELETE',
   path: RegExp,
@@ -71,7 +72,7 @@ const ROUTES: readonly Route[] = [
   ],
 ];
 
-/** Converts by the table of the slot's vendor; a slot without a vendor keeps its amounts. */
+/** Converts by the table of the slot's vendor. A slot without a vendor keeps its amounts. */
 const minorUnitsBy =
   ({ options, vendors }: ControlParts): MinorUnits =>
   ({ provider, amount, currency }) => {

@@ -1,9 +1,10 @@
+/** @module Sends provider events with the content that a test requests, immediately. */
+
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
 import { postTo } from '../protocol/deliveries.ts';
 import { ControlError, type ControlParts } from './control-call.ts';
 
-/** Provider events with the content that a test requests, sent at once. */
 const CONTRACT_TYPES: ReadonlySet<string> = new Set([
   'payment_intent.succeeded',
   'payment_intent.failed',
@@ -38,7 +39,7 @@ export const sentEvent = z.object({
 });
 export type SentEvent = z.output<typeof sentEvent>;
 
-/** Sends the event `times` times. @returns the answer to the last delivery */
+/** Sends the event `times` times. @returns the response to the last delivery */
 export const sendEvent = async (parts: ControlParts, event: SentEvent): Promise<{ status: number; body: unknown }> => {
   const slot = parts.options.slots[event.provider];
   const vendor = parts.vendors.find(({ adapter }) => adapter === slot.adapter);

@@ -1,11 +1,11 @@
-/** @module Calls of a vendor's own API within a unit of work, as its dashboard makes them. */
+/** @module Calls of a vendor's own API within a unit of work, as the vendor's dashboard makes them. */
 import * as z from 'zod';
 import type { Unit } from '../ledger/unit.ts';
 import { type Answer, Refused } from '../protocol/vendor.ts';
 import { ControlError, type ControlParts } from './control-call.ts';
 
 export interface VendorCalls {
-  /** @throws ControlError with the vendor's refusal, of which nothing is committed. */
+  /** @throws ControlError with the vendor's refusal. Nothing is committed then. */
   send(path: string, form: URLSearchParams): void;
   /** @returns the id of the new object */
   create(path: string, form: URLSearchParams): string;

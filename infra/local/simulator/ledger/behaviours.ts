@@ -1,9 +1,10 @@
+/**
+ * @module The behaviors of a test payment method when it is charged. The vendors' test values (`pm_card_…`, `cnon:…`,
+ * `SIM-…`) name these behaviors; no vendor adds another.
+ */
+
 import * as z from 'zod';
 
-/**
- * What a test payment method does when it is charged. The vendors' test values (`pm_card_…`, `cnon:…`, `SIM-…`) are
- * names of these; no vendor adds a behaviour of its own.
- */
 export const DECLINE_REASONS = [
   'generic_decline',
   'do_not_honor',
@@ -21,7 +22,7 @@ export const DECLINE_REASONS = [
 ] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
-/** A refund without a course succeeds at once. A succeeded refund fails when the bank sends the money back. */
+/** A refund without a course succeeds immediately. A succeeded refund fails when the bank sends the money back. */
 const REFUND_COURSES = ['pending_then_succeeded', 'pending_then_failed', 'succeeded_then_failed'] as const;
 export type RefundCourse = (typeof REFUND_COURSES)[number];
 
@@ -37,7 +38,7 @@ export const DISPUTE_REASONS = [
 export type DisputeReason = (typeof DISPUTE_REASONS)[number];
 
 export const behaviourSchema = z.discriminatedUnion('kind', [
-  /** `refunds`: how refunds of its charges end. `disputed`: its holder disputes each charge. */
+  /** `refunds`: the outcome of refunds of the method's charges. `disputed`: the holder disputes each charge. */
   z.object({
     kind: z.literal('succeeds'),
     refunds: z.enum(REFUND_COURSES).optional(),
@@ -46,8 +47,9 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
   /** `attaches`: the method can be stored, and fails only when it is charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
   /**
-   * Requires authentication always; until the method was authenticated for later use; or (`absent`) only of a customer
-   * who is present, as a method that was set up elsewhere. `afterwards`: the decline that follows a passed authentication.
+   * Requires authentication, depending on `until`. `never`: always. `set_up`: until the method was authenticated for
+   * later use. `absent`: only if the customer is present, as for a method that was set up elsewhere. `afterwards`: the
+   * decline that follows a passed authentication.
    */
   z.object({
     kind: z.literal('asks_customer'),
@@ -60,7 +62,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     times: z.int().nonnegative(),
     reason: z.enum(DECLINE_REASONS).default('generic_decline'),
   }),
-  /** The first charge of the method gets no answer; `committed`: true if the charge took effect. */
+  /** The first charge of the method gets no response. `committed`: true if the charge took effect. */
   z.object({ kind: z.literal('loses_connection'), committed: z.boolean() }),
 ]);
 export type Behaviour = z.infer<typeof behaviourSchema>;

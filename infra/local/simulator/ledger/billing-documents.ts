@@ -1,7 +1,8 @@
+/** @module The records of a provider that bills subscriptions itself. */
+
 import * as z from 'zod';
 import { common } from './document-fields.ts';
 
-/** The records of a provider that bills subscriptions itself. */
 const UNITS = ['day', 'week', 'month', 'year'] as const;
 
 export const ledgerProductSchema = z.object({ ...common, name: z.string(), description: z.string().nullable() });
@@ -71,7 +72,7 @@ export const ledgerSubscriptionSchema = z.object({
     'paused',
     'canceled',
   ]),
-  /** Where period 0 starts. */
+  /** The start of period 0. */
   anchor: z.int(),
   /** The current period, counted from the anchor; -1 in a trial. */
   period: z.int(),
@@ -81,7 +82,7 @@ export const ledgerSubscriptionSchema = z.object({
   trialEnd: z.int().nullable(),
   withoutMethod: z.enum(['create_invoice', 'pause', 'cancel']),
   cancelAtPeriodEnd: z.boolean(),
-  /** A date of its own for the end, as a customer portal sets it; null if the subscription ends with its period. */
+  /** A separate date for the end, as a customer portal sets it; null: the subscription ends with its period. */
   cancelAt: z.int().nullable().default(null),
   canceledAt: z.int().nullable(),
   endedAt: z.int().nullable(),
@@ -89,7 +90,7 @@ export const ledgerSubscriptionSchema = z.object({
   /** The treatment of invoices while collection is paused. */
   pausedCollection: z.enum(['void', 'keep_as_draft', 'mark_uncollectible']).nullable(),
   latestInvoiceId: z.string().nullable(),
-  /** Whether the method of each successful charge becomes the subscription's own. */
+  /** True if the method of each successful charge becomes the subscription's own. */
   keepsPayingMethod: z.boolean().default(false),
   discountIds: z.array(z.string()).default([]),
   taxRateIds: z.array(z.string()).default([]),
@@ -100,7 +101,7 @@ export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 const lineSchema = z.object({
   amount: z.int(),
   quantity: z.int(),
-  /** Null: the subscription's price. */
+  /** null: the subscription's price. */
   priceId: z.string().nullable(),
   periodStart: z.int(),
   periodEnd: z.int(),
@@ -123,11 +124,11 @@ const invoiceFields = z.object({
   customerId: z.string(),
   number: z.string(),
   bill: billSchema,
-  /** The customer's balance before the invoice was finalized, negative for a credit, and after it. */
+  /** The customer's balance before the invoice was finalized, negative for a credit. */
   startingBalance: z.int(),
-  /** Null for a draft. */
+  /** The balance after the invoice was finalized; null for a draft. */
   endingBalance: z.int().nullable(),
-  /** What is due: the total, less the credit that the customer's balance gives. */
+  /** The amount due: the total, less the credit from the customer's balance. */
   amount: z.int(),
   currency: z.string(),
   status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
@@ -135,19 +136,19 @@ const invoiceFields = z.object({
   /** The period that the invoice pays for. */
   periodStart: z.int(),
   periodEnd: z.int(),
-  /** The start of the previous period, whose use the invoice bills. */
+  /** The start of the previous period, whose usage the invoice bills. */
   usedFrom: z.int(),
   paymentId: z.string().nullable(),
   /** Attempts by the provider itself; attempts that a caller requests do not count. */
   attempts: z.int(),
   firstFailedAt: z.int().nullable(),
   nextAttemptAt: z.int().nullable(),
-  /** A method with a final decline: it is not tried again. */
+  /** A method with a final decline, which is not tried again. */
   refusedMethodId: z.string().nullable(),
-  /** Whether the provider collects it without a call. */
+  /** True if the provider collects the invoice without a call. */
   collects: z.boolean(),
   paidAt: z.int().nullable(),
-  /** Paid without the provider, as its owner says. */
+  /** True if the owner marked the invoice as paid outside the provider. */
   paidElsewhere: z.boolean().default(false),
   voidedAt: z.int().nullable(),
   uncollectibleAt: z.int().nullable().default(null),
@@ -161,7 +162,7 @@ const withoutBill = z.looseObject({
   bill: z.undefined().optional(),
 });
 
-/** A stored invoice without a bill has one line of its amount. */
+/** A stored invoice without a bill gets one line with its amount. */
 const withBill = (stored: unknown): unknown => {
   const { success, data } = withoutBill.safeParse(stored);
   if (!success) return stored;

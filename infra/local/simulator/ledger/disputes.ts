@@ -1,24 +1,26 @@
+/**
+ * @module Disputes of a charge. A seller moves a dispute only forward: from needs_response to under_review, and from
+ * each of the two to won, lost or closed. The bank changes it in any direction. A dispute changes no amount of its
+ * charge.
+ */
+
 const DAY_MS = 86_400_000;
 
 import type { DisputeReason } from './behaviours.ts';
 import type { LedgerCharge, LedgerDispute } from './documents.ts';
 import type { Unit } from './unit.ts';
 
-/**
- * Disputes of a charge. A seller moves a dispute only forward: from needs_response to under_review, and from each of them to won,
- * lost or closed. The bank changes it in any direction. A dispute changes no amount of its charge.
- */
 const EVIDENCE_MS = 7 * DAY_MS;
 
 export interface DisputeTerms {
   readonly reason: DisputeReason;
   readonly inquiry?: boolean;
-  /** As the vendor counts; undefined: all that was captured. */
+  /** In the vendor's units; undefined: the whole captured amount. */
   readonly amount?: number | undefined;
   readonly status?: LedgerDispute['status'] | undefined;
 }
 
-/** The charge has been captured. */
+/** Expects a captured charge. */
 export const openDispute = (unit: Unit, charge: LedgerCharge, terms: DisputeTerms): LedgerDispute => {
   const dispute = unit.documents.disputes.put({
     id: unit.newId('dispute'),
@@ -64,7 +66,9 @@ type DisputeTermsChange = Partial<
   Pick<LedgerDispute, 'status' | 'amount' | 'reason' | 'evidenceDueAt' | 'inquiry' | 'metadata'>
 >;
 
-/** The bank changes a dispute in any direction. Two changes never have the same time, even if the clock stands still. */
+/**
+ * The bank changes a dispute in any direction. Two changes never have the same time, even if the clock stands still.
+ */
 export const changeDispute = (unit: Unit, before: LedgerDispute, changes: DisputeTermsChange): LedgerDispute => {
   const updatedAt = Math.max(unit.at, before.updatedAt + 1);
   const dispute = unit.documents.disputes.put({ ...before, ...changes, updatedAt, revision: before.revision + 1 });

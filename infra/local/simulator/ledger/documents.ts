@@ -1,3 +1,8 @@
+/**
+ * @module The ledger: the providers' records, independent of any vendor's format. `wire` keeps fields that only one
+ * vendor's protocol has. Times are epoch ms, currencies upper-case ISO codes, amounts in the vendor's units.
+ */
+
 import * as z from 'zod';
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Store } from '../state/store.ts';
@@ -20,10 +25,6 @@ import {
 } from './billing-documents.ts';
 import { common } from './document-fields.ts';
 
-/**
- * The ledger: the providers' records, independent of any vendor's format. `wire` keeps fields that only one vendor's
- * protocol has. Times are epoch ms, currencies upper-case ISO codes, amounts as the vendor counts them.
- */
 const postal = z.record(z.string(), z.string().nullable()).nullable();
 
 export const ledgerCustomerSchema = z.object({
@@ -63,9 +64,9 @@ export const methodSchema = z.object({
     address: postal,
   }),
   customerId: z.string().nullable(),
-  /** Used or detached without a customer, so that it cannot be used again. */
+  /** True if the method was used or detached without a customer, so that it cannot be used again. */
   spent: z.boolean(),
-  /** Authenticated for later use. */
+  /** True if authenticated for later use. */
   setUp: z.boolean(),
 });
 export type LedgerMethod = z.infer<typeof methodSchema>;
@@ -112,7 +113,7 @@ export const chargeSchema = z.object({
   amount: z.int(),
   currency: z.string(),
   status: z.enum(['succeeded', 'failed', 'pending', 'canceled', 'refunded']),
-  /** Pending because it is only reserved: it waits for a capture, not for the bank. */
+  /** True if the charge is pending because it is only reserved. It waits for a capture, not for the bank. */
   reserved: z.boolean(),
   captured: z.boolean(),
   amountCaptured: z.int(),
@@ -142,7 +143,7 @@ export const ledgerRefundSchema = z.object({
   currency: z.string(),
   /** A refund counts in its charge's amountRefunded while it is pending or succeeded. */
   status: z.enum(['pending', 'succeeded', 'failed', 'canceled']),
-  /** The vendor's word, as the caller sent it. */
+  /** The vendor's reason code, as the caller sent it. */
   reason: z.string().nullable(),
   /** A text for the payer. */
   note: z.string().nullable(),
@@ -159,12 +160,12 @@ export const ledgerDisputeSchema = z.object({
   currency: z.string(),
   status: z.enum(['needs_response', 'under_review', 'won', 'lost', 'closed']),
   reason: z.enum(DISPUTE_REASONS),
-  /** Only a question of the bank: no money is taken back yet. */
+  /** True if this is only a question of the bank, so no money is taken back yet. */
   inquiry: z.boolean(),
-  /** Until then the seller may give evidence. */
+  /** The deadline for the seller's evidence. */
   evidenceDueAt: z.int(),
   updatedAt: z.int(),
-  /** 1 at first; counts its changes. */
+  /** Starts at 1 and counts the dispute's changes. */
   revision: z.int().default(1),
 });
 export type LedgerDispute = z.infer<typeof ledgerDisputeSchema>;
@@ -200,7 +201,7 @@ export interface Collection<T> {
   put(document: T): T;
   /** Newest first. */
   list(slot: ProviderSlot, listing: Listing): T[];
-  /** All slots, oldest first; with `reference`, only documents of that payment of ours. */
+  /** All slots, oldest first. With `reference`, only documents of that payment of ours. */
   all(reference?: string): T[];
 }
 
@@ -222,7 +223,7 @@ export interface Documents {
   readonly taxRates: Collection<LedgerTaxRate>;
 }
 
-/** Our own payment's id, which the adapters send with every object they create. */
+/** Our own payment's id, which the adapters send with every object that they create. */
 export const referenceOf = (document: { readonly metadata: Readonly<Record<string, string>> }): string | null =>
   document.metadata['payment_id'] ?? null;
 
@@ -269,7 +270,7 @@ const bodyRow = z.object({ body: z.string() });
 interface CollectionOptions<T> {
   readonly kind: string;
   readonly schema: z.ZodType<T>;
-  /** The id of the document that this one belongs to. */
+  /** The id of the document that holds this document. */
   readonly holderOf: (document: T) => string | null;
 }
 

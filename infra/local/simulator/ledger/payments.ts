@@ -1,27 +1,31 @@
+/**
+ * @module The state machine of a payment at a provider. `succeeded` and `canceled` are never left, and a payment has
+ * at most one charge that is succeeded or pending.
+ */
+
 import type { Behaviour, DeclineReason } from './behaviours.ts';
 import { openDispute } from './disputes.ts';
 import type { LedgerCharge, LedgerMethod, LedgerPayment } from './documents.ts';
 import { attachMethod } from './methods.ts';
 import { NeverArrived, type Unit } from './unit.ts';
 
-/**
- * The state machine of a payment at a provider. `succeeded` and `canceled` are never left, and a payment has at most
- * one charge that is succeeded or pending.
- */
 const SETTLEMENT_MS = 60_000;
 
 export interface ChargeTerms {
-  /** The customer is absent and cannot authenticate. */
+  /** True if the customer is absent and cannot authenticate. */
   readonly offSession: boolean;
-  /** A payment that is declined for want of authentication waits for its customer, as the payment of an invoice does. */
+  /**
+   * True if a payment that needs authentication waits for its customer after the decline, like the payment of an
+   * invoice.
+   */
   readonly waitsForCustomer?: boolean;
-  /** Names this attempt, so that it loses its connection only once; undefined: every time. */
+  /** Names this attempt, so that it loses its connection only once; undefined: it loses it every time. */
   readonly attempt: string | undefined;
-  /** The provider itself charges: there is no caller whose connection could be lost. */
+  /** True if the provider itself charges, so no caller exists whose connection could be lost. */
   readonly byItself?: boolean;
 }
 
-/** A payment, and the method that is to pay it. */
+/** A payment, and the method to charge for it. */
 export interface ChargeAttempt {
   readonly payment: LedgerPayment;
   readonly method: LedgerMethod;
@@ -36,7 +40,10 @@ export interface ChargeOutcome {
   };
 }
 
-/** Tries to charge the method. The payment is requires_payment_method, requires_confirmation or requires_action. */
+/**
+ * Tries to charge the method. Expects a payment that is requires_payment_method, requires_confirmation or
+ * requires_action.
+ */
 export const attemptPayment = (unit: Unit, { payment, method }: ChargeAttempt, terms: ChargeTerms): ChargeOutcome => {
   const started: ChargeAttempt = { payment: { ...payment, methodId: method.id, failure: null }, method };
   const behaviour = method.behaviour;
@@ -128,7 +135,7 @@ export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: 
   return canceled;
 };
 
-/** The name that counts a method's charges. A method that is not stored counts per customer. */
+/** The name of the counter for a method's charges. A method that is not stored is counted per customer. */
 const chargeCounter = (payment: LedgerPayment, method: LedgerMethod): string =>
   method.customerId !== null || (payment.saveMethod !== null && payment.customerId !== null)
     ? method.id
@@ -153,7 +160,7 @@ const demandCustomer = (unit: Unit, attempt: ChargeAttempt, terms: ChargeTerms):
   return { payment: asked };
 };
 
-/** The charge fails, and the payment keeps its method: the customer can still authenticate. */
+/** The charge fails, but the payment keeps its method, because the customer can still authenticate. */
 const declineAndAsk = (unit: Unit, { payment, method }: ChargeAttempt): ChargeOutcome => {
   const reason = 'authentication_required';
   const added = addCharge(unit, { payment, method }, { status: 'failed' });

@@ -1,41 +1,44 @@
+/**
+ * @module Refunds of a charge. The pending and succeeded refunds of a charge never exceed the captured amount.
+ * `amountRefunded` counts a refund from its creation, and no longer counts it once it fails or is canceled. A refund
+ * moves from pending to succeeded, failed or canceled, and from succeeded to failed only.
+ */
+
 import type { RefundCourse } from './behaviours.ts';
 import type { LedgerCharge, LedgerRefund } from './documents.ts';
 import type { Unit } from './unit.ts';
 
-/**
- * Refunds of a charge. The refunds of a charge that are pending or succeeded never add up to more than what was
- * captured: `amountRefunded` counts them from their creation, and a refund that fails or is canceled goes off again.
- * A refund moves from pending to succeeded, failed or canceled, and from succeeded to failed only.
- */
 const SETTLEMENT_MS = 60_000;
 
 export interface RefundTerms {
-  /** As the vendor counts; undefined: all that is left. */
+  /** In the vendor's units; undefined: the whole remaining amount. */
   readonly amount: number | undefined;
   readonly reason?: string | undefined;
   readonly note?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>>;
   /** Fields that only one vendor's protocol has. */
   readonly wire?: Readonly<Record<string, unknown>>;
-  /** Undefined: as refunds of the charge's method begin. */
+  /** undefined: the initial status for refunds of the charge's method. */
   readonly status?: 'pending' | 'succeeded' | undefined;
-  /** A pending refund settles by itself: it succeeds, unless the charge's method has another course. */
+  /** True if a pending refund settles by itself. It succeeds, unless the charge's method has another course. */
   readonly settles?: true;
 }
 
 export type RefundProblem = 'not_paid' | 'already_refunded' | 'exceeds';
 
-/** What is left of the charge to refund, as the vendor counts. A part that was released at capture is refunded already. */
+/**
+ * The refundable amount of the charge, in the vendor's units. A part that was released at capture counts as refunded.
+ */
 export const leftOf = (charge: LedgerCharge): number => (charge.captured ? charge.amount - charge.amountRefunded : 0);
 
-/** Why the charge cannot be refunded by this amount. */
+/** The reason why the charge cannot be refunded by this amount; undefined: it can. */
 export const refundProblem = (charge: LedgerCharge, amount = leftOf(charge)): RefundProblem | undefined => {
   if (charge.status === 'refunded') return 'already_refunded';
   if (charge.status !== 'succeeded') return 'not_paid';
   return amount > leftOf(charge) ? 'exceeds' : undefined;
 };
 
-/** Gives money of the charge back. The caller has asked refundProblem, and answers in its vendor's words. */
+/** Refunds the charge. The caller has checked refundProblem and reports a problem in its vendor's format. */
 export const createLedgerRefund = (unit: Unit, charge: LedgerCharge, terms: RefundTerms): LedgerRefund => {
   const amount = terms.amount ?? leftOf(charge);
   if (refundProblem(charge, amount) !== undefined || amount < 1) {
@@ -75,7 +78,9 @@ const LATER: Readonly<Record<LedgerRefund['status'], readonly LedgerRefund['stat
 export const canMoveRefund = (refund: LedgerRefund, status: LedgerRefund['status']): boolean =>
   LATER[refund.status].includes(status);
 
-/** Settles a pending refund, cancels it, or fails it: also after it has succeeded, since a bank may send it back. */
+/**
+ * Settles, cancels or fails a pending refund. A succeeded refund can also fail, because a bank may send the money back.
+ */
 export const moveRefund = (unit: Unit, refund: LedgerRefund, status: LedgerRefund['status']): LedgerRefund => {
   if (!canMoveRefund(refund, status)) throw new Error(`Refund ${refund.id} is ${refund.status}, not to be ${status}`);
   const failureReason = status === 'failed' ? 'expired_or_canceled_card' : null;
@@ -95,7 +100,7 @@ const ENDS: Readonly<Record<RefundCourse, readonly [from: LedgerRefund['status']
   succeeded_then_failed: ['succeeded', 'failed'],
 };
 
-/** Due work: a refund that has been moved otherwise stays as it is. */
+/** Due work. A refund that has already been moved stays as it is. */
 export const settleLedgerRefund = (unit: Unit, refundId: string): void => {
   const refund = unit.documents.refunds.get(unit.slot, refundId);
   const charge = refund && unit.documents.charges.get(unit.slot, refund.chargeId);

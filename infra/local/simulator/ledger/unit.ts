@@ -55,7 +55,7 @@ export type ChargeChange =
   | 'charge.failed'
   | 'charge.captured'
   | 'charge.refunded';
-/** `failed`: pending before, or succeeded, and the bank has sent the money back. */
+/** `failed`: the refund was pending, or it had succeeded and the bank has sent the money back. */
 export type RefundChange = 'refund.created' | 'refund.updated' | 'refund.failed';
 /** `closed`: won, lost or closed. */
 export type DisputeChange = 'dispute.created' | 'dispute.updated' | 'dispute.closed';
@@ -110,7 +110,7 @@ export const WORK_KINDS = [
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
-/** How a provider that bills collects an unpaid invoice, as its owner has set it. */
+/** The schedule by which a provider that bills collects an unpaid invoice, as its owner has set it. */
 export const retrySettings = z.strictObject({
   /** Days after the first failure. */
   days: z.array(z.int().min(1).max(60)).max(8),
@@ -128,22 +128,22 @@ export interface Unit {
   newId(kind: LedgerIdKind): string;
   /** 1 at the first call with this name, then 2, 3 … */
   count(name: string): number;
-  /** Whether an attempt with this name already lost its connection. */
+  /** True if an attempt with this name already lost its connection. */
   lostBefore(name: string): boolean;
-  /** Drops the answer of this call; its changes are kept. */
+  /** Drops the response of this call, but keeps its changes. */
   loseAnswer(name: string | undefined): void;
   schedule(dueAt: number, kind: WorkKind, subject: string): void;
   announce(change: Change): void;
-  /** The smallest amount that the provider charges, as it counts; 0 if it has no minimum. */
+  /** The provider's minimum charge, in the provider's units; 0 if it has none. */
   leastCharge(currency: string): number;
   retries(): RetrySettings;
-  /** A value that only the holder of the document can know; the same on every call. */
+  /** A value that only the holder of the document can know. It is the same on every call. */
   secretOf(id: string): string;
-  /** Where a customer takes the step that a payment waits for. */
+  /** The URL at which a customer takes the step that a payment waits for. */
   customerPage(id: string): string;
 }
 
-/** Rolls the unit back: the call never reached the provider. */
+/** Rolls the unit back, because the call never reached the provider. */
 export class NeverArrived extends Error {
   readonly attempt: string | undefined;
   constructor(attempt: string | undefined) {

@@ -3,10 +3,10 @@ import type { SimulatorOptions } from '../state/options.ts';
 import type { DeliveryMode, OutboxDelivery } from './outbox.ts';
 import type { SignatureKind, Vendor } from './vendor.ts';
 
-/** Longest real time that a provider waits for its webhook to be answered. */
+/** The longest real time that a provider waits for the response to its webhook. */
 const DEADLINE_MS = 30_000;
 
-/** The answer, or status 0 and the reason. Never rejects. */
+/** Returns the response, or status 0 and the reason. Never rejects. */
 export const postTo = async (
   options: SimulatorOptions,
   url: string,
@@ -31,7 +31,7 @@ interface Sender {
   readonly vendorOf: (slot: OutboxDelivery['slot']) => Vendor;
 }
 
-/** One attempt of the outbox, signed at the moment it is sent. */
+/** One attempt of the outbox, signed at the time it is sent. */
 export const sendDelivery = async ({ clock, options, vendorOf }: Sender, delivery: OutboxDelivery): Promise<number> => {
   const slot = options.slots[delivery.slot];
   const headers = vendorOf(delivery.slot).webhooks.headersOf({

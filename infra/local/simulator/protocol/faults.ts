@@ -4,8 +4,8 @@ import { draw } from '../state/random.ts';
 import type { Store } from '../state/store.ts';
 
 /**
- * Failures that a test requests. `timeout_before`, `error_500`, `rate_limit` and `reset` strike before the call commits,
- * `timeout_after` and `malformed` after.
+ * Failures that a test requests. `timeout_before`, `error_500`, `rate_limit` and `reset` strike before the call
+ * commits; `timeout_after` and `malformed` strike after it.
  */
 export const FAULT_ACTIONS = [
   'timeout_before',
@@ -37,7 +37,7 @@ export interface Faults {
   add(rule: FaultRule): KeptRule;
   list(): KeptRule[];
   clear(): void;
-  /** The fault of this call: the first rule that matches and draws it. */
+  /** The fault of this call, from the first rule that matches and whose random draw hits. */
   strike(slot: ProviderSlot, method: string, path: string): FaultAction | undefined;
 }
 

@@ -3,7 +3,9 @@ import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Store } from '../state/store.ts';
 import type { Answer, Call, VendorIdempotency } from './vendor.ts';
 
-/** The answers stored under idempotency keys. Keys in flight are kept in memory only, so a killed process leaves none. */
+/**
+ * The responses stored under idempotency keys. Keys in flight are kept in memory only, so a killed process leaves none.
+ */
 export interface KeptVendorAnswers {
   find(slot: ProviderSlot, key: string, at: number): KeptVendorAnswer | undefined;
   /** Must run within the transaction of the call. */
@@ -71,7 +73,7 @@ export const openKeptVendorAnswers = (store: Store): KeptVendorAnswers => {
   };
 };
 
-/** The answer to a call under a used key: the first answer again, or a refusal. */
+/** The response to a call under a used key: the first response again, or a refusal. */
 export const answerOfUsedKey = (
   kept: KeptVendorAnswer,
   { key, call }: { readonly key: string; readonly call: Call },

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Store } from '../state/store.ts';
 import type { Call, VendorCaller } from './vendor.ts';
 
-/** The calls that adapters made, without bodies and query strings: no card number or secret is stored. */
+/** The calls that adapters made, without bodies and query strings, so no card number or secret is stored. */
 export interface Journal {
-  /** @returns the number of the call, which has no status until it is answered. */
+  /** @returns the number of the call, which has no status until the response is sent. */
   begin(started: StartedCall): number;
   answered(number: number, status: number): void;
   list(): JournalEntry[];
@@ -24,7 +24,7 @@ export interface JournalEntry {
   readonly method: string;
   readonly path: string;
   readonly idempotency_key: string | null;
-  /** null: no answer was sent (yet). */
+  /** null: no response was sent (yet). */
   readonly status: number | null;
 }
 

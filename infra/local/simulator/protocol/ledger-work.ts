@@ -23,7 +23,7 @@ import type { Cause, Vendor, VendorEvent } from './vendor.ts';
 /** Opens units of work over the ledger, and runs due work. */
 export interface Units {
   readonly documents: Documents;
-  /** One transaction; every change announced in it becomes events in the outbox. */
+  /** One transaction. Every change announced in it becomes events in the outbox. */
   work<T>(slot: ProviderSlot, cause: Cause | undefined, task: (unit: Unit) => T): Done<T>;
   /** Records that an attempt with this name lost its connection before it committed. */
   rememberLost(attempt: string): void;
@@ -31,7 +31,7 @@ export interface Units {
   runDue(): void;
   /** 1, 2, 3 … for each name. */
   count(name: string): number;
-  /** Holds for the failures from now on, at every provider that bills. */
+  /** Applies to later failures, at every provider that bills. */
   useRetries(settings: RetrySettings): void;
   /** Makes the ids of this ledger different from another's. */
   readonly tag: string;
@@ -47,11 +47,11 @@ interface UnitsParts {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly vendorOf: (slot: ProviderSlot) => Vendor;
-  /** The slots that have a vendor; due work of other slots waits until they have one again. */
+  /** The slots that have a vendor. Due work of other slots waits until they have a vendor again. */
   readonly served: readonly ProviderSlot[];
-  /** Where the host is reached from outside, for the customer's page. */
+  /** The host's base URL as seen from outside, for the customer's page. */
   readonly siteOf: (slot: ProviderSlot) => string;
-  /** Part of the ids of a new ledger; made from the time by default. */
+  /** Part of the ids of a new ledger; derived from the time by default. */
   readonly tag?: string | undefined;
 }
 
@@ -154,10 +154,10 @@ const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => 
   return row === undefined ? undefined : dueRow.parse(row);
 };
 
-/** Derived from the ledger's creation time: constant in a test, and different for each new ledger file. */
+/** Derived from the ledger's creation time, so it is constant in a test and different for each new ledger file. */
 const tagOf = (now: number): string => now.toString(36).padStart(8, '0').slice(-8);
 
-/** The tag of the ledger; of a new ledger, the given tag. */
+/** The stored tag of the ledger. A new ledger gets the given tag. */
 const ledgerTag = (store: Store, tag: string): string => {
   const known = store.readSetting('tag', z.string());
   if (known !== undefined) return known;

@@ -1,13 +1,14 @@
+/**
+ * @module The simulator's own webhooks. They are written in the transaction that they report and delivered afterwards,
+ * at least once. Events of one object are delivered in order, unless a test requests another order.
+ */
+
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Clock } from '../../machine/clock.ts';
 import { shuffled } from '../state/random.ts';
 import type { Store } from '../state/store.ts';
 
-/**
- * The simulator's own webhooks: written in the transaction that they report, delivered afterwards, at least once. Events
- * of one object are delivered in order, unless a test requests another order.
- */
 const WEBHOOK_MODES = ['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const;
 
 export const DELIVERY_MODES = [...WEBHOOK_MODES, 'forged', 'stale'] as const;
@@ -23,7 +24,7 @@ const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 
 const LATER_DELAY_MS = 12 * HOUR_MS;
 const DELAY_MS = HOUR_MS;
 const COPIES = 3;
-/** Deliveries read from the file at a time, and the most that are in flight. */
+/** The number of deliveries read from the file at a time, and the maximum in flight. */
 const BATCH = 64;
 const AT_ONCE = 16;
 
@@ -52,7 +53,7 @@ export interface Outbox {
   /** Starts due deliveries; `idle` shows when they are done. */
   drain(): void;
   idle(): boolean;
-  /** How many deliveries wait, were given up or dropped. */
+  /** The numbers of deliveries by state. */
   counts(): Record<string, number>;
   close(): void;
 }
@@ -60,11 +61,11 @@ export interface Outbox {
 interface OutboxParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** The slots that have a vendor; deliveries of other slots wait until they have one again. */
+  /** The slots that have a vendor. Deliveries of other slots wait until they have a vendor again. */
   readonly served: readonly ProviderSlot[];
-  /** How long events of the slot's vendor are sent again. */
+  /** The days for which events of the slot's vendor are retried. */
   readonly retriesForDays: (slot: ProviderSlot) => number;
-  /** @returns the status of the service's answer; 0 without an answer. Never rejects. */
+  /** @returns the status of the service's response; 0 without a response. Never rejects. */
   readonly send: (delivery: OutboxDelivery) => Promise<number>;
 }
 
@@ -177,7 +178,7 @@ const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }
 };
 
 /**
- * A forged event is tried once: its sender does not know the secret, however often it calls.
+ * A forged event is tried only once, because its sender does not know the secret, however often it calls.
  * @returns ms until the next try; undefined: the vendor gives up
  */
 const retryDelay = ({ manner, attempts }: OutboxDelivery, days: number): number | undefined => {

@@ -11,7 +11,7 @@ import { type Answer, type Call, Refused, type Vendor, type VendorCaller } from 
 
 /**
  * The steps of every call to a vendor: authentication → journal → fault → idempotency key → the vendor, in one
- * transaction → answer. Vendors differ only in their formats.
+ * transaction → response. Vendors differ only in their formats.
  */
 export interface Protocol {
   answer(vendor: Vendor, request: Request): Promise<Response>;
@@ -27,7 +27,7 @@ interface ProtocolParts {
   readonly slots: readonly (readonly [ProviderSlot, SlotOptions])[];
 }
 
-/** After this real time without an answer, the socket of a call is destroyed. */
+/** A call without a response keeps its socket for this real time, then the socket is destroyed. */
 const HOLD_MS = 30_000;
 
 export const openProtocol = (parts: ProtocolParts): Protocol => {
@@ -78,7 +78,7 @@ const carryOut = async (parts: ProtocolParts, incoming: Incoming): Promise<Outco
   return send(done.answer);
 };
 
-/** The effect of a fault before the call is carried out; undefined where it strikes afterwards. */
+/** The effect of a fault before the call is carried out; undefined if the fault strikes afterwards. */
 const earlyOutcome = (
   fault: FaultAction,
   vendor: Vendor,
@@ -109,7 +109,7 @@ interface Executed {
   readonly answerLost: boolean;
 }
 
-/** undefined: the call never arrived. */
+/** @returns undefined if the call never arrived. */
 const execute = async (parts: ProtocolParts, keyed: KeyedCall): Promise<Executed | undefined> => {
   const { key, call } = keyed;
   if (key === undefined) {
@@ -186,7 +186,7 @@ const respond = (answer: Answer, headers: Record<string, string>): Response =>
     headers: { 'content-type': 'application/json', ...headers, ...answer.headers },
   });
 
-/** Until the caller gives up, HOLD_MS have passed, or the simulator closes. */
+/** Waits until the caller gives up, HOLD_MS have passed, or the simulator closes. */
 const hold = (signal: AbortSignal, holding: Set<() => void>): Promise<void> =>
   new Promise((resolve) => {
     const release = (): void => {

@@ -3,7 +3,7 @@ import type { LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
 import type { Change, LedgerIdKind, Unit } from '../ledger/unit.ts';
 import type { SlotOptions } from '../state/options.ts';
 
-/** One call of a vendor's protocol, its prefix (`/stripe`) taken off. */
+/** One call of a vendor's protocol, without the vendor's prefix (`/stripe`). */
 export interface Call {
   readonly method: string;
   readonly path: string;
@@ -17,16 +17,19 @@ export interface Answer {
   /** JSON text. */
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** false: refused before the operation began, so that the same idempotency key may be used again. */
+  /** False if the call was refused before the operation began, so that the same idempotency key may be used again. */
   readonly began: boolean;
 }
 
-/** A header of refusals that may be the simulator's own: the vendor may offer what the simulator does not. */
+/**
+ * The header of refusals that may be the simulator's own, because the vendor may offer an operation that the simulator
+ * lacks.
+ */
 export const NOT_OFFERED: Readonly<Record<string, string>> = { 'x-simulator': 'not-offered' };
 
 export interface VendorOperation {
   readonly method: string;
-  /** Ids are `:id`. */
+  /** A parameter for an id is `:id`. */
   readonly path: string;
 }
 
@@ -73,12 +76,12 @@ export interface Signing {
   readonly kind: SignatureKind;
 }
 
-/** How a vendor signs what it sends, and what its events look like. */
+/** The vendor's signatures and events. */
 export interface VendorWebhooks {
   /** The headers of one delivery. */
   headersOf(signing: Signing): Record<string, string>;
   envelope(parts: EnvelopeParts): unknown;
-  /** For so many days, an event that is not taken is sent again. */
+  /** The days for which an event that was not accepted is retried. */
   readonly retriesForDays: number;
   eventsOf(change: Change, unit: Unit): readonly VendorEvent[];
 }
@@ -89,11 +92,11 @@ export interface VendorIdempotency {
   /** Equal for repeated calls. */
   fingerprintOf(call: Call): string;
   keepMs(call: Call): number;
-  /** The answer to another request under a used key; undefined: the stored answer is returned anyway. */
+  /** The response to another request under a used key; undefined: the stored response is returned anyway. */
   reused(key: string, call: Call, firstPath: string): Answer | undefined;
   inUse(key: string): Answer;
   replayHeaders(requestId: string): Record<string, string>;
-  /** The status of a repeated answer, where it differs from the first. */
+  /** The status of a repeated response, if it differs from the first status. */
   replayStatus?(status: number, call: Call): number;
 }
 
@@ -108,7 +111,7 @@ export type StepTaken =
   | { readonly after: LedgerPayment | LedgerSetup; readonly backTo: string | undefined }
   | { readonly problem: string };
 
-/** Thrown by a vendor: nothing of the call is committed, and this is its answer. */
+/** Thrown by a vendor. Nothing of the call is committed, and `answer` is the response. */
 export class Refused extends Error {
   readonly answer: Answer;
   constructor(answer: Answer) {
@@ -118,10 +121,10 @@ export class Refused extends Error {
   }
 }
 
-/** One vendor's protocol over the ledger. A vendor holds no state of its own. */
+/** One vendor's protocol over the ledger. A vendor holds no state itself. */
 export interface Vendor {
   readonly adapter: AdapterName;
-  /** What the simulator offers of the vendor's API. */
+  /** The operations of the vendor's API that the simulator offers. */
   readonly operations: readonly VendorOperation[];
   readonly webhooks: VendorWebhooks;
   readonly idempotency: VendorIdempotency;
@@ -129,19 +132,19 @@ export interface Vendor {
   /** @returns the caller, or the refusal. */
   identify(call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): VendorCaller | Answer;
   /**
-   * Carries the call out, within one transaction.
-   * @throws Refused where nothing must be committed.
+   * Carries the call out within one transaction.
+   * @throws Refused if nothing may be committed.
    */
   execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
   /** A customer's step without a charge (an approval). Vendors without such a step use the ledger's authentication. */
   takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
-  /** A payment that its customer may approve although no call has asked for it. */
+  /** True if the customer may approve the payment although no call has asked for approval. */
   awaitsApproval?(payment: LedgerPayment): boolean;
-  /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
+  /** Converts an amount from the vendor's units to ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
-  /** The smallest amount that the vendor charges, as it counts; absent if it has no minimum. */
+  /** The vendor's minimum charge, in the vendor's units; absent if it has none. */
   leastCharge?(currency: string): number;
-  /** False: the vendor has no canceled refunds. */
+  /** False if the vendor has no canceled refunds. */
   readonly cancelsRefunds?: false;
   /** `tag` makes the ids of each ledger different. */
   formatId(kind: LedgerIdKind | 'request', n: number, tag: string): string;

@@ -1,7 +1,10 @@
-/** @module Texts of limited length, as the vendors' documents count them. */
+/** @module Strings of limited length, as the vendors' documentation counts them. */
 import * as z from 'zod';
 
-/** At most `most` code points (a JSON schema's maxLength), without lone surrogates, which no vendor's JSON reader takes. */
+/**
+ * At most `most` code points (a JSON schema's maxLength), without lone surrogates, which no vendor's JSON reader
+ * accepts.
+ */
 export const characters = (most: number) =>
   z.string().check(({ value, issues }) => {
     if (!value.isWellFormed()) issues.push({ code: 'invalid_format', format: 'utf-16', input: value });

@@ -10,10 +10,10 @@ export interface SlotOptions {
 
 export interface SimulatorOptions {
   readonly clock: Clock;
-  /** SQLite file that holds ledger, journal, outbox and idempotency keys; ':memory:' keeps none. */
+  /** The SQLite file of the ledger, journal, outbox and idempotency keys; ':memory:' keeps none. */
   readonly file: string;
   readonly slots: Readonly<Record<ProviderSlot, SlotOptions>>;
-  /** Part of the ids of a new ledger, 8 characters; made from the time by default. */
+  /** Part of the ids of a new ledger, 8 characters; derived from the time by default. */
   readonly ledgerTag?: string | undefined;
   /** Delivers a webhook to the service (the host passes fetch). */
   readonly deliver: (
@@ -24,16 +24,18 @@ export interface SimulatorOptions {
 
 export interface Simulator extends TimedWork {
   /**
-   * Everything under /_local/providers/: the url's path begins with /stripe/.
-   * @throws ConnectionDropped where the caller's socket is to be destroyed without an answer.
+   * Serves everything under /_local/providers/. The URL's path starts with /stripe/.
+   * @throws ConnectionDropped if the caller's socket is to be destroyed without a response.
    */
   provider(request: Request): Promise<Response>;
-  /** The control routes: the url's path begins with /ledger, /requests, /events, /payments, /webhooks or /faults. */
+  /**
+   * Serves the control routes. The URL's path starts with /ledger, /requests, /events, /payments, /webhooks or /faults.
+   */
   control(request: Request): Promise<Response>;
   close(): void;
 }
 
-/** No answer is sent and the socket is destroyed: what the caller sees is a reset or its own time-out. */
+/** No response is sent and the socket is destroyed, so the caller sees a reset or its own timeout. */
 export class ConnectionDropped extends Error {
   constructor(reason: string) {
     super(reason);

@@ -1,11 +1,12 @@
+/**
+ * @module The simulator's file. Every call of a provider is one transaction over ledger, outbox and idempotency key,
+ * so a process that is killed at any point leaves either all of it or none.
+ */
+
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import * as z from 'zod';
 import { unreadable } from '../../machine/sqlite.ts';
 
-/**
- * The simulator's file. Every call of a provider is one transaction over ledger, outbox and idempotency key, so that a
- * process killed at any point leaves either all of it or none.
- */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS document (
   seq INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, id TEXT NOT NULL, slot TEXT NOT NULL,
@@ -42,7 +43,7 @@ export interface Store {
   rows(sql: string, ...values: SQLInputValue[]): SqliteRow[];
   /** Counts the calls of `run` and the rollbacks. */
   writes(): number;
-  /** All or nothing; joins a transaction that is already open. */
+  /** Commits all of the work or none. Joins a transaction that is already open. */
   transaction<T>(work: () => T): T;
   /** 1, 2, 3 … for each name. */
   next(counter: string): number;
@@ -62,7 +63,7 @@ const openDatabase = (file: string): DatabaseSync => {
   }
 };
 
-/** @throws StartError where the file cannot be opened */
+/** @throws StartError if the file cannot be opened */
 export const openStore = (file: string): Store => {
   const database = openDatabase(file);
   const statements = new Map<string, StatementSync>();
@@ -93,7 +94,7 @@ export const openStore = (file: string): Store => {
         prepared('COMMIT').run();
         return result;
       } catch (error) {
-        // The rollback changes what was read in the transaction.
+        // The rollback undoes writes that may have been read within the transaction.
         writes += 1;
         prepared('ROLLBACK').run();
         throw error;

@@ -94,7 +94,7 @@ const readFields = (call: Call): Fields => {
   }
 };
 
-/** Absent fields stay, empty fields are removed. */
+/** Keeps absent fields and removes empty fields. */
 const applied = (customer: LedgerCustomer, sent: Fields): LedgerCustomer => {
   if (sent.email && !z.email().safeParse(sent.email).success) {
     throw invalidField('email', '81604', 'Email is an invalid format.');

@@ -1,4 +1,4 @@
-/** Braintree's XML: names with dashes, a type on every value but text, `nil` for null. */
+/** Braintree's XML: names with dashes, a type on every value except text, `nil` for null. */
 export type XmlValue =
   | string
   | number
@@ -30,7 +30,7 @@ const element = (name: string, value: XmlValue): string => {
 
 const isList = (value: object): value is readonly XmlItem[] => Array.isArray(value);
 
-/** Characters that XML cannot hold are left out. */
+/** Characters that XML cannot represent are left out. */
 const escaped = (text: string): string =>
   text
     .toWellFormed()

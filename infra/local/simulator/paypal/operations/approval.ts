@@ -5,8 +5,8 @@ import { readPaypalOrderWire } from '../views/views.ts';
 import { DEFAULT_PAYER, methodOfTestValue } from '../wire/tokens.ts';
 
 /**
- * A payer at PayPal approves an order, which moves no money, or cancels, which changes nothing: the order may still be
- * approved later.
+ * A payer at PayPal approves an order, which moves no money, or cancels, which changes nothing. A canceled order may
+ * still be approved later.
  */
 export const takeApproval = (
   unit: Unit,
@@ -23,7 +23,7 @@ export const takeApproval = (
   return { after: approved, backTo: withToken(return_url, waiting.id) };
 };
 
-/** Where a saved method required the payer's approval, the approval applies to that method. */
+/** If a saved method required the payer's approval, the approval applies to that method. */
 const methodOfPayer = (unit: Unit, order: LedgerPayment, payer: string | undefined): LedgerMethod | undefined => {
   const asked = unit.documents.methods.get(unit.slot, order.methodId ?? '');
   return payer === undefined && asked ? asked : methodOfTestValue(unit, payer ?? DEFAULT_PAYER);

@@ -8,7 +8,7 @@ import type { PaymentSource, StoredCredential } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
 import { isCard, methodOfTestValue } from '../wire/tokens.ts';
 
-/** Money moves only here. A saved method is charged at once, whichever call names it, unless its payer must act. */
+/** Money moves only here. A saved method is charged immediately, whichever call names it, unless its payer must act. */
 export const charge = (
   request: PayPalRequest,
   order: LedgerPayment,
@@ -26,7 +26,7 @@ export const charge = (
   });
 };
 
-/** A payment once, or the first with a stored card, is its payer's to start. */
+/** Only the payer may start a one-time payment, or the first payment with a stored card. */
 const requireCompatible = (credential: StoredCredential | undefined): void => {
   if (credential?.payment_initiator !== 'MERCHANT') return;
   if (credential.payment_type === 'ONE_TIME')
@@ -41,13 +41,13 @@ interface ReturnUrls {
   readonly cancel_url?: string | undefined;
 }
 
-/** Where the payer of a card comes back to after its authentication. */
+/** Stores the URLs to which the payer of a card returns after authentication. */
 const returningTo = (order: LedgerPayment, urls: ReturnUrls | undefined): LedgerPayment =>
   urls === undefined
     ? order
     : { ...order, wire: { ...order.wire, return_url: urls.return_url, cancel_url: urls.cancel_url } };
 
-/** @throws Refused 422 ORDER_NOT_APPROVED where the payer has not approved yet. */
+/** @throws Refused 422 ORDER_NOT_APPROVED if the payer has not approved yet. */
 export const chargeApproved = (request: PayPalRequest, order: LedgerPayment): Answer => {
   const { unit } = request;
   const method = unit.documents.methods.get(unit.slot, order.methodId ?? '');
@@ -71,7 +71,7 @@ const mockedIssue = ({ call }: PayPalRequest): boolean =>
 
 interface Charging {
   readonly method: LedgerMethod;
-  /** The payer is absent. */
+  /** True if the payer is absent. */
   readonly offSession: boolean;
 }
 

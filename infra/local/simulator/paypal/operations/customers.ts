@@ -4,9 +4,9 @@ import { refused } from '../wire/errors.ts';
 import type { CustomerReference } from '../wire/request.ts';
 
 /**
- * The customer of a token. PayPal gives the id, with the first token that names none; `merchant_customer_id` is the
- * merchant's own and only kept beside it.
- * @throws Refused 422 for an id that PayPal has not given
+ * The customer of a token. PayPal assigns the id with the first token that names no customer. `merchant_customer_id` is
+ * the merchant's own id and is only stored.
+ * @throws Refused 422 for an id that PayPal has not assigned
  */
 export const customerNamed = (unit: Unit, named: CustomerReference | undefined, field: string): LedgerCustomer => {
   if (named?.id === undefined) return addCustomer(unit, named?.merchant_customer_id);

@@ -1,3 +1,5 @@
+/** @module Disputes by payers, as their seller reads them. */
+
 import * as z from 'zod';
 import type { LedgerDispute } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -7,7 +9,6 @@ import { disputeState, disputeSummary, paypalDisputeView } from '../views/money-
 import { malformed, paypalNotFound } from '../wire/errors.ts';
 import { answer, type PayPalRequest, type PayPalRoute, readPaypalQuery } from '../wire/request.ts';
 
-/** The payers' disputes, as their seller reads them. */
 const DISPUTES = '/v1/customer/disputes';
 
 export const paypalDisputeRoutes: readonly PayPalRoute[] = [
@@ -41,7 +42,7 @@ const listQuery = z.strictObject({
   create_time_before: time,
   update_time_after: time,
   update_time_before: time,
-  /** Several states are separated by commas. */
+  /** Several states, separated by commas. */
   dispute_state: z
     .string()
     .transform((text) => text.split(','))
@@ -110,7 +111,7 @@ const candidates = (unit: Unit, { disputed_transaction_id: transaction }: ListQu
   return disputes.list(unit.slot, { holder, limit: MANY }).filter(({ chargeId }) => chargeId === transaction);
 };
 
-/** A transaction has all its disputes; otherwise the last 180 days are listed. */
+/** A query by transaction returns all its disputes. Any other query returns the last 180 days. */
 const isAsked = (unit: Unit, dispute: LedgerDispute, query: ListQuery): boolean => {
   const { createdAt, updatedAt } = dispute;
   const since = query.disputed_transaction_id === undefined ? (query.start_time ?? unit.at - HISTORY_MS) : 0;

@@ -40,7 +40,7 @@ export const paypalOrderRoutes: readonly PayPalRoute[] = [
   { method: 'POST', path: `${ORDER}/capture`, run: (request) => capture(request) },
 ];
 
-/** Three hours to send the payer to PayPal and three to approve; an order without a capture then expires. */
+/** The payer has three hours to reach PayPal and three to approve. An order without a capture then expires. */
 const EXPIRES_MS = 6 * 3_600_000;
 
 const find = ({ unit, id }: PayPalRequest): LedgerPayment => {
@@ -61,7 +61,7 @@ const create = (request: PayPalRequest): Answer => {
   const { amount, currency } = readPaypalPrice(purchase?.amount);
   const order = newOrder(unit, sent, { amount, currency });
   unit.announce({ kind: 'payment.created', payment: order });
-  // A saved method named here is charged here.
+  // If the request names a saved method, it is charged here.
   const reply = charge(request, order, sent.payment_source);
   return reply ?? answer(201, shown(request, order));
 };
@@ -103,7 +103,7 @@ const newOrder = (
   return unit.documents.payments.put(withPayer(unit, order, sent.payment_source));
 };
 
-/** A PayPal account without a saved method: the payer must approve at PayPal. */
+/** A PayPal account without a saved method, so the payer must approve at PayPal. */
 const withPayer = (unit: Unit, order: LedgerPayment, source: PaymentSource | undefined): LedgerPayment => {
   const paypal = source?.paypal;
   if (!paypal || paypal.vault_id !== undefined) return order;

@@ -1,3 +1,8 @@
+/**
+ * @module PayPal's protocol over the ledger: OAuth, orders, captures, refunds, disputes, the vault, the verification
+ * of webhooks.
+ */
+
 import { createHash } from 'node:crypto';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
@@ -13,7 +18,6 @@ import { vaultRoutes } from './vault.ts';
 import { verifyRoutes } from './verify.ts';
 import { paypalWebhooks } from './webhooks.ts';
 
-/** PayPal's protocol over the ledger: OAuth, orders, captures, refunds, disputes, the vault, the verification of webhooks. */
 const ROUTES: readonly PayPalRoute[] = [
   ...accessRoutes,
   ...paypalOrderRoutes,
@@ -39,7 +43,7 @@ export const paypal: Vendor = {
   identify,
   execute: (call, caller, unit) => execute(call, caller, unit),
   takeCustomerStep: takeApproval,
-  // The payer of an order without a payment source finds the way by its `approve` link.
+  // The payer of an order without a payment source reaches PayPal through the order's `approve` link.
   awaitsApproval: ({ status, latestChargeId }) => status === 'requires_payment_method' && latestChargeId === null,
   minorUnits: paypalMinorUnits,
   formatId: (kind, n, tag) => formatId(kind, n, tag),
@@ -53,11 +57,11 @@ export const paypal: Vendor = {
         .update(JSON.stringify([call.path, call.body]))
         .digest('hex'),
     keepMs: ({ path }) => (KEPT_HOURS.find(([prefix]) => path.startsWith(prefix))?.[1] ?? 6) * HOUR_MS,
-    // PayPal does not compare requests: a used key always returns the first answer.
+    // PayPal does not compare requests, so a used key always returns the first response.
     reused: () => undefined,
     inUse: () => paypalError(409),
     replayHeaders: () => ({}),
-    // By its API description, PayPal answers a repeated refund as it answered the first.
+    // By its API description, PayPal repeats the status of the first response for a repeated refund.
     replayStatus: (status, { path }) => (status === 201 && !path.startsWith(PAYMENTS) ? 200 : status),
   },
 };

@@ -1,3 +1,5 @@
+/** @module Captures and their refunds. */
+
 import * as z from 'zod';
 import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import { createLedgerRefund, type RefundProblem, refundProblem } from '../../ledger/refunds.ts';
@@ -10,7 +12,6 @@ import { type Issue, isIssue, malformed, paypalNotFound, refused } from '../wire
 import { paypalAmount, readPaypalMoney } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, type PayPalRoute, readPaypalBody, wantsRepresentation } from '../wire/request.ts';
 
-/** Captures and their refunds. */
 const CAPTURE = '/v2/payments/captures/:id';
 
 export const paypalRefundRoutes: readonly PayPalRoute[] = [
@@ -37,7 +38,7 @@ const findRefund = ({ unit, id }: PayPalRequest): LedgerRefund => {
 
 const merchantText = z.string().min(1).max(127).optional();
 
-/** Without an amount, all that is left is refunded. */
+/** Without an amount, the whole remaining amount is refunded. */
 const refundRequest = z.strictObject({
   amount: paypalAmount.optional(),
   custom_id: merchantText,
@@ -79,7 +80,7 @@ const PROBLEMS: Readonly<Record<RefundProblem, Issue>> = {
   exceeds: 'REFUND_AMOUNT_EXCEEDED',
 };
 
-/** A capture can be refunded for 180 days; while it is disputed, only whole. */
+/** A capture can be refunded for 180 days. While it is disputed, only a full refund is possible. */
 const REFUNDABLE_MS = 180 * 86_400_000;
 
 const requireRefundable = (unit: Unit, charge: LedgerCharge, amount: number | undefined): void => {

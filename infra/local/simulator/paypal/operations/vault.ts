@@ -1,3 +1,8 @@
+/**
+ * @module The vault. A payer approves a setup token, which becomes a payment token. Later charges of the payment token
+ * need no approval.
+ */
+
 import * as z from 'zod';
 import { succeeds } from '../../ledger/behaviours.ts';
 import type { LedgerMethod, LedgerSetup } from '../../ledger/documents.ts';
@@ -19,7 +24,6 @@ import {
 import { methodOfTestValue, newMethod, tokenOfTestValue } from '../wire/tokens.ts';
 import { customerNamed } from './customers.ts';
 
-/** The vault: a setup token that the payer approves becomes a payment token, which is charged without another approval. */
 const SETUP = '/v3/vault/setup-tokens';
 const TOKENS = '/v3/vault/payment-tokens';
 
@@ -151,7 +155,7 @@ const removeToken = ({ unit, id }: PayPalRequest): Answer => {
   return noContent;
 };
 
-/** At most five on a page, and ten pages. */
+/** A page has at most five tokens, and a list ten pages. */
 const listQuery = z.object({
   customer_id: z
     .string()

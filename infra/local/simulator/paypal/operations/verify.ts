@@ -1,12 +1,13 @@
+/**
+ * @module PayPal's verification service. It verifies the bytes of `webhook_event` as they stand in the body, so a
+ * caller that parses and rewrites the event gets FAILURE, as at PayPal.
+ */
+
 import * as z from 'zod';
 import type { Answer } from '../../protocol/vendor.ts';
 import { answer, type PayPalRequest, type PayPalRoute, readPaypalBody } from '../wire/request.ts';
 import { ALGORITHM, CERTIFICATE_URL, isSignedHere } from '../wire/signing.ts';
 
-/**
- * PayPal's verification service. It verifies the bytes of `webhook_event` as they stand in the body: a caller that parses
- * and rewrites the event gets FAILURE, as at PayPal.
- */
 export const verifyRoutes: readonly PayPalRoute[] = [
   { method: 'POST', path: '/v1/notifications/verify-webhook-signature', run: (request) => verify(request) },
 ];
@@ -33,7 +34,7 @@ const verifyRequest = z.looseObject({
   webhook_event: z.looseObject({}),
 });
 
-/** 200 in both cases. */
+/** Responds 200 for a valid and for an invalid signature. */
 const verify = ({ call }: PayPalRequest): Answer => {
   const sent = readPaypalBody(call, verifyRequest);
   const transmission = { id: sent.transmission_id, time: sent.transmission_time, webhookId: sent.webhook_id };

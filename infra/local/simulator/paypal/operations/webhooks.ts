@@ -7,7 +7,7 @@ import { captureView, paymentTokenView, paypalOrderView } from '../views/views.t
 import { paypalSignatureHeaders } from '../wire/signing.ts';
 import { isCard } from '../wire/tokens.ts';
 
-/** The first that fits: a refunded or reversed capture has an event of its refund. */
+/** The first match applies. The event of a refunded or reversed capture holds its refund. */
 const RESOURCES: readonly (readonly [prefix: string, type: string, version: string])[] = [
   ['PAYMENT.CAPTURE.REFUNDED', 'refund', '2.0'],
   ['PAYMENT.CAPTURE.REVERSED', 'refund', '2.0'],
@@ -45,7 +45,7 @@ export const paypalWebhooks: VendorWebhooks = {
   },
 };
 
-/** Except for captures, PayPal sends no events for results that the caller gets in the answer. */
+/** Except for captures, PayPal sends no events for results that the caller gets in the response. */
 const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
   switch (change.kind) {
     case 'payment.authorized':
@@ -110,7 +110,7 @@ const DISPUTE_TYPES: Readonly<Record<DisputeChange, string>> = {
   'dispute.closed': 'CUSTOMER.DISPUTE.RESOLVED',
 };
 
-/** PayPal names the event by the refund's status. It has no event of a canceled refund. */
+/** The refund's status names the event. PayPal has no event of a canceled refund. */
 const refundEvent = (refund: LedgerRefund, unit: Unit): VendorEvent | undefined => {
   const reversed = refund.status === 'succeeded' && refund.wire['reversed'] === true;
   const type = reversed ? 'PAYMENT.CAPTURE.REVERSED' : REFUND_TYPES[refund.status];
@@ -130,7 +130,10 @@ const REFUND_TYPES: Readonly<Record<LedgerRefund['status'], string | undefined>>
   canceled: undefined,
 };
 
-/** A wallet refused at once leaves no capture; a pending capture becomes DENIED, a card's DECLINED. */
+/**
+ * A wallet that is refused immediately leaves no capture. A pending capture becomes DENIED, and a card's capture
+ * DECLINED.
+ */
 const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined => {
   const wasPending = charge.createdAt !== unit.at;
   if (wasPending) return captureEvent('PAYMENT.CAPTURE.DENIED', charge, unit);

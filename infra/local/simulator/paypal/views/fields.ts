@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What all of PayPal's objects share. */
+/** Fields and formats that all of PayPal's objects share. */
 export type PayPalObject = Readonly<Record<string, unknown>>;
 
 export const API = 'https://api-m.paypal.com';

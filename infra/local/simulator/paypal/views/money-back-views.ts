@@ -1,3 +1,5 @@
+/** @module PayPal's refunds and disputes as PayPal shows them. */
+
 import type { DisputeReason } from '../../ledger/behaviours.ts';
 import type { LedgerCharge, LedgerDispute, LedgerRefund } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -5,7 +7,6 @@ import type { Link } from '../wire/errors.ts';
 import { moneyView } from '../wire/order-fields.ts';
 import { API, type PayPalObject, readMerchantIds, timeView } from './fields.ts';
 
-/** PayPal's refunds and disputes. */
 const REFUND_STATUS: Readonly<Record<LedgerRefund['status'], string>> = {
   pending: 'PENDING',
   succeeded: 'COMPLETED',
@@ -24,7 +25,7 @@ export const minimalRefundView = (refund: LedgerRefund): PayPalObject => ({
   links: refundLinks(refund),
 });
 
-/** A refund that names no ids of the merchant has those of its capture, as at PayPal. */
+/** A refund without the merchant's own ids has those of its capture, as at PayPal. */
 export const paypalRefundView = (unit: Unit, refund: LedgerRefund): PayPalObject => {
   const charge = unit.documents.charges.get(unit.slot, refund.chargeId);
   const { custom_id, invoice_id } = { ...(charge && readMerchantIds(charge)), ...readMerchantIds(refund) };
@@ -63,7 +64,7 @@ const refundedUntil = (unit: Unit, refund: LedgerRefund): number => {
     .reduce((sum, { amount }) => sum + amount, 0);
 };
 
-/** A capture is refunded by what went back, not by refunds that are pending. */
+/** A capture's status counts the money that went back, not pending refunds. */
 export const refundedStatus = (unit: Unit, charge: LedgerCharge): string => {
   const back = refundsOf(unit, charge.paymentId)
     .filter(({ chargeId, status }) => chargeId === charge.id && status === 'succeeded')
@@ -88,7 +89,7 @@ const OUTCOMES: Readonly<Partial<Record<LedgerDispute['status'], string>>> = {
   closed: 'CANCELED_BY_BUYER',
 };
 
-/** An inquiry is open between payer and seller; a claim waits for the seller's answer to PayPal. */
+/** An inquiry is open between payer and seller. A claim waits for the seller's response to PayPal. */
 const disputeStatus = ({ status, inquiry }: LedgerDispute): string => {
   if (OUTCOMES[status] !== undefined) return 'RESOLVED';
   if (status === 'under_review') return 'UNDER_REVIEW';

@@ -1,3 +1,5 @@
+/** @module Shows the ledger as PayPal's objects: orders, captures and vault tokens. */
+
 import * as z from 'zod';
 import type { DeclineReason } from '../../ledger/behaviours.ts';
 import type { LedgerCharge, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
@@ -8,12 +10,12 @@ import { isCard } from '../wire/tokens.ts';
 import { API, type PayPalObject, timeView } from './fields.ts';
 import { paypalRefundView, refundedStatus, refundsOf } from './money-back-views.ts';
 
-/** The ledger in PayPal's objects: orders, captures and vault tokens. Fields of an order that only PayPal's protocol has. */
+/** Fields of an order that only PayPal's protocol has. */
 export const paypalOrderWire = z.object({
   reference_id: z.string(),
   custom_id: z.string().optional(),
   invoice_id: z.string().optional(),
-  /** The payer approves the order at PayPal; otherwise the merchant names a saved method. */
+  /** True if the payer approves the order at PayPal. Otherwise the merchant names a saved method. */
   payer: z.boolean(),
   return_url: z.string().optional(),
   cancel_url: z.string().optional(),
@@ -22,7 +24,7 @@ export type PayPalOrderWire = z.infer<typeof paypalOrderWire>;
 export const readPaypalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
   paypalOrderWire.parse(document.wire);
 
-/** A charge that was refused at once is no capture. */
+/** A charge that was refused immediately is no capture. */
 const isCapture = (charge: LedgerCharge): boolean => charge.wire['refused'] !== true;
 
 export const capturesOf = (unit: Unit, orderId: string): LedgerCharge[] =>
@@ -197,7 +199,7 @@ export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
   };
 };
 
-/** PayPal's id of the customer, and the merchant's where it has one. */
+/** PayPal's id of the customer, and the merchant's id if the customer has one. */
 export const paypalCustomerView = (unit: Unit, id: string): PayPalObject => ({
   id,
   ...unit.documents.customers.get(unit.slot, id)?.wire,

@@ -1,3 +1,8 @@
+/**
+ * @module Authentication. The client exchanges its id and secret for a token, and the token authorizes all other
+ * calls. A token holds its slot and expiry, and is signed, so no token has to be stored.
+ */
+
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import * as z from 'zod';
 import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
@@ -6,10 +11,6 @@ import type { SlotOptions } from '../../state/options.ts';
 import { paypalError } from './errors.ts';
 import { answer, type PayPalRequest, type PayPalRoute } from './request.ts';
 
-/**
- * Authentication: client id and secret get a token, and the token authorizes all other calls. A token holds its slot and
- * expiry, signed with the slot's secret, so that no token has to be stored.
- */
 const TOKEN_PATH = '/v1/oauth2/token';
 const LIFETIME_SECONDS = 32_400;
 
@@ -21,7 +22,7 @@ type Slots = readonly (readonly [ProviderSlot, SlotOptions])[];
 
 const claims = z.object({ slot: z.string(), until: z.int() });
 
-/** @returns the caller, or the refusal. `refusedToken` checks the expiry of a token. */
+/** @returns the caller, or the refusal. `refusedToken` checks whether the token has expired. */
 export const identify = (call: Call, slots: Slots): VendorCaller | Answer => {
   const [scheme = '', value = ''] = (call.headers.get('authorization') ?? '').split(' ');
   const slot = call.path === TOKEN_PATH ? slotOfClient(scheme, value, slots) : slotOfToken(scheme, value, slots);
@@ -57,7 +58,7 @@ const claimsOf = (content: string): z.infer<typeof claims> | undefined => {
   }
 };
 
-/** Catches a mistaken adapter, not an attacker: the signing key is no secret. */
+/** Catches a mistaken adapter, not an attacker, since the signing key is no secret. */
 const sealOf = (content: string): string =>
   createHmac('sha256', 'simulated access token').update(content).digest('base64url');
 

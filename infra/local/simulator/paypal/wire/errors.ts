@@ -1,6 +1,7 @@
+/** @module PayPal's error bodies: `{name, message, details: [{issue, description, field}], debug_id, links}`. */
+
 import { type Answer, Refused } from '../../protocol/vendor.ts';
 
-/** PayPal's error bodies: `{name, message, details: [{issue, description, field}], debug_id, links}`. */
 const NAMES: Readonly<Record<number, readonly [name: string, message: string]>> = {
   400: ['INVALID_REQUEST', 'Request is not well-formed, syntactically incorrect, or violates schema.'],
   401: [
@@ -97,11 +98,11 @@ export const unprocessable = (issue: Issue, more: { field?: string; links?: read
     began: more.began ?? true,
   });
 
-/** Refused during the operation: the answer is stored under the idempotency key. */
+/** Refused during the operation, so the response is stored under the idempotency key. */
 export const refused = (issue: Issue, field?: string): Refused =>
   new Refused(unprocessable(issue, field === undefined ? {} : { field }));
 
-/** Refused before the operation began: the same key may be used again. */
+/** Refused before the operation began, so the same key may be used again. */
 export const malformed = (details: readonly Detail[]): Refused => new Refused(paypalError(400, { details }));
 
 export const paypalNotFound = (): Refused =>

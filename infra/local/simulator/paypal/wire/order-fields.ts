@@ -3,7 +3,7 @@ import { characters } from '../../state/characters.ts';
 import { refused } from './errors.ts';
 import { customerReference, vaultId } from './request.ts';
 
-/** The fields of an order that the simulator checks; other fields are ignored. */
+/** The fields of an order that the simulator checks. Other fields are ignored. */
 export const paypalAmount = z.looseObject({
   currency_code: z.string().length(3),
   value: z
@@ -68,7 +68,7 @@ export const orderRequest = z.looseObject({
     )
     .length(1),
   payment_source: paymentSource.optional(),
-  /** Where PayPal sends the payer of an order without a payment source. */
+  /** The URLs to which PayPal sends the payer of an order without a payment source. */
   application_context: experience.optional(),
 });
 
@@ -79,7 +79,7 @@ export const patchRequest = z.array(
 export const confirmRequest = z.looseObject({ payment_source: paymentSource });
 export const captureRequest = z.looseObject({ payment_source: paymentSource.optional() });
 
-/** @throws Refused 422 as PayPal does for what it cannot charge. */
+/** @throws Refused 422 for a price that PayPal cannot charge. */
 export const readPaypalPrice = (sent: unknown) =>
   readPaypalMoney(paypalAmount.parse(sent), { at: '/purchase_units/0/amount', indivisible: 'DECIMAL_PRECISION' });
 
@@ -97,7 +97,7 @@ const WITHOUT_DECIMALS: ReadonlySet<string> = new Set(['HUF', 'JPY', 'TWD']);
 /** Currencies without decimals at PayPal that have two by ISO 4217. */
 const HUNDREDTHS_BY_ISO: ReadonlySet<string> = new Set(['HUF', 'TWD']);
 
-/** PayPal takes up to 999999999999999.99. */
+/** PayPal accepts up to 999999999999999.99. */
 const ABOVE_MAX = 1e15;
 
 const decimalsOf = (currency: string): number => (WITHOUT_DECIMALS.has(currency) ? 0 : 2);
@@ -105,11 +105,11 @@ const decimalsOf = (currency: string): number => (WITHOUT_DECIMALS.has(currency)
 interface MoneyPlace {
   /** JSON pointer of the amount. */
   readonly at: string;
-  /** The issue of decimals in a currency that has none; it differs by operation. */
+  /** The issue for decimals in a currency that has none. It differs by operation. */
   readonly indivisible: 'DECIMAL_PRECISION' | 'DECIMALS_NOT_SUPPORTED';
 }
 
-/** @throws Refused 422 for what PayPal cannot charge or refund. */
+/** @throws Refused 422 for an amount that PayPal cannot charge or refund. */
 export const readPaypalMoney = (sent: z.output<typeof paypalAmount>, { at, indivisible }: MoneyPlace) => {
   const { currency_code: currency, value } = sent;
   if (!CURRENCIES.has(currency)) throw refused('INVALID_CURRENCY_CODE', `${at}/currency_code`);
@@ -118,7 +118,7 @@ export const readPaypalMoney = (sent: z.output<typeof paypalAmount>, { at, indiv
     throw refused(decimalsOf(currency) === 0 ? indivisible : 'DECIMAL_PRECISION', `${at}/value`);
   }
   if (Number(value) >= ABOVE_MAX) throw refused('MAX_VALUE_EXCEEDED', `${at}/value`);
-  // Exact for every amount that a number holds; a product of the fraction would not be.
+  // Exact for every amount that a number can represent. Multiplying the fraction would not be exact.
   const amount = Number(`${value}e${decimalsOf(currency)}`);
   if (!Number.isSafeInteger(amount)) throw refused('MAX_VALUE_EXCEEDED', `${at}/value`);
   if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', `${at}/value`);

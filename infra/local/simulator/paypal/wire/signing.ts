@@ -1,12 +1,14 @@
+/**
+ * @module PayPal's signatures: RSA over the transmission's id, time and webhook and the CRC32 of the bytes sent. The
+ * key pair is created at first use and lives in this process, because an event is signed as it is sent and verified a
+ * moment later.
+ */
+
 import { createSign, createVerify, generateKeyPairSync, type KeyPairKeyObjectResult, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Signing } from '../../protocol/vendor.ts';
 
-/**
- * How PayPal signs: RSA over id, time and webhook of the transmission and the CRC32 of the bytes sent. The key pair is
- * created at first use and lives in this process: an event is signed as it is sent and verified a moment later.
- */
-/** In the form of PayPal's URLs; no certificate is fetched, since the same process signs and verifies. */
+/** In the form of PayPal's URLs. No certificate is fetched, because the same process signs and verifies. */
 export const CERTIFICATE_URL = 'https://api.sandbox.paypal.com/v1/notifications/certs/CERT-simulated';
 export const ALGORITHM = 'SHA256withRSA';
 
@@ -15,7 +17,7 @@ const STALE_MS = 600_000;
 
 let made: KeyPairKeyObjectResult | undefined;
 const keyPair = () => {
-  // Short keys suffice, and a longer one would delay the first call.
+  // A short key suffices, and a longer key would delay the first call.
   made ??= generateKeyPairSync('rsa', { modulusLength: 1_024 });
   return made;
 };
@@ -45,8 +47,8 @@ export const paypalSignatureHeaders = ({ raw, slot, at, kind }: Signing): Record
 };
 
 /**
- * By the documents, a signature begins with a letter or digit; one of 32 in Base64 does not, and another id is signed. The
- * key differs in each process, so chance is asked once whatever the key.
+ * PayPal documents that a signature starts with a letter or digit. One in 32 Base64 signatures does not, so another id
+ * is signed then. The key differs in each process, so the id is chosen at random only once.
  */
 const signed = (about: Omit<Transmission, 'id'>, raw: string): { readonly id: string; readonly signature: string } => {
   const drawn = randomUUID();

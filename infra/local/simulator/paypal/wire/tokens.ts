@@ -4,7 +4,7 @@ import type { Unit } from '../../ledger/unit.ts';
 
 /**
  * Our own test values (PayPal's sandbox has test accounts instead): a vault id, a setup token or the payer of an
- * approval. Values whose decline has a reason are cards, as PayPal gives a processor's reason for cards only.
+ * approval. Values whose decline has a reason are cards, because PayPal gives a processor's reason only for cards.
  */
 interface TestSource {
   readonly source: 'paypal' | 'card';
@@ -49,7 +49,7 @@ const sourceOf = (value: string): TestSource | undefined => {
   return later && (value.endsWith('-DECLINE') ? wallet(later) : card(later));
 };
 
-/** @returns a new method with the behaviour of the test value; undefined where it is no test value. */
+/** @returns a new method with the behavior of the test value; undefined if the value is no test value. */
 export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && newMethod(unit, value, found);
@@ -58,7 +58,7 @@ export const methodOfTestValue = (unit: Unit, value: string): LedgerMethod | und
 export const newMethod = (unit: Unit, token: string, made: TestSource): LedgerMethod =>
   unit.documents.methods.put({ ...drafted(unit, token, made), id: unit.newId('method') });
 
-/** Reads a test value like the token of a saved method, and stores nothing. */
+/** Reads a test value as the token of a saved method, and stores nothing. */
 export const tokenOfTestValue = (unit: Unit, value: string): LedgerMethod | undefined => {
   const found = sourceOf(value);
   return found && drafted(unit, value, found);

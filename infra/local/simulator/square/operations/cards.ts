@@ -1,3 +1,5 @@
+/** @module Cards on file. */
+
 import * as z from 'zod';
 import type { LedgerMethod } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
@@ -10,7 +12,6 @@ import { key, readSquareBody, type SquareRequest, type SquareRoute, squareAddres
 import { asksVerification, isBank, isVerified, methodOfSource } from '../wire/tokens.ts';
 import { findSquareCustomer } from './customers.ts';
 
-/** Cards on file. */
 const fields = z.strictObject({
   idempotency_key: key,
   source_id: z.string().min(1).max(16_384),
@@ -54,7 +55,7 @@ const create = ({ call, unit }: SquareRequest): LedgerMethod => {
   return attachMethod(unit, named, customer.id);
 };
 
-/** The card of a payment, which can be stored once. */
+/** The card of a payment. It can be stored once. */
 const methodOfPayment = (unit: Unit, source: string): LedgerMethod | undefined => {
   const charge = unit.documents.charges.get(unit.slot, source);
   const used = charge && unit.documents.methods.get(unit.slot, charge.methodId);

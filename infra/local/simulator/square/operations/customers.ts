@@ -1,3 +1,5 @@
+/** @module Square customer profiles. */
+
 import * as z from 'zod';
 import type { LedgerCustomer } from '../../ledger/documents.ts';
 import { deleteLedgerCustomer } from '../../ledger/methods.ts';
@@ -8,7 +10,6 @@ import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/e
 import { checkLimit, readSquareQuery, sortOrder, squarePage, wholeText } from '../wire/lists.ts';
 import { readSquareBody, type SquareRequest, type SquareRoute, squareAddress } from '../wire/request.ts';
 
-/** Customer profiles. */
 const fields = {
   given_name: characters(300).nullish(),
   family_name: characters(300).nullish(),
@@ -50,7 +51,7 @@ const listFields = z.strictObject({
   sort_order: sortOrder.optional(),
 });
 
-/** Oldest first. Square sorts by name unless the caller wants another order. */
+/** Oldest first. Square sorts by name unless the caller asks for another order. */
 const list = ({ call, unit }: SquareRequest) => {
   const sent = readSquareQuery(call, listFields);
   const found = unit.documents.customers

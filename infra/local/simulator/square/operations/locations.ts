@@ -2,7 +2,7 @@ import { squareNotFound } from '../wire/errors.ts';
 import { LOCATION_CURRENCY, type SquareReply, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 
 const LOCATION = 'LOCAL';
-/** Square's own name of a seller's first location. */
+/** Square's own name for a seller's first location. */
 const MAIN = 'main';
 
 export const locationRoutes: readonly SquareRoute[] = [

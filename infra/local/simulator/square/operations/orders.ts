@@ -1,3 +1,5 @@
+/** @module Orders, which are the ledger's payments before, while and after they are paid. */
+
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
 import { cancelLedgerPayment } from '../../ledger/payments.ts';
@@ -7,11 +9,10 @@ import { orderState, type SquareOrderWire, squareOrderView, squareOrderWire } fr
 import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
 import { money, readSquareBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 
-/** Orders: the ledger's payments before, while and after they are paid. */
 const lineItem = z.strictObject({
   uid: z.string().max(60).optional(),
   name: characters(512).optional(),
-  /** A whole number; a decimal number needs a `quantity_unit`, which the simulator does not offer. */
+  /** A whole number. A decimal number needs a `quantity_unit`, which the simulator does not offer. */
   quantity: z.string().min(1).max(12).regex(/^\d+$/, 'must be a whole number of items'),
   base_price_money: money,
 });
@@ -95,7 +96,7 @@ export const addOrder = (unit: Unit, order: NewOrder): LedgerPayment => {
   return added;
 };
 
-/** Several lines of one order are in one currency. */
+/** All lines of one order have the same currency. */
 const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency' | 'lines'> => {
   const currencies = new Set(items.map(({ base_price_money }) => base_price_money.currency));
   const [currency] = currencies;
@@ -114,7 +115,7 @@ const priced = (items: readonly LineItem[]): Pick<NewOrder, 'amount' | 'currency
   };
 };
 
-/** @throws Refused where the total is more than a payment can have. */
+/** @throws Refused if the total exceeds the maximum of a payment. */
 const totalOf = ({ quantity, base_price_money: { amount } }: LineItem): number => {
   const total = Number(quantity) * amount;
   if (Number.isSafeInteger(total)) return total;
@@ -127,13 +128,13 @@ export const findSquareOrder = (unit: Unit, id: string, field = 'order_id'): Led
   return order;
 };
 
-/** @throws Refused where it is paid, canceled or being paid. */
+/** @throws Refused if the order is paid, canceled or being paid. */
 export const checkOpen = (order: LedgerPayment): void => {
   if (orderState(order) === 'OPEN' && order.status !== 'processing' && order.status !== 'requires_capture') return;
   throw invalidSquareRequest('BAD_REQUEST', `The order is not open: it is ${orderState(order)} or has a tender.`);
 };
 
-/** A sparse update of the version that the caller has read. Lines named by their uid are replaced. */
+/** A sparse update of the version that the caller has read. The given lines replace the order's lines. */
 const update = ({ call, unit, id }: SquareRequest): LedgerPayment => {
   const { order: sent } = readSquareBody(call, changed);
   const order = findSquareOrder(unit, id);

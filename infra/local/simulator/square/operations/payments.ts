@@ -1,3 +1,5 @@
+/** @module Payments. Each payment is one attempt to charge for an order. */
+
 import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
 import { attemptPayment, authenticate, cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
@@ -17,7 +19,6 @@ import {
 import { asksVerification, checkHolder, isVerified, methodOfSource } from '../wire/tokens.ts';
 import { addOrder, checkOpen, findSquareOrder } from './orders.ts';
 
-/** Payments: one attempt each to charge for an order. */
 const fields = z.strictObject({
   source_id: z.string().min(1),
   idempotency_key: key,
@@ -57,7 +58,7 @@ const listFields = z.strictObject({
   limit: wholeText.optional(),
 });
 
-/** Newest first. Square takes a limit above 100 as 100. */
+/** Newest first. Square treats a limit above 100 as 100. */
 const list = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareQuery(call, listFields);
   const from = sent.begin_time === undefined ? 0 : Date.parse(sent.begin_time);
@@ -75,7 +76,7 @@ const list = ({ call, unit }: SquareRequest): SquareReply => {
 
 const MOST_LISTED = 100_000;
 
-/** Square's API cannot ask the customer: it declines such a card, unless the browser's page has verified it. */
+/** Square's API cannot ask the customer, so it declines such a card unless the browser's page has verified it. */
 const create = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareBody(call, fields);
   const order = sent.order_id === undefined ? ownOrder(unit, sent) : findSquareOrder(unit, sent.order_id);

@@ -1,3 +1,5 @@
+/** @module Refunds of payments. Each refund is PENDING first and settles one minute later by the clock. */
+
 import * as z from 'zod';
 import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import { createLedgerRefund, leftOf, refundProblem } from '../../ledger/refunds.ts';
@@ -8,7 +10,6 @@ import { checkLimit, MAX_PAGE, readSquareQuery, sortOrder, squarePage, time, who
 import { key, money, readSquareBody, type SquareReply, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 import { findSquareCharge } from './payments.ts';
 
-/** Refunds of payments. Each refund is PENDING first, and is settled a minute of the clock later. */
 const fields = z.strictObject({
   idempotency_key: key,
   amount_money: money,
@@ -40,13 +41,16 @@ const create = ({ call, unit }: SquareRequest): LedgerRefund => {
   });
 };
 
-/** The ledger shows our id, as the adapter writes it at the end of the text. Square itself does not know it. */
+/**
+ * Finds our id, which the adapter writes at the end of the text, so that the ledger can show it. Square itself does not
+ * know the id.
+ */
 const ourIdIn = (reason: string): Record<string, string> => {
   const [, id] = /\((ref_[0-9a-f]{24})\)$/.exec(reason) ?? [];
   return id === undefined ? {} : { refund_id: id };
 };
 
-/** @throws Refused with Square's code of a payment that cannot be refunded by the amount */
+/** @throws Refused with Square's code if the payment cannot be refunded by the amount */
 const checkRefundable = (unit: Unit, charge: LedgerCharge, amount: number): void => {
   const problem = refundProblem(charge, amount);
   if (problem === 'not_paid' && charge.reserved && charge.status === 'pending') {
@@ -76,7 +80,7 @@ const checkRefundable = (unit: Unit, charge: LedgerCharge, amount: number): void
 
 const MOST_LISTED = 100_000;
 
-/** An inquiry takes no money back, and a dispute that the seller has won gave it again. */
+/** An inquiry takes no money back, and a dispute that the seller won returned the money. */
 const isDisputed = (unit: Unit, charge: LedgerCharge): boolean =>
   unit.documents.disputes
     .list(unit.slot, { holder: charge.paymentId, limit: MOST_LISTED })
@@ -105,7 +109,7 @@ const listFields = z.strictObject({
 });
 type Filter = z.output<typeof listFields>;
 
-/** Square takes a limit above 100 as 100. */
+/** Square treats a limit above 100 as 100. */
 const list = ({ call, unit }: SquareRequest): SquareReply => {
   const sent = readSquareQuery(call, listFields);
   const sortedBy = sent.sort_field === 'CREATED_AT' ? 'createdAt' : 'updatedAt';

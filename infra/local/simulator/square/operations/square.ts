@@ -1,3 +1,5 @@
+/** @module Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
+
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { LedgerIdKind } from '../../ledger/unit.ts';
@@ -13,7 +15,6 @@ import { paymentRoutes } from './payments.ts';
 import { squareRefundRoutes } from './refunds.ts';
 import { squareWebhooks } from './webhooks.ts';
 
-/** Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
 const ROUTES: readonly SquareRoute[] = [
   ...locationRoutes,
   ...squareOrderRoutes,

@@ -38,7 +38,7 @@ export const squareWebhooks: VendorWebhooks = {
   eventsOf: (change, unit) => eventsOf(change, unit),
 };
 
-/** A field that the update has cleared is null in the event. */
+/** A field that the update cleared is null in the event. */
 const updatedCustomer = ({ before, customer }: Extract<Change, { kind: 'customer.updated' }>): SquareObject => {
   const now = squareCustomerView(customer);
   const cleared = CONTACT.filter(
@@ -57,7 +57,7 @@ const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
   return { 'x-square-hmacsha256-signature': signature };
 };
 
-/** The object of `payment.updated` is named `payment`, that of `order.updated` is named `order_updated`. */
+/** `payment.updated` names its object `payment`, but `order.updated` names it `order_updated`. */
 const objectName = (type: string): string => {
   const [subject = type] = type.split('.');
   return subject === 'order' ? type.replace('.', '_') : subject;
@@ -70,7 +70,7 @@ const idIn = (object: unknown): string | undefined => {
   return id ?? order_id;
 };
 
-/** Only an event of a dispute names its location beside the data. */
+/** Only dispute events give the location next to `data`. */
 const locationIn = (object: unknown): string | undefined => located.catch({}).parse(object).location_id;
 
 const located = z.looseObject({ location_id: z.string().optional() });

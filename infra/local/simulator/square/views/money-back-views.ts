@@ -1,3 +1,5 @@
+/** @module Shows the ledger's refunds and disputes as Square's objects. */
+
 import type { DisputeReason } from '../../ledger/behaviours.ts';
 import type { LedgerCharge, LedgerDispute, LedgerRefund } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -5,7 +7,6 @@ import { isoTime } from '../wire/request.ts';
 import { isBank, REJECTS_REFUNDS } from '../wire/tokens.ts';
 import { methodOfCharge, moneyOf, type SquareObject, squareOrderWire } from './views.ts';
 
-/** Refunds and disputes of the ledger as Square's objects. */
 export const squareRefundStatus = (refund: LedgerRefund, unit: Unit): string => {
   switch (refund.status) {
     case 'pending':
@@ -19,7 +20,7 @@ export const squareRefundStatus = (refund: LedgerRefund, unit: Unit): string => 
   }
 };
 
-/** Where the refund goes, as Square names the source of its payment. */
+/** The destination of the refund, in Square's name for the payment's source. */
 export const squareSourceType = (refund: LedgerRefund, unit: Unit): string =>
   isBank(methodOfCharge(chargeOf(refund, unit), unit)) ? 'BANK_ACCOUNT' : 'CARD';
 
@@ -27,7 +28,7 @@ export const squareSourceType = (refund: LedgerRefund, unit: Unit): string =>
 export const squareLocationOf = (document: LedgerRefund | LedgerDispute, unit: Unit): string =>
   squareOrderWire.parse(chargeOf(document, unit).wire).location_id;
 
-/** The order is one of its own, which Square makes for the refund. */
+/** The refund has its own order, which Square makes. */
 export const squareRefundView = (refund: LedgerRefund, unit: Unit): SquareObject => ({
   id: refund.id,
   status: squareRefundStatus(refund, unit),

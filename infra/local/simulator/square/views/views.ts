@@ -1,3 +1,8 @@
+/**
+ * @module Shows the ledger as Square's objects. The ledger's payment is an order here, and its charge a payment.
+ * Fields without a value are left out.
+ */
+
 import * as z from 'zod';
 import type { LedgerCharge, LedgerCustomer, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -5,7 +10,6 @@ import { declineError, issuerCode } from '../wire/errors.ts';
 import { isoTime } from '../wire/request.ts';
 import { isBank } from '../wire/tokens.ts';
 
-/** The ledger in Square's objects: its payment is an order here, its charge a payment. Fields without a value are left out. */
 export type SquareObject = { readonly [field: string]: unknown };
 
 /** Fields of an order that only Square's protocol has. */

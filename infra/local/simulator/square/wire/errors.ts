@@ -1,7 +1,8 @@
+/** @module Square's error bodies: `{errors: [{category, code, detail, field}]}`. */
+
 import type { DeclineReason } from '../../ledger/behaviours.ts';
 import { type Answer, Refused } from '../../protocol/vendor.ts';
 
-/** Square's error bodies: `{errors: [{category, code, detail, field}]}`. */
 type Category =
   | 'API_ERROR'
   | 'AUTHENTICATION_ERROR'
@@ -27,17 +28,17 @@ export const squareError = (
   began,
 });
 
-/** Refused before the operation began: the same key may be used again. */
+/** Refused before the operation began, so the same key may be used again. */
 export const invalidSquareRequest = (code: string, detail: string, field?: string): Refused =>
   refuse(400, { code, detail, field });
 
 export const squareNotFound = (detail: string, field?: string): Refused =>
   refuse(404, { code: 'NOT_FOUND', detail, field });
 
-/** The caller names another version than the object has. */
+/** The caller names a version that is not the object's current version. */
 export const versionConflict = (detail: string): Refused => refuse(409, { code: 'CONFLICT', detail, field: 'version' });
 
-/** The payment cannot be refunded so. */
+/** The payment cannot be refunded with these fields. */
 export const refundError = (code: string, detail: string, field: string): Refused =>
   new Refused(squareError(400, { category: 'REFUND_ERROR', code, detail, field }));
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { invalidSquareRequest } from './errors.ts';
 
-/** Square's lists: fields in the query, and a cursor to the next page. */
+/** Square's lists have fields in the query, and a cursor to the next page. */
 export const wholeText = z.string().regex(/^-?\d{1,9}$/, 'must be a whole number');
 export const time = z.iso.datetime({ offset: true });
 export const sortOrder = z.enum(['ASC', 'DESC']);
@@ -15,7 +15,7 @@ export const readSquareQuery = <T extends z.ZodType>(call: Call, schema: T): z.o
   if (issue?.code === 'unrecognized_keys') {
     const name = issue.keys[0] ?? '';
     const refusal = invalidSquareRequest('UNKNOWN_QUERY_PARAMETER', `Unknown query parameter '${name}'.`, name);
-    // Square may have the parameter.
+    // Square may have the parameter, although the simulator does not.
     throw new Refused({ ...refusal.answer, headers: NOT_OFFERED });
   }
   const field = issue?.path.join('.') ?? '';
@@ -24,7 +24,7 @@ export const readSquareQuery = <T extends z.ZodType>(call: Call, schema: T): z.o
 
 export const MAX_PAGE = 100;
 
-/** @throws Refused where the size of a page is out of Square's range. */
+/** @throws Refused if the page size is out of Square's range. */
 export const checkLimit = (limit: string | undefined): number => {
   const size = Number(limit ?? MAX_PAGE);
   if (size < 1) throw invalidSquareRequest('VALUE_TOO_LOW', '`limit` must not be less than 1.', 'limit');
@@ -37,7 +37,7 @@ export interface Paging {
   readonly cursor: string | undefined;
 }
 
-/** One page of the documents, which are in order. The cursor names the last document of the page. */
+/** One page of the documents, in their order. The cursor names the last document of the page. */
 export const squarePage = <T extends { readonly id: string }>(
   documents: readonly T[],
   { size, cursor }: Paging,

@@ -3,7 +3,7 @@ import type { Unit } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { invalidSquareRequest } from './errors.ts';
 
-/** One call of a route of Square's, within its transaction. */
+/** One call of a Square route, within its transaction. */
 export interface SquareRequest {
   readonly call: Call;
   readonly unit: Unit;
@@ -11,7 +11,7 @@ export interface SquareRequest {
   readonly id: string;
 }
 
-/** An object is answered with 200; an `answer` is an error that still commits (a declined charge). */
+/** An object is returned with 200. An `answer` is an error that still commits (a declined charge). */
 export type SquareReply = { readonly object: object } | { readonly answer: Answer };
 
 export interface SquareRoute {
@@ -20,7 +20,7 @@ export interface SquareRoute {
   readonly run: (request: SquareRequest) => SquareReply;
 }
 
-/** @throws Refused where the body is not JSON. */
+/** @throws Refused if the body is not JSON. */
 const bodyOf = (call: Call): unknown => {
   try {
     return call.body === '' ? {} : JSON.parse(call.body);
@@ -36,7 +36,7 @@ export const readSquareBody = <T extends z.ZodType>(call: Call, schema: T): z.ou
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') ?? '';
   const refusal = invalidSquareRequest(codeOf(issue), `${field || 'body'}: ${issue?.message}`, field || undefined);
-  // Square may have the parameter or the value.
+  // Square may have the parameter or the value, although the simulator does not.
   const isPerhapsOffered = issue?.code === 'unrecognized_keys' || issue?.code === 'invalid_value';
   throw isPerhapsOffered ? new Refused({ ...refusal.answer, headers: NOT_OFFERED }) : refusal;
 };
@@ -56,10 +56,10 @@ const codeOf = (issue: z.core.$ZodIssue | undefined): string => {
   }
 };
 
-/** The one location of the simulated seller takes this currency, counted in its smallest unit. */
+/** The simulated seller's only location accepts this currency, counted in its smallest unit. */
 export const LOCATION_CURRENCY = 'USD';
 
-/** Only the location's currency, and at least 1 of its smallest unit. */
+/** An amount in the location's currency, at least 1 of its smallest unit. */
 export const money = z.strictObject({
   amount: z.int().min(1),
   currency: z.string().refine((code) => code === LOCATION_CURRENCY, {

@@ -1,16 +1,18 @@
+/**
+ * @module Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and our
+ * own (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`), with their behavior for any
+ * prefix.
+ */
+
 import { createHash } from 'node:crypto';
 import { type Behaviour, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
 import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { invalidSquareRequest, spentToken, squareNotFound } from './errors.ts';
 
-/**
- * Square's test values (`cnon:card-nonce-ok`, `ccof:customer-card-id-declined`, `bnon:bank-nonce-ok`) and our own
- * (`…sim-timeout-after`, also as `pm_sim_timeout_after`, `…sim-ok-3-then-lost`), with their behaviour for any prefix.
- */
 const attachesAndFails: Behaviour = { kind: 'declines', reason: 'generic_decline', attaches: true };
 
-/** A failed refund of this card is REJECTED, of any other card it is FAILED. */
+/** A failed refund of this card is REJECTED. A failed refund of any other card is FAILED. */
 export const REJECTS_REFUNDS = 'sim-pending-refund-reject';
 
 const CARDS: Readonly<Record<string, Behaviour>> = {
@@ -88,17 +90,20 @@ const newMethod = (
     setUp: false,
   });
 
-/** The form of the tokens that Square's page in the browser makes once the payer has authenticated. */
+/** The form of the tokens that Square's page in the browser creates once the payer has authenticated. */
 const VERIFICATION = /^verf:[\w:-]+$/;
 
-/** @returns whether the payer has authenticated @throws Refused for a token that Square has not made */
+/**
+ * @returns true if the payer has authenticated
+ * @throws Refused for a token that Square has not created
+ */
 export const isVerified = (token: string | undefined): boolean => {
   if (token === undefined) return false;
   if (VERIFICATION.test(token)) return true;
   throw invalidSquareRequest('INVALID_VALUE', 'The verification token is not valid.', 'verification_token');
 };
 
-/** Does the card wait for its payer's authentication? */
+/** True if the card waits for its payer's authentication. */
 export const asksVerification = ({ behaviour, setUp }: LedgerMethod): boolean =>
   behaviour.kind === 'asks_customer' && !setUp;
 

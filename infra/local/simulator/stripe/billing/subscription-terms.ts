@@ -1,4 +1,4 @@
-/** @module The parameters of a subscription that its creation and its update share. */
+/** @module The parameters that the creation and the update of a subscription share. */
 import * as z from 'zod';
 import type { FirstCharge, Started } from '../../billing/subscriptions.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
@@ -12,7 +12,7 @@ import type { StripeRequest } from '../wire/request.ts';
 import { addPrice, priceData } from './catalog.ts';
 import { discountsField, taxRatesField } from './discounts.ts';
 
-/** `cancel_at` may name the end of the present period instead of a time. */
+/** `cancel_at` may name the end of the current period instead of a time. */
 export const endTime = z.union([choice(['min_period_end', 'max_period_end']), whole]);
 
 export const subscriptionFields = {
@@ -63,7 +63,7 @@ export const firstCharge = (
   }: Pick<Sent, 'payment_behavior' | 'off_session'>,
 ): FirstCharge => ({ attempt: attemptOf(call), onSession: offSession !== true, outcome: OUTCOMES[behavior] });
 
-/** @throws Refused if the first charge must succeed, and did not. */
+/** @throws Refused if the first charge had to succeed and did not. */
 export const paidFor = ({ subscription, declined, asked }: Started, { outcome }: FirstCharge): LedgerSubscription => {
   if (outcome !== 'required' || (!declined && !asked)) return subscription;
   const error = {

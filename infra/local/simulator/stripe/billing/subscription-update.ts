@@ -79,7 +79,7 @@ export const updateStripeSubscription = (request: StripeRequest): LedgerSubscrip
 
 const INCOMPLETE: readonly LedgerSubscription['status'][] = ['incomplete', 'incomplete_expired'];
 
-/** @throws Refused if the subscription is incomplete or has ended: only its metadata can change. */
+/** @throws Refused if the subscription is incomplete or has ended, because only its metadata can change then. */
 const checkChangeable = ({ status }: LedgerSubscription, sent: UpdateFields): void => {
   const others = Object.keys(sent).filter((field) => field !== 'metadata' && field !== 'expand');
   if (others.length === 0) return;
@@ -138,7 +138,7 @@ const checkProration = ({ status }: LedgerSubscription, sent: UpdateFields): voi
   throw new Refused({ ...answer, headers: NOT_OFFERED });
 };
 
-/** Only an empty `cancel_at` clears a date of its own; `cancel_at_period_end: false` leaves it. */
+/** Only an empty `cancel_at` clears a separate end date. `cancel_at_period_end: false` keeps it. */
 const endChanges = (unit: Unit, before: LedgerSubscription, sent: UpdateFields): Partial<LedgerSubscription> => {
   const { cancel_at: cancelAt, cancel_at_period_end: atPeriodEnd } = sent;
   if (cancelAt !== undefined && atPeriodEnd !== undefined) {

@@ -1,4 +1,7 @@
-/** @module Subscriptions of one item, collected automatically, with Stripe's payment behaviors except pending updates. */
+/**
+ * @module Subscriptions of one item, collected automatically, with all of Stripe's payment behaviors except pending
+ * updates.
+ */
 import * as z from 'zod';
 import { methodOf } from '../../billing/invoices.ts';
 import { endSubscription, isLedgerSubscriptionLive } from '../../billing/subscription-end.ts';
@@ -73,7 +76,7 @@ type CreateFields = z.output<typeof createFields>;
 const create = ({ call, unit }: StripeRequest): LedgerSubscription => {
   const sent = readParameters(call, createFields);
   const wanted = newSubscription(unit, sent);
-  // A price of 0 is not charged; any other amount must satisfy the rules of charges.
+  // A price of 0 is not charged. Any other amount must satisfy the rules of charges.
   if (wanted.amount > 0) checkCharge(wanted.amount, wanted.currency);
   const first = firstCharge(call, sent);
   const needsMethod = first.outcome !== 'awaited' && wanted.trialEnd === null && wanted.amount > 0;

@@ -54,13 +54,13 @@ const disputeOf = ({ unit, id }: StripeRequest): LedgerDispute => {
   return found;
 };
 
-/** Evidence by which Stripe's test disputes are won and lost: docs.stripe.com/testing, "Disputes". */
+/** Evidence that wins and loses Stripe's test disputes: docs.stripe.com/testing, "Disputes". */
 const ENDS: ReadonlyMap<unknown, LedgerDispute['status']> = new Map([
   ['winning_evidence', 'won'],
   ['losing_evidence', 'lost'],
 ]);
 
-/** Evidence is submitted to the bank at once unless `submit` is false. */
+/** Evidence is submitted to the bank immediately unless `submit` is false. */
 const answer = (request: StripeRequest): LedgerDispute => {
   const sent = readParameters(request.call, answerFields);
   const { unit } = request;

@@ -1,3 +1,8 @@
+/**
+ * @module Stripe's `expand[]` parameter. `expand[]=latest_charge.payment_intent` replaces ids with objects, up to four
+ * levels deep.
+ */
+
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
 import { couponView, discountView } from '../views/catalog-views.ts';
@@ -9,7 +14,6 @@ import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
 import { invalidStripeRequest } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
 
-/** `expand[]=latest_charge.payment_intent`: replaces ids with objects, up to four levels deep. */
 const MAX_DEPTH = 4;
 
 type Kind =
@@ -64,7 +68,7 @@ export const expanded = (object: StripeObject, paths: readonly string[], unit: U
 interface Expansion {
   readonly path: string;
   readonly unit: Unit;
-  /** The kind of the object, where the object does not name it. */
+  /** The kind of the object, if the object itself does not name it. */
   readonly within?: Kind | undefined;
 }
 

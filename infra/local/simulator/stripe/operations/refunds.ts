@@ -131,7 +131,7 @@ const update = (request: StripeRequest): LedgerRefund => {
   return refund;
 };
 
-/** Stripe cancels only refunds that wait for a step of the payer, and no refund of a card does. */
+/** Stripe cancels only refunds that wait for a step of the payer. No card refund does. */
 const cancel = (request: StripeRequest): never => {
   readParameters(request.call, none);
   const { id, status } = refundOf(request);

@@ -1,3 +1,8 @@
+/**
+ * @module The part of Stripe's search that finds a payment by its metadata: clauses `field:'value'` or
+ * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute, but this one does not.
+ */
+
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
 import { stripePaymentView } from '../views/intent-views.ts';
@@ -5,10 +10,6 @@ import { invalidStripeRequest } from '../wire/errors.ts';
 import { page, pageSize, readParameters, text } from '../wire/parameters.ts';
 import type { StripeObject, StripeRequest } from '../wire/request.ts';
 
-/**
- * The part of Stripe's search that finds a payment by its metadata: clauses `field:'value'` or
- * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute; this one does not.
- */
 const fields = z.strictObject({
   query: text(),
   limit: pageSize.optional(),

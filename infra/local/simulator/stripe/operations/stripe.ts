@@ -1,3 +1,5 @@
+/** @module Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
+
 import { createHash } from 'node:crypto';
 import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
@@ -21,7 +23,6 @@ import { stripeRefundRoutes } from './refunds.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
 import { API_VERSION, stripeWebhooks } from './webhooks.ts';
 
-/** Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
 const ROUTES: readonly StripeRoute[] = [
   ...paymentIntentRoutes,
   ...stripeCustomerRoutes,
@@ -108,7 +109,7 @@ const reusedMessage = (key: string, call: Call, firstPath: string): string =>
     : `Keys for idempotent requests can only be used for the same endpoint they were first used for ('${call.path}' vs ` +
       `'${firstPath}'). Try using a key other than '${key}' if you meant to execute a different request.`;
 
-/** Independent of the order of the fields; a hash, since a body may hold a card number. */
+/** Independent of the order of the fields. It is a hash, because a body may hold a card number. */
 const fingerprintOf = (call: Call): string => {
   const fields = [...new URLSearchParams(call.body)].map(([name, value]) => `${name}=${value}`).sort();
   return createHash('sha256')
@@ -141,7 +142,7 @@ const unknownUrl = (call: Call): Answer => ({
   headers: NOT_OFFERED,
 });
 
-/** The first match wins: `search` comes before `:id`. */
+/** The first match wins, so `search` comes before `:id`. */
 const findRoute = (call: Call): { readonly route: StripeRoute; readonly id: string } | undefined => {
   const parts = call.path.split('/');
   for (const route of ROUTES) {

@@ -10,10 +10,10 @@ import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeCustomerView, stripeMethodView } from '../views/views.ts';
 import type { StripeObject } from '../wire/request.ts';
 
-/** The version that stripe-node 23 speaks: Stripe sends events in the endpoint's own version, not the caller's. */
+/** The version that stripe-node 23 uses. Stripe sends events in the endpoint's own version, not the caller's. */
 export const API_VERSION = '2026-10-28.endive';
 
-/** Past the 300 s that a receiver tolerates. */
+/** Older than the 300 s that a receiver tolerates. */
 const STALE_MS = 600_000;
 
 /** A paid invoice and a changed refund have two events, as at Stripe. */
@@ -110,7 +110,10 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   }));
 };
 
-/** Stripe takes a disputed amount back when the dispute begins, except at an inquiry, and returns it when the seller wins. */
+/**
+ * Stripe takes a disputed amount back when the dispute starts, except for an inquiry, and returns it when the seller
+ * wins.
+ */
 const typesOf = (change: Change): readonly string[] => {
   if (!('dispute' in change)) return [TYPES[change.kind]].flat();
   const moved = fundsEvent('before' in change ? change.before : undefined, change.dispute);
@@ -125,7 +128,7 @@ const fundsEvent = (before: LedgerDispute | undefined, dispute: LedgerDispute): 
 
 const isHeldBack = ({ status, inquiry }: LedgerDispute): boolean => !inquiry && status !== 'won' && status !== 'closed';
 
-/** The events of a payment and its charges are sent in order; so are those of a subscription and its invoices. */
+/** The events of a payment and its charges are sent in order, and so are those of a subscription and its invoices. */
 const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>
   typeof document.wire['subscription'] === 'string' ? document.wire['subscription'] : paymentId;
 

@@ -1,4 +1,4 @@
-/** @module Coupons, discounts and tax rates in Stripe's objects. */
+/** @module Shows coupons, discounts and tax rates as Stripe's objects. */
 import type { LedgerCoupon, LedgerDiscount, LedgerTaxRate } from '../../ledger/billing-documents.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { lower, seconds } from './views.ts';

@@ -131,7 +131,7 @@ const failureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | 
   };
 };
 
-/** A failed authentication has its own code here. */
+/** Here a failed authentication has its own code. */
 const setupFailureView = (failure: LedgerFailure | null, unit: Unit): StripeObject | null => {
   const view = failureView(failure, unit);
   if (view === null || failure?.reason !== 'authentication_failed') return view;
@@ -144,7 +144,7 @@ const setupFailureView = (failure: LedgerFailure | null, unit: Unit): StripeObje
   };
 };
 
-/** 3-D Secure: by redirect where the payment has a return URL. Both forms name the simulator's own page. */
+/** 3-D Secure, by redirect if the payment has a return URL. Both forms link to the simulator's own page. */
 const nextActionOf = (intent: LedgerPayment | LedgerSetup, unit: Unit): StripeObject | null => {
   if (intent.status !== 'requires_action') return null;
   const url = unit.customerPage(intent.id);

@@ -6,7 +6,7 @@ import { taxRateView } from './catalog-views.ts';
 import { findPrice, itemIdOf, orNull } from './subscription-views.ts';
 import { lower, seconds } from './views.ts';
 
-/** In the shape of the newest API version: `parent` holds the subscription, and payments are a list of their own. */
+/** In the shape of the newest API version: `parent` holds the subscription, and the payments are a separate list. */
 export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => ({
   ...UNUSED,
   ...amountsView(invoice),
@@ -149,7 +149,7 @@ interface NumberedLine {
   readonly index: number;
 }
 
-/** Discounts and taxes of the invoice show at its first line. */
+/** The invoice's discounts and taxes show on its first line. */
 const lineView = (invoice: LedgerInvoice, { line, index }: NumberedLine, unit: Unit): StripeObject => {
   const subscription = subscriptionOf(invoice, unit);
   const price = findPrice(line.priceId ?? subscription?.priceId ?? '', unit);

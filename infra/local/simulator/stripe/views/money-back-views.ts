@@ -28,14 +28,14 @@ export const stripeRefundView = (refund: LedgerRefund): StripeObject => ({
   transfer_reversal: null,
 });
 
-/** An inquiry of the bank has words of its own while it is open. `prevented`: settled before it came to a chargeback. */
+/** An open inquiry of the bank has its own statuses. `prevented`: settled before it became a chargeback. */
 const statusOf = ({ status, inquiry }: LedgerDispute): string => {
   if (status === 'won' || status === 'lost') return status;
   if (inquiry) return `warning_${status}`;
   return status === 'closed' ? 'prevented' : status;
 };
 
-/** Whether the disputed charge can be refunded: the bank has not taken the money, or has returned it. */
+/** True if the disputed charge can be refunded, because the bank has not taken the money or has returned it. */
 export const isRefundable = ({ status, inquiry }: LedgerDispute): boolean =>
   status === 'won' || status === 'closed' || (inquiry && status !== 'lost');
 

@@ -1,3 +1,8 @@
+/**
+ * @module Shows the ledger's subscriptions and prices as Stripe's objects, in the shape of the newest API version, in
+ * which the item holds the period.
+ */
+
 import { taxRateOf } from '../../billing/billing.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -5,7 +10,6 @@ import type { StripeObject } from '../wire/request.ts';
 import { taxRateView } from './catalog-views.ts';
 import { lower, seconds } from './views.ts';
 
-/** In the shape of the newest API version: the item holds the period. */
 export const orNull = (at: number | null): number | null => (at === null ? null : seconds(at));
 
 export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: Unit): StripeObject => ({
@@ -84,7 +88,7 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
 const isToEnd = ({ cancelAt, cancelAtPeriodEnd }: LedgerSubscription): boolean =>
   cancelAtPeriodEnd || cancelAt !== null;
 
-/** A subscription has one item, and an invoice one line: their ids derive from it. */
+/** A subscription has one item and an invoice one line, so their ids derive from the subscription or invoice. */
 export const itemIdOf = ({ id }: LedgerSubscription): string => id.replace(/^sub_/, 'si_');
 
 const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject => {
@@ -106,7 +110,7 @@ const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject =>
   };
 };
 
-/** The price of a subscription, or of a line of an invoice. */
+/** The price of a subscription, or of an invoice line. */
 export const findPrice = (priceId: string, unit: Unit): LedgerPrice => {
   const price = unit.documents.prices.get(unit.slot, priceId);
   if (!price) throw new Error(`There is no price ${priceId}`);
@@ -141,7 +145,7 @@ export const priceView = (price: LedgerPrice): StripeObject => ({
   unit_amount_decimal: String(price.amount),
 });
 
-/** The older form of a price, which items still show beside the price. */
+/** The older form of a price, which items still show along with the price. */
 const planView = (price: LedgerPrice): StripeObject => ({
   id: price.id,
   object: 'plan',

@@ -1,7 +1,10 @@
+/**
+ * @module Shows the ledger as Stripe's objects. Other objects appear by their id; `expand` replaces the id with the
+ * object.
+ */
+
 import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';
 import type { StripeObject } from '../wire/request.ts';
-
-/** The ledger in Stripe's objects. Other objects appear by their id; `expand` replaces the id with the object. */
 
 export const seconds = (at: number): number => Math.floor(at / 1_000);
 export const lower = (currency: string): string => currency.toLowerCase();

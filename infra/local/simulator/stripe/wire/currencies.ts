@@ -1,23 +1,24 @@
+/**
+ * @module Stripe's own rules for currencies and amounts, copied from its documentation independently of the service,
+ * so that tests find a mistake in the service's table. Amounts are in Stripe's units.
+ */
+
 import { invalidStripeRequest } from './errors.ts';
 
-/**
- * Stripe's own rules of currencies and amounts, copied from its documentation independently of the service, so that tests
- * find a mistake in the service's table. Amounts are in Stripe's units.
- */
 const TWO_DECIMALS = `
   usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bmd bnd bob brl bsd bwp byn bzd cad cdf chf cny cop crc cve
   czk dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gtq gyd hkd hnl htg huf idr ils inr jmd kes kgs khr kyd kzt lak lbp
   lkr lrd lsl mad mdl mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln qar ron rsd
   rub sar sbd scr sek sgd shp sle sos srd szl thb tjs top try ttd twd tzs uah uyu uzs wst xcd xcg yer zar zmw`;
-/** One unit is Stripe's 1. */
+/** One unit of the currency is Stripe's 1. */
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
-/** Zero decimals today, but still written with two, which must be 00. */
+/** Zero decimals today, but still written with two decimals, which must be 00. */
 const ALWAYS_00 = 'isk ugx';
-/** Three decimals, of which the last must be 0. */
+/** Three decimals, the last of which must be 0. */
 const THREE_DECIMALS = 'bhd jod kwd omr tnd';
 
 interface Rule {
-  /** One unit of the currency as an amount of Stripe's. */
+  /** One unit of the currency in Stripe's units. */
   readonly perUnit: number;
   readonly multipleOf: number;
   /** One unit of the currency in ISO 4217 minor units. */
@@ -33,13 +34,13 @@ const each = (codes: string, rule: Rule): [string, Rule][] =>
 const RULES: ReadonlyMap<string, Rule> = new Map([
   ...each(TWO_DECIMALS, { perUnit: 100, multipleOf: 1, minorPerUnit: 100 }),
   ...each(ZERO_DECIMALS, { perUnit: 1, multipleOf: 1, minorPerUnit: 1 }),
-  // ISO writes the ariary with two decimals; Stripe takes none.
+  // ISO 4217 gives the ariary two decimals, but Stripe accepts none.
   ...each('mga', { perUnit: 1, multipleOf: 1, minorPerUnit: 100 }),
   ...each(ALWAYS_00, { perUnit: 100, multipleOf: 100, minorPerUnit: 1 }),
   ...each(THREE_DECIMALS, { perUnit: 1_000, multipleOf: 10, minorPerUnit: 1_000 }),
 ]);
 
-/** Minimum charges as Stripe documents them: in whole units and hundredths. */
+/** Minimum charges as Stripe documents them, in whole units and hundredths. */
 const LEAST: Readonly<Record<string, string>> = {
   USD: '0.50',
   AED: '2.00',
@@ -73,7 +74,7 @@ const USUAL_DIGITS = 8;
 
 export const mostAmount = (currency: string): number => 10 ** (MOST_DIGITS[currency.toUpperCase()] ?? USUAL_DIGITS) - 1;
 
-/** @throws Refused where Stripe does not accept the currency. */
+/** @throws Refused if Stripe does not accept the currency. */
 export const checkCurrency = (currency: string): string => {
   const code = currency.toUpperCase();
   if (RULES.has(code)) return code;
@@ -103,7 +104,7 @@ export const checkAmount = (amount: number, currency: string, param = 'amount'):
   return amount;
 };
 
-/** @throws Refused where Stripe cannot charge the amount. */
+/** @throws Refused if Stripe cannot charge the amount. */
 export const checkCharge = (amount: number, currency: string, param = 'amount'): number => {
   checkAmount(amount, currency, param);
   const { multipleOf } = ruleOf(currency);

@@ -24,11 +24,11 @@ const invalid = (fields: Omit<ErrorFields, 'type'> & { message: string }): Error
   ...fields,
 });
 
-/** Refused before the operation began: the same key may be used again. */
+/** Refused before the operation began, so the same key may be used again. */
 export const invalidStripeRequest = (fields: Omit<ErrorFields, 'type'> & { message: string }, status = 400): Refused =>
   new Refused(stripeError(status, invalid(fields), false));
 
-/** Refused during the operation: the answer is stored under the idempotency key. */
+/** Refused during the operation, so the response is stored under the idempotency key. */
 export const refusedOperation = (fields: Omit<ErrorFields, 'type'> & { message: string }): Refused =>
   new Refused(stripeError(400, invalid(fields), true));
 
@@ -44,7 +44,10 @@ export const missingReturnUrl = (intent: 'PaymentIntent' | 'SetupIntent'): Refus
 
 const PATH_PARAMETERS: readonly string[] = ['id', 'intent'];
 
-/** `kind` as Stripe names it: payment_intent, PaymentMethod, customer … In a parameter it is a 400, in the path a 404. */
+/**
+ * `kind` is Stripe's name: payment_intent, PaymentMethod, customer … A missing object is a 400 in a parameter and a 404
+ * in the path.
+ */
 export const stripeNotFound = (kind: string, id: string, param: string): Refused =>
   invalidStripeRequest(
     { code: 'resource_missing', message: `No such ${kind}: '${id}'`, param },
@@ -99,7 +102,7 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
   },
 };
 
-/** A payment that waits for its customer, in an operation that needs it to succeed. */
+/** The payment waits for its customer, but the operation needs it to succeed. */
 export const actionRequired = (of: 'subscription' | 'invoice'): ErrorFields => ({
   type: 'card_error',
   code: `${of}_payment_intent_requires_action`,

@@ -23,7 +23,7 @@ export const parseForm = (parameters: URLSearchParams): StripeForm => {
   return formOf(root);
 };
 
-/** `a[b][]` has the keys a, b and ''. Each search starts behind the last bracket, so that the time is linear. */
+/** `a[b][]` has the keys a, b and ''. Each search starts after the last bracket, so the time is linear. */
 const keysOf = (name: string): string[] => {
   const head = name.indexOf('[');
   if (head <= 0) return [name];

@@ -1,9 +1,10 @@
+/** @module The fields of Stripe's PaymentIntent requests. Unknown fields are refused, as at Stripe. */
+
 import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
 import { methodData } from './method-data.ts';
 import { anything, choice, clearable, descriptorText, expand, flag, metadata, text, whole } from './parameters.ts';
 
-/** The fields of Stripe's PaymentIntent requests. Unknown fields are refused, as at Stripe. */
 const usage = choice(['off_session', 'on_session']);
 
 const ignored = {
@@ -29,7 +30,7 @@ const common = {
   expand: expand.optional(),
 };
 
-/** Stripe refuses a whole descriptor for cards, which every payment of the simulator may be paid with. */
+/** Stripe refuses a whole descriptor for cards, and every payment of the simulator may be paid with a card. */
 const descriptors = {
   statement_descriptor: text(22)
     .refine(() => false, {

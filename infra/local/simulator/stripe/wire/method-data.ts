@@ -1,3 +1,5 @@
+/** @module Payment methods in requests: an id, a test value, a token, or a card number, which a test account allows. */
+
 import * as z from 'zod';
 import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -6,7 +8,6 @@ import { invalidStripeRequest, stripeError, stripeNotFound } from './errors.ts';
 import { anything, choice, clearable, mergeMetadata, metadata, stripeAddress, text, whole } from './parameters.ts';
 import { cardOfMethodId, cardOfNumber, cardOfToken, fingerprintOf, type TestCard } from './tokens.ts';
 
-/** Payment methods in requests: an id, a test value, a token, or (as a test account allows) a card number. */
 export const billingDetails = z.strictObject({
   name: clearable().optional(),
   email: clearable().optional(),
@@ -74,7 +75,7 @@ export const findStripeCustomer = (unit: Unit, id: string, param: string): Ledge
   return customer;
 };
 
-/** @throws Refused where the method cannot be used for this customer's payment. */
+/** @throws Refused if the method cannot be used for this customer's payment. */
 export const checkUsable = (method: LedgerMethod, customerId: string | null): LedgerMethod => {
   if (method.spent) {
     throw invalidStripeRequest({

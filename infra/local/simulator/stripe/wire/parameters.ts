@@ -1,10 +1,11 @@
+/** @module The types of the fields in Stripe's forms, with Stripe's error messages. */
+
 import * as z from 'zod';
 import { type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { characters } from '../../state/characters.ts';
 import { invalidStripeRequest } from './errors.ts';
 import { type FormValue, parseForm, type StripeForm } from './form.ts';
 
-/** The types of the fields in Stripe's forms, with Stripe's error messages. */
 const LONG = 5_000;
 
 const problem = (code: string, message: (input: unknown) => string) => ({
@@ -12,9 +13,9 @@ const problem = (code: string, message: (input: unknown) => string) => ({
   params: { code },
 });
 
-/** A text that cannot be unset. */
+/** A string that cannot be unset. */
 export const text = (max = LONG) => characters(max).min(1);
-/** A text that an empty string unsets. */
+/** A string that an empty string unsets. */
 export const clearable = (max = LONG) => characters(max).transform((value) => (value === '' ? null : value));
 
 export const whole = z
@@ -43,7 +44,7 @@ export const flag = z
 
 export const choice = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values);
 
-/** An empty value deletes its key, an empty string all keys. */
+/** An empty value deletes its key. An empty string deletes all keys. */
 export const metadata = z.union([z.literal(''), z.record(z.string().min(1).max(40), z.string().max(500))]);
 export const expand = z.array(z.string().max(200)).max(20);
 
@@ -95,7 +96,7 @@ export const page = {
   expand: expand.optional(),
 };
 
-/** @throws Refused with Stripe's error of the first problem. */
+/** @throws Refused with Stripe's error for the first problem. */
 export const readParameters = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
   const form = formOf(call);
   const parsed = schema.safeParse(form);
@@ -159,7 +160,7 @@ const refusalOf = (form: StripeForm, issue: z.core.$ZodIssue | undefined) => {
   return issue.code === 'invalid_value' ? perhapsOffered(refusal) : refusal;
 };
 
-/** Stripe may have the parameter or the value. */
+/** Stripe may have the parameter or the value, although the simulator does not. */
 const perhapsOffered = ({ answer }: Refused): Refused => new Refused({ ...answer, headers: NOT_OFFERED });
 
 const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {

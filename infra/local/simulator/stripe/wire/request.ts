@@ -16,13 +16,13 @@ export interface StripeRequest {
   readonly id: string;
 }
 
-/** An object is answered with 200; an `answer` is an error that still commits (a declined charge). */
+/** An object is returned with 200. An `answer` is an error that still commits (a declined charge). */
 export type StripeReply = { readonly object: StripeObject } | { readonly answer: Answer };
 
 export interface StripeRoute {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** May be called with the publishable key. */
+  /** True if the route may be called with the publishable key. */
   readonly browser?: boolean;
   readonly run: (request: StripeRequest) => StripeReply;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Behaviour, type DisputeReason, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
 
-/** Stripe's test values and our own (`pm_sim_…`): the card of each, and its behaviour. */
+/** Stripe's test values and our own (`pm_sim_…`), with the card of each and its behavior. */
 export interface TestCard {
   /** Without its prefix `pm_card_`, `pm_` or `tok_`. */
   readonly token: string;
@@ -87,7 +87,7 @@ export const cardOfMethodId = (id: string): TestCard | undefined => {
 export const cardOfToken = (token: string): TestCard | undefined =>
   token.startsWith('tok_') ? cardNamed(token.slice('tok_'.length)) : undefined;
 
-/** Any valid card number; a number that is no test value is a card that succeeds. */
+/** Any valid card number. A number that is no test value is a card that succeeds. */
 export const cardOfNumber = (number: string): TestCard | undefined =>
   BY_NUMBER.get(number) ??
   (passesLuhn(number) ? { ...visa('number', number, succeeds), brand: brandOf(number) } : undefined);
