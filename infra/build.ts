@@ -13,10 +13,10 @@ export const DEFAULT_ID = 'api.default';
 
 export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id }) => id).concat(DEFAULT_ID);
 
-export const ROOT = resolve(import.meta.dirname, '..');
+export const PROJECT_ROOT = resolve(import.meta.dirname, '..');
 
 /** Separate folders, so that each can be rewritten without touching the other. */
-export const FUNCTIONS_FOLDER = join(ROOT, 'dist', 'functions');
+export const FUNCTIONS_FOLDER = join(PROJECT_ROOT, 'dist', 'functions');
 
 export interface Bundle {
   readonly id: string;
@@ -38,7 +38,7 @@ const PLUGINS: Plugin[] = [madeModules];
 
 /** Of every function. */
 export const OPTIONS = {
-  absWorkingDir: ROOT,
+  absWorkingDir: PROJECT_ROOT,
   bundle: true,
   minify: true,
   metafile: true,
@@ -66,7 +66,7 @@ export const OPTIONS = {
  * @throws if an entry of the catalogue has no file, or does not build.
  */
 export const build = async (outDir: string, ids = entryIds): Promise<readonly Bundle[]> => {
-  const missing = ids.filter((id) => !existsSync(join(ROOT, entryFile(id))));
+  const missing = ids.filter((id) => !existsSync(join(PROJECT_ROOT, entryFile(id))));
   if (missing.length > 0) throw new Error(`no file for the entries of ${missing.join(', ')}`);
   rmSync(outDir, { recursive: true, force: true });
   const bundles: Bundle[] = [];
@@ -76,7 +76,7 @@ export const build = async (outDir: string, ids = entryIds): Promise<readonly Bu
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
       const { metafile } = await esbuild({
         ...OPTIONS,
-        stdin: { contents: startOf(id), resolveDir: ROOT },
+        stdin: { contents: startOf(id), resolveDir: PROJECT_ROOT },
         entryNames: 'index',
         outdir: join(resolve(outDir), id),
       });
@@ -99,7 +99,7 @@ const startOf = (id: string): string => `
 /** What the function never loads is removed: esbuild writes a file also for an import in code that it leaves out. */
 const removeUnused = ({ outputs }: Metafile): void => {
   const used = loaded(outputs, indexOf(outputs), EVER);
-  for (const file of Object.keys(outputs)) if (!used.has(file.replace(/\.map$/, ''))) rmSync(join(ROOT, file));
+  for (const file of Object.keys(outputs)) if (!used.has(file.replace(/\.map$/, ''))) rmSync(join(PROJECT_ROOT, file));
 };
 
 const bundleOf = (id: string, { outputs }: Metafile): Bundle => {

@@ -8,7 +8,7 @@ import { build as esbuild, type PluginBuild } from 'esbuild';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { build, OPTIONS, ROOT } from '../../infra/build.ts';
+import { build, OPTIONS, PROJECT_ROOT } from '../../infra/build.ts';
 import { gatewayRequest } from '../bench/gateway-request.ts';
 import { withHost } from '../flow/host.ts';
 import { temporaryFolder } from './synthesized.ts';
@@ -39,7 +39,7 @@ const loadsOfPlugins = async (): Promise<readonly Load[]> => {
 };
 
 const statementsOf = (file: string): readonly ts.Statement[] =>
-  ts.createSourceFile(file, readFileSync(join(ROOT, file), 'utf8'), ts.ScriptTarget.Latest).statements;
+  ts.createSourceFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'), ts.ScriptTarget.Latest).statements;
 
 const isDefinition = (statement: ts.Statement): boolean =>
   ts.isImportDeclaration(statement)
@@ -49,22 +49,22 @@ const isDefinition = (statement: ts.Statement): boolean =>
 describe('the build', () => {
   test('loads every file that exists as it is', async () => {
     const loads = await loadsOfPlugins();
-    const files = globSync(SOURCES, { cwd: ROOT }).map((file) => resolve(ROOT, file));
+    const files = globSync(SOURCES, { cwd: PROJECT_ROOT }).map((file) => resolve(PROJECT_ROOT, file));
     const changed: string[] = [];
     for (const file of files)
-      for (const load of loads) if ((await load(file)) !== undefined) changed.push(relative(ROOT, file));
+      for (const load of loads) if ((await load(file)) !== undefined) changed.push(relative(PROJECT_ROOT, file));
     expect({ changed, isComplete: files.length > 2_000 }).toEqual({ changed: [], isComplete: true });
   });
 
   test('may leave out a file of which nothing is used: a file does nothing when it is loaded but define its constants', () => {
-    const files = globSync('{functions,shared}/**/*.ts', { cwd: ROOT, exclude: ['functions/console/web/**'] });
+    const files = globSync('{functions,shared}/**/*.ts', { cwd: PROJECT_ROOT, exclude: ['functions/console/web/**'] });
     const doing = files.filter((file) => !statementsOf(file).every(isDefinition));
     expect({ doing, isComplete: files.length > 500 }).toEqual({ doing: [], isComplete: true });
   });
 
   test('has no plugin but those that are tested here', () => {
-    const files = globSync('infra/**/*.ts', { cwd: ROOT });
-    const plugins = files.filter((file) => /\bonLoad\b|\bonEnd\b/.test(readFileSync(join(ROOT, file), 'utf8')));
+    const files = globSync('infra/**/*.ts', { cwd: PROJECT_ROOT });
+    const plugins = files.filter((file) => /\bonLoad\b|\bonEnd\b/.test(readFileSync(join(PROJECT_ROOT, file), 'utf8')));
     expect(plugins).toEqual([join('infra', 'stage', 'made-modules.ts')]);
     expect(OPTIONS.plugins.map(({ name }) => name)).toEqual(['made-modules']);
   });
@@ -128,7 +128,7 @@ describe('a function that esbuild bundles with its own defaults', () => {
 
   test('gives the responses of the deployed function and of the local host', async () => {
     const plain = join(folder, 'plain', 'index.mjs');
-    const entry = join(ROOT, 'functions', 'payments', 'create-intent.ts');
+    const entry = join(PROJECT_ROOT, 'functions', 'payments', 'create-intent.ts');
     await esbuild({
       entryPoints: [entry],
       outfile: plain,
