@@ -1,3 +1,4 @@
+/** @module Bundles the functions as they are deployed, by esbuild's own options: what runs is what one reads. */
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
