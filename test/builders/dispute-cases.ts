@@ -80,7 +80,7 @@ export const DISPUTE_CASES: Readonly<Record<string, Case>> = {
   [ASKED]: { broken: refunded('under_review', undefined), sound: refunded('under_review', true) },
 };
 
-const atPaypal = (here: HistoryJson, ledger: HistoryJson): History =>
+const atPayPal = (here: HistoryJson, ledger: HistoryJson): History =>
   disputed({ providerId: 'provider_b', ...here }, { provider: 'provider_b', ...ledger });
 
 export const MORE_DISPUTE_CASES: readonly (readonly [what: string, sentence: string, Case])[] = [
@@ -94,7 +94,7 @@ export const MORE_DISPUTE_CASES: readonly (readonly [what: string, sentence: str
     FIELDS,
     {
       broken: disputed({ reason: 'duplicate' }),
-      sound: atPaypal({ reason: 'unauthorised' }, {}),
+      sound: atPayPal({ reason: 'unauthorised' }, {}),
     },
   ],
   [
@@ -102,7 +102,7 @@ export const MORE_DISPUTE_CASES: readonly (readonly [what: string, sentence: str
     FIELDS,
     {
       broken: disputed({ ...LOST, evidenceDueBy: undefined }, LOST),
-      sound: atPaypal({ ...LOST, reason: 'unauthorised', evidenceDueBy: undefined }, LOST),
+      sound: atPayPal({ ...LOST, reason: 'unauthorised', evidenceDueBy: undefined }, LOST),
     },
   ],
   ['no event at all', LAST_WORD, { broken: disputed(), sound: disputed({}, {}, [OPENED]) }],

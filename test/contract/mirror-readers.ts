@@ -1,8 +1,8 @@
 /** @module What the adapters read of the objects that docs/mirror.md lists, and what each status becomes. */
 import type Stripe from 'stripe';
 import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
-import { readPaypalDispute, readPaypalRefund } from '../../shared/providers/paypal/refunds.ts';
-import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
+import { readPayPalDispute, readPayPalRefund } from '../../shared/providers/paypal/refunds.ts';
+import { readPayPalOrder } from '../../shared/providers/paypal/report.ts';
 import {
   captureNameSchema,
   captureSchema,
@@ -241,7 +241,7 @@ const paypalOrder = (status: string, captures: readonly string[]) => ({
   purchase_units: [{ amount: MONEY, payments: { captures: captures.map((one) => ({ id: 'C1', status: one })) } }],
 });
 const paypalDispute = (status: string, outcome_code?: string) =>
-  readPaypalDispute({
+  readPayPalDispute({
     dispute_id: 'D',
     create_time: AT,
     status,
@@ -276,11 +276,11 @@ const STATUSES: Readonly<Record<string, (value: string) => readonly string[] | P
     ...statusIn(await owing(status)),
   ],
   'Stripe: Invoice.status': (status) => invoicesOf(status).map((one) => readStripeInvoice(one).status),
-  'PayPal: Order.status': (status) => KNOWN.map((known) => readPaypalOrder(paypalOrder(status, []), known).status),
+  'PayPal: Order.status': (status) => KNOWN.map((known) => readPayPalOrder(paypalOrder(status, []), known).status),
   'PayPal: Capture.status': (status) =>
-    KNOWN.map((known) => readPaypalOrder(paypalOrder('COMPLETED', [status]), known).status),
+    KNOWN.map((known) => readPayPalOrder(paypalOrder('COMPLETED', [status]), known).status),
   'PayPal: Refund.status': (status) => [
-    readPaypalRefund({ id: 'R', status, amount: MONEY, create_time: AT })?.status ?? 'unreadable',
+    readPayPalRefund({ id: 'R', status, amount: MONEY, create_time: AT })?.status ?? 'unreadable',
   ],
   'PayPal: Dispute.status': (status) =>
     ['RESOLVED_SELLER_FAVOUR', 'ACCEPTED', 'NONE'].map((code) => paypalDispute(status, code)?.status ?? 'unreadable'),

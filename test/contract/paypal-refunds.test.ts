@@ -111,7 +111,7 @@ const ledger = () =>
     'GET',
     `/ledger?payment_id=${PAYMENT_ID}`,
   );
-const atPaypal = (amount?: number, status?: string) =>
+const atPayPal = (amount?: number, status?: string) =>
   rig.control<LedgerRow>('POST', `/payments/${PAYMENT_ID}/refunds`, { amount, status });
 const dispute = (wish: object = {}) => rig.control<LedgerRow>('POST', `/payments/${PAYMENT_ID}/disputes`, wish);
 const move = (kind: 'refunds' | 'disputes', id: string, status: string) =>
@@ -328,11 +328,11 @@ describe('the disputes of a PayPal payment', () => {
     [{ status: 'won' }, 'won', 'RESOLVED'],
     [{ status: 'lost' }, 'lost', 'RESOLVED'],
     [{ status: 'closed' }, 'closed', 'RESOLVED'],
-  ])('have, for a dispute raised as %j, our status %s and PayPal’s status %s', async (wish, status, atPaypalStatus) => {
+  ])('have, for a dispute raised as %j, our status %s and PayPal’s status %s', async (wish, status, atPayPalStatus) => {
     const payment = await pay();
     expect(await disputes(payment)).toEqual([]);
     const raised = await dispute({ ...wish, amount: 1_900, reason: 'product_not_received' });
-    const isOpen = atPaypalStatus !== 'RESOLVED';
+    const isOpen = atPayPalStatus !== 'RESOLVED';
     expect(await disputes(payment)).toEqual([
       {
         disputeId: raised.id,
@@ -346,7 +346,7 @@ describe('the disputes of a PayPal payment', () => {
         reportedAt: rig.clock.now() + ('status' in wish ? 1 : 0),
       },
     ]);
-    expect((await sentEvents()).map((event) => bodyOf(event).resource.status)).toContain(atPaypalStatus);
+    expect((await sentEvents()).map((event) => bodyOf(event).resource.status)).toContain(atPayPalStatus);
   });
 
   it('include every dispute of the capture from all pages, oldest first, and no dispute of another capture', async () => {
@@ -496,7 +496,7 @@ describe('a PayPal event', () => {
 
   it('is refused if it cannot be read', async () => {
     await pay();
-    await atPaypal();
+    await atPayPal();
     await dispute();
     const [refunded, disputed] = (await sentEvents()).map(bodyOf);
     expect([refunded.event_type, disputed.event_type]).toEqual([
@@ -515,7 +515,7 @@ describe('a PayPal event', () => {
 
   it('triggers a read of the refunds at PayPal if it names the capture of an unreadable refund', async () => {
     const { paymentId } = await pay();
-    await atPaypal();
+    await atPayPal();
     const [refunded] = (await sentEvents()).map(bodyOf);
     for (const field of ['amount', 'status', 'create_time']) {
       const event = read({ ...refunded, resource: { ...refunded.resource, [field]: undefined } });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { HOUR } from '../../shared/core/time.ts';
 import type { ConfirmIntent, KnownPayment, ProviderPayment } from '../../shared/providers/payment-port.ts';
-import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
+import { readPayPalOrder } from '../../shared/providers/paypal/report.ts';
 import { paypalOrderSchema } from '../../shared/providers/paypal/schemas.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
@@ -309,7 +309,7 @@ describe('an order with a saved method', () => {
     for (const status of ['PARTIALLY_REFUNDED', 'REFUNDED']) {
       const order = JSON.parse(calls(`/orders/${made.intentId}`).at(-1)?.answered ?? '{}');
       order.purchase_units[0].payments.captures[0].status = status;
-      const report = readPaypalOrder(paypalOrderSchema.parse(order), { status: 'succeeded', method: 'SIM-OK' });
+      const report = readPayPalOrder(paypalOrderSchema.parse(order), { status: 'succeeded', method: 'SIM-OK' });
       expect(report).toMatchObject({ status: 'succeeded', isRefunded: true });
     }
   });

@@ -5,7 +5,7 @@ import { parseSettings } from '../../shared/core/settings.ts';
 import type { KnownPayment } from '../../shared/providers/payment-port.ts';
 import { centsOf, paypalMoney } from '../../shared/providers/paypal/amounts.ts';
 import { openPayPal, openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
-import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
+import { readPayPalOrder } from '../../shared/providers/paypal/report.ts';
 import type { Order } from '../../shared/providers/paypal/schemas.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
@@ -52,7 +52,7 @@ describe('the status of a PayPal order', () => {
     ['SOMETHING_NEW', 'processing'],
     ['constructor', 'processing'],
   ])('is derived from the capture %s as %s, because the order alone proves nothing', (status, expected) => {
-    expect(readPaypalOrder(order('COMPLETED', [capture('C1', status)]), known('processing'))).toMatchObject({
+    expect(readPayPalOrder(order('COMPLETED', [capture('C1', status)]), known('processing'))).toMatchObject({
       status: expected,
       intentId: 'O1',
       paymentId: 'C1',
@@ -61,7 +61,7 @@ describe('the status of a PayPal order', () => {
   });
 
   test('is not settled by a completed order without a capture', () => {
-    expect(readPaypalOrder(order('COMPLETED'), known('processing'))).toMatchObject({
+    expect(readPayPalOrder(order('COMPLETED'), known('processing'))).toMatchObject({
       status: 'processing',
       paymentId: 'O1',
     });
@@ -73,7 +73,7 @@ describe('the status of a PayPal order', () => {
     [['DECLINED', 'DECLINED'], 'C2', 'failed'],
   ])('is decided among the captures %j by %s: %s', (statuses, paymentId, status) => {
     const captures = statuses.map((one, index) => capture(`C${index + 1}`, one));
-    expect(readPaypalOrder(order('COMPLETED', captures), known('processing'))).toMatchObject({ paymentId, status });
+    expect(readPayPalOrder(order('COMPLETED', captures), known('processing'))).toMatchObject({ paymentId, status });
   });
 
   test.each<[string, KnownPayment['status'], string | undefined, string]>([
@@ -95,7 +95,7 @@ describe('the status of a PayPal order', () => {
   ])(
     'is derived from the order %s, the record %s and the method %s as %s',
     (...[status, recorded, method, expected]) => {
-      const report = readPaypalOrder(order(status), known(recorded, method));
+      const report = readPayPalOrder(order(status), known(recorded, method));
       expect(report.status).toBe(expected);
       expect(report.awaitsCapture).toBe(status === 'APPROVED' && expected === 'pending' ? true : undefined);
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
 import { DAY, iso } from '../../shared/core/time.ts';
-import type { PaypalExchange } from '../../shared/providers/paypal/outcome.ts';
+import type { PayPalExchange } from '../../shared/providers/paypal/outcome.ts';
 import { openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
 import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
 import { logLines } from '../builders/log-lines.ts';
@@ -18,11 +18,11 @@ const HEADERS = {
 
 /** A verifier whose calls to PayPal get this answer. */
 const service = (answer: unknown = VALID, baseUrl = '', webhookId = 'W1') => {
-  const calls: Parameters<PaypalExchange>[0][] = [];
-  const exchange = (async (call: Parameters<PaypalExchange>[0]) => {
+  const calls: Parameters<PayPalExchange>[0][] = [];
+  const exchange = (async (call: Parameters<PayPalExchange>[0]) => {
     calls.push(call);
     return answer;
-  }) as unknown as PaypalExchange;
+  }) as unknown as PayPalExchange;
   const verifier = webhookVerifier({ exchange, webhookId, baseUrl });
   const verify = (
     headers: Readonly<Record<string, string>> = {},

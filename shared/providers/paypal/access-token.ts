@@ -6,9 +6,9 @@
 
 import * as z from 'zod/mini';
 import type { Exchanged, HttpClient, HttpRequest } from '../vendor-http.ts';
-import type { PaypalExchange } from './outcome.ts';
+import type { PayPalExchange } from './outcome.ts';
 
-export interface PaypalClient {
+export interface PayPalClient {
   readonly id: string;
   readonly secret: string;
 }
@@ -21,7 +21,7 @@ interface Token {
   readonly until: number;
 }
 
-export const withAccessToken = (http: HttpClient, client: PaypalClient): PaypalExchange => {
+export const withAccessToken = (http: HttpClient, client: PayPalClient): PayPalExchange => {
   let kept: Token | undefined;
   let buying: Promise<Exchanged<Token>> | undefined;
 

@@ -8,7 +8,7 @@ import { amountsBy, currencyTable } from '../currencies.ts';
 import type { Amount } from '../payment-port.ts';
 
 /** An amount in PayPal's format, as a decimal string in the major unit. */
-export interface PaypalMoney {
+export interface PayPalMoney {
   readonly currency_code: string;
   readonly value: string;
 }
@@ -33,7 +33,7 @@ export const PAYPAL_CURRENCIES = currencyTable(
 export const paypalAmounts = amountsBy(PAYPAL_CURRENCIES);
 
 /** @returns undefined if PayPal cannot express the amount, such as 12.34 HUF or an amount in an unsupported currency */
-export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
+export const paypalMoney = (amount: Amount): PayPalMoney | undefined => {
   const units = paypalAmounts.toProvider(amount);
   const digits = PAYPAL_CURRENCIES.get(amount.currency)?.digits;
   if (units === undefined || digits === undefined) return undefined;
@@ -46,11 +46,11 @@ export const paypalMoney = (amount: Amount): PaypalMoney | undefined => {
  * Converts PayPal's amount exactly to ISO 4217 minor units. A value between two units stays a fraction and matches no
  * record; undefined for an invalid currency.
  */
-export const centsOf = ({ currency_code: currency, value }: PaypalMoney): number | undefined =>
+export const centsOf = ({ currency_code: currency, value }: PayPalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;
 
 /** ISO 4217 minor units of a refunded or disputed amount; undefined unless it is a whole number above zero. */
-export const wholeCentsOf = (money: PaypalMoney): number | undefined => {
+export const wholeCentsOf = (money: PayPalMoney): number | undefined => {
   const cents = centsOf(money);
   return cents !== undefined && Number.isSafeInteger(cents) && cents > 0 ? cents : undefined;
 };

@@ -8,7 +8,7 @@ import { secondsOf, wordTable } from '../adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../event-port.ts';
 import { centsOf } from './amounts.ts';
-import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './refunds.ts';
+import { chargedAsOf, disputedCaptures, readPayPalDispute, readPayPalRefund } from './refunds.ts';
 import { paypalFailure } from './report.ts';
 import {
   captureSchema,
@@ -122,7 +122,7 @@ const refundSaid = (rawType: string, resource: unknown): Said | undefined => {
   const [capture] = chargedAs;
   if (!REFUND_EVENTS.includes(rawType) || capture === undefined) return undefined;
   const parsed = paypalRefundSchema.safeParse(resource).data;
-  const refund = parsed && parsed.id !== capture ? readPaypalRefund(parsed) : undefined;
+  const refund = parsed && parsed.id !== capture ? readPayPalRefund(parsed) : undefined;
   return refund
     ? { type: 'refund.updated', object: { ...NO_OBJECT, id: refund.refundId, chargedAs, refund } }
     : { type: 'charge.refunded', object: { ...NO_OBJECT, id: capture, chargedAs } };
@@ -137,7 +137,7 @@ const DISPUTE_EVENTS: readonly string[] = [
 const disputeSaid = (rawType: string, resource: unknown): Said | undefined => {
   const parsed = paypalDisputeSchema.safeParse(resource).data;
   if (!DISPUTE_EVENTS.includes(rawType) || !parsed) return undefined;
-  const [dispute, chargedAs] = [readPaypalDispute(parsed), disputedCaptures(parsed)];
+  const [dispute, chargedAs] = [readPayPalDispute(parsed), disputedCaptures(parsed)];
   if (!dispute || chargedAs.length === 0) return undefined;
   return { type: 'dispute.updated', object: { ...NO_OBJECT, id: dispute.disputeId, chargedAs, dispute } };
 };

@@ -18,13 +18,13 @@ import {
   type UpdateIntent,
 } from '../payment-port.ts';
 import { afterChange } from '../vendor-failures.ts';
-import { type PaypalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
-import { PAYPAL_NOT_FOUND, type PaypalCall } from './outcome.ts';
-import { expiredOrder, readPaypalOrder } from './report.ts';
+import { type PayPalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
+import { PAYPAL_NOT_FOUND, type PayPalCall } from './outcome.ts';
+import { expiredOrder, readPayPalOrder } from './report.ts';
 import { type Order, paypalOrderSchema } from './schemas.ts';
 import { findKind, paypalCustomer } from './tokens.ts';
 
-export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
+export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
   createIntent: async (input: CreateIntent): Promise<Outcome<ProviderPayment>> => {
     const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
@@ -49,13 +49,13 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
       },
       answer: paypalOrderSchema,
     });
-    return mapOutcome(created, (order) => readPaypalOrder(order, { status: 'created', method: input.method }));
+    return mapOutcome(created, (order) => readPayPalOrder(order, { status: 'created', method: input.method }));
   },
 
   updateIntent: async (input: UpdateIntent): Promise<Outcome<ProviderPayment>> => {
     const amount = paypalMoney(input);
     if (!amount) return paypalAmounts.refused(input);
-    const found = await findPaypalOrder(call, input.intentId);
+    const found = await findPayPalOrder(call, input.intentId);
     // The order has expired; the report is built from our record.
     if (isGone(found)) return { kind: 'done', value: expiredOrder(knownOf(input)) };
     if (found.kind !== 'done') return found;
@@ -67,31 +67,31 @@ export const paypalOrders = (call: PaypalCall, descriptor: string) => ({
     const known = { status: 'pending', method: input.method } as const;
     const captured = await capture(call, input);
     if (isGone(captured)) return SPENT;
-    if (captured.kind === 'done') return answered(readPaypalOrder(captured.value, known), input);
+    if (captured.kind === 'done') return answered(readPayPalOrder(captured.value, known), input);
     if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
-    const found = await findPaypalOrder(call, input.intentId);
+    const found = await findPayPalOrder(call, input.intentId);
     if (found.kind === 'refused' || found.kind === 'declined') return captured;
     // This attempt may have captured the order, so a failed read leaves an unknown outcome.
     if (found.kind !== 'done') return afterChange(found);
-    const report = readPaypalOrder(found.value, known);
+    const report = readPayPalOrder(found.value, known);
     return report.status === 'failed' ? SPENT : answered(report, input);
   },
 
   /** PayPal cannot cancel an order. An order without a capture expires. */
   cancelIntent: async (known: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
-    const found = await findPaypalOrder(call, known.intentId);
+    const found = await findPayPalOrder(call, known.intentId);
     const canceled = { ...known, status: 'canceled' } as const;
     if (isGone(found)) return { kind: 'done', value: expiredOrder(canceled) };
     if (found.kind !== 'done') return found;
-    const report = readPaypalOrder(found.value, canceled);
+    const report = readPayPalOrder(found.value, canceled);
     if (report.status === 'canceled') return { kind: 'done', value: report };
     return report.status === 'failed' ? { kind: 'done', value: { ...report, status: 'canceled' } } : NOT_OPEN;
   },
 
   findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> => {
-    const found = await findPaypalOrder(call, known.intentId);
+    const found = await findPayPalOrder(call, known.intentId);
     if (isGone(found) && known.status !== 'succeeded') return { kind: 'done', value: expiredOrder(known) };
-    return mapOutcome(found, (order) => readPaypalOrder(order, known));
+    return mapOutcome(found, (order) => readPayPalOrder(order, known));
   },
 });
 
@@ -110,7 +110,7 @@ const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outco
 const ORDERS = '/v2/checkout/orders';
 const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orderId)}`;
 
-export const findPaypalOrder = (call: PaypalCall, orderId: string): Promise<Outcome<Order>> =>
+export const findPayPalOrder = (call: PayPalCall, orderId: string): Promise<Outcome<Order>> =>
   call({ method: 'GET', path: pathOf(orderId), answer: paypalOrderSchema });
 
 const isGone = (outcome: Outcome<unknown>): boolean =>
@@ -154,7 +154,7 @@ const payerSource = ({
 });
 
 /** Captures the approved order, or charges the saved method in the same call. */
-const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
+const capture = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
   const source = await sourceOf(call, input);
   if (source.kind !== 'done') return source;
   return call({
@@ -168,7 +168,7 @@ const capture = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<
 };
 
 /** The saved method in PayPal's format; undefined if the payer has approved the order. */
-const sourceOf = async (call: PaypalCall, input: ConfirmIntent): Promise<Outcome<object | undefined>> => {
+const sourceOf = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome<object | undefined>> => {
   const { method, methodKind } = input;
   if (method === undefined) return { kind: 'done', value: undefined };
   const kind = methodKind ? ({ kind: 'done', value: methodKind } as const) : await findKind(call, method);
@@ -196,8 +196,8 @@ const returnOf = ({ offSession, returnUrl }: ConfirmIntent) =>
   !offSession && returnUrl ? { experience_context: { return_url: returnUrl, cancel_url: returnUrl } } : {};
 
 const updateOrder = async (
-  call: PaypalCall,
-  input: UpdateIntent & { readonly amount: PaypalMoney },
+  call: PayPalCall,
+  input: UpdateIntent & { readonly amount: PayPalMoney },
   order: Order,
 ): Promise<Outcome<ProviderPayment>> => {
   const patches = patchesOf(order, input.amount, input.description);
@@ -207,13 +207,13 @@ const updateOrder = async (
   }
   const approvedByPayer = input.method === null || (input.method === undefined && order.payment_source?.paypal);
   // The fields of the payer's approval cannot be patched, so the payment source is confirmed again.
-  const updated = approvedByPayer ? await askPayer(call, input) : await findPaypalOrder(call, order.id);
+  const updated = approvedByPayer ? await askPayer(call, input) : await findPayPalOrder(call, order.id);
   // The order has already changed, and a later failure does not undo the change.
   const outcome = patches.length > 0 ? afterChange(updated) : updated;
-  return mapOutcome(outcome, (now) => readPaypalOrder(now, knownOf(input)));
+  return mapOutcome(outcome, (now) => readPayPalOrder(now, knownOf(input)));
 };
 
-const askPayer = (call: PaypalCall, input: UpdateIntent): Promise<Outcome<Order>> =>
+const askPayer = (call: PayPalCall, input: UpdateIntent): Promise<Outcome<Order>> =>
   call({
     method: 'POST',
     path: `${pathOf(input.intentId)}/confirm-payment-source`,
@@ -223,7 +223,7 @@ const askPayer = (call: PaypalCall, input: UpdateIntent): Promise<Outcome<Order>
   });
 
 /** Patches only the fields that differ. */
-const patchesOf = (order: Order, amount: PaypalMoney, description: string | undefined) => {
+const patchesOf = (order: Order, amount: PayPalMoney, description: string | undefined) => {
   const [unit] = order.purchase_units;
   const at = (field: string): string => `/purchase_units/@reference_id=='${REFERENCE}'/${field}`;
   const wanted = description && shortened(description);

@@ -9,14 +9,14 @@ import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../vendor-http
 import { paypalRefusalSchema } from './schemas.ts';
 
 /** One call of PayPal's API. */
-export type PaypalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
+export type PayPalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 
 /** One call of PayPal's API that returns a refusal unparsed. */
-export type PaypalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
+export type PayPalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
 
 /** @param read turns a refusal into an outcome; by default as the refusal of a charge */
 export const callsBy =
-  (exchange: PaypalExchange, read: ReadRefusal = chargeRefusal): PaypalCall =>
+  (exchange: PayPalExchange, read: ReadRefusal = chargeRefusal): PayPalCall =>
   async (request) => {
     const exchanged = await exchange(request);
     return exchanged.kind === 'answered no' ? read(exchanged.status, exchanged.body) : exchanged;

@@ -12,7 +12,7 @@ import { withAccessToken } from './access-token.ts';
 import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';
-import { callsBy, type PaypalExchange } from './outcome.ts';
+import { callsBy, type PayPalExchange } from './outcome.ts';
 import { paypalRefunds } from './refunds.ts';
 import { paypalVault } from './vault.ts';
 import { webhookVerifier } from './verify.ts';
@@ -59,7 +59,7 @@ export const openPayPalReceiver = (options: AdapterOptions): EventReceiver | und
   };
 };
 
-const openExchange = (options: AdapterOptions): PaypalExchange | undefined => {
+const openExchange = (options: AdapterOptions): PayPalExchange | undefined => {
   const { CLIENT_ID: id, CLIENT_SECRET: secret, BASE_URL: baseUrl } = options.settings;
   if (id === '' || secret === '') return undefined;
   return withAccessToken(httpClient({ ...options, baseUrl: baseUrl || LIVE_BASE }), {

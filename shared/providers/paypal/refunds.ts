@@ -17,18 +17,18 @@ import {
   type RefundsPort,
 } from '../refund-port.ts';
 import { paypalAmounts, paypalMoney, wholeCentsOf } from './amounts.ts';
-import { findPaypalOrder } from './orders.ts';
-import { callsBy, type PaypalCall, type PaypalExchange, paypalRefusal } from './outcome.ts';
+import { findPayPalOrder } from './orders.ts';
+import { callsBy, type PayPalCall, type PayPalExchange, paypalRefusal } from './outcome.ts';
 import {
   captureNameSchema,
-  type PaypalDispute,
-  type PaypalRefund,
+  type PayPalDispute,
+  type PayPalRefund,
   paypalDisputeSchema,
   paypalDisputesAnswer,
   paypalRefundSchema,
 } from './schemas.ts';
 
-export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
+export const paypalRefunds = (exchange: PayPalExchange): RefundsPort => {
   const call = callsBy(exchange, refundRefusal);
   return {
     createRefund: async (input: CreateRefund): Promise<Outcome<ProviderRefund>> => {
@@ -41,11 +41,11 @@ export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
         body: { amount, custom_id: input.refundId },
         answer: paypalRefundSchema,
       });
-      return readable(mapOutcome(created, readPaypalRefund));
+      return readable(mapOutcome(created, readPayPalRefund));
     },
 
     listRefunds: async ({ intentId }: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> => {
-      const order = await findPaypalOrder(call, intentId);
+      const order = await findPayPalOrder(call, intentId);
       if (order.kind !== 'done') return order;
       const listed = order.value.purchase_units.flatMap(({ payments }) => payments?.refunds ?? []);
       return mapOutcome(await each(listed, (refund) => wholeRefund(call, refund)), oldestFirst);
@@ -72,12 +72,12 @@ const refundRefusal = (status: number, body: unknown) => {
 };
 
 /** The refund from the order. If the order shows too few fields, the refund is read by its id. */
-const wholeRefund = async (call: PaypalCall, listed: { readonly id: string }): Promise<Outcome<ProviderRefund>> => {
+const wholeRefund = async (call: PayPalCall, listed: { readonly id: string }): Promise<Outcome<ProviderRefund>> => {
   const parsed = paypalRefundSchema.safeParse(listed).data;
-  const refund = parsed && readPaypalRefund(parsed);
+  const refund = parsed && readPayPalRefund(parsed);
   if (refund) return { kind: 'done', value: refund };
   const path = `/v2/payments/refunds/${encodeURIComponent(listed.id)}`;
-  return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalRefundSchema }), readPaypalRefund));
+  return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalRefundSchema }), readPayPalRefund));
 };
 
 const DISPUTES = '/v1/customer/disputes';
@@ -87,8 +87,8 @@ const MAX_PAGES = 20;
 /**
  * All disputes of a capture, oldest first; PayPal lists the newest first. The link to the next page contains its query.
  */
-const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcome<readonly PaypalDispute[]>> => {
-  const found: PaypalDispute[] = [];
+const everyDispute = async (call: PayPalCall, captureId: string): Promise<Outcome<readonly PayPalDispute[]>> => {
+  const found: PayPalDispute[] = [];
   let query = `?${new URLSearchParams({ disputed_transaction_id: captureId, page_size: String(PAGE_SIZE) })}`;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const listed = await call({ method: 'GET', path: `${DISPUTES}${query}`, answer: paypalDisputesAnswer });
@@ -103,11 +103,11 @@ const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcom
 };
 
 /** The list omits the outcome of a resolved dispute, and may omit the evidence deadline of an open one. */
-const wholeDispute = async (call: PaypalCall, listed: PaypalDispute): Promise<Outcome<ProviderDispute>> => {
+const wholeDispute = async (call: PayPalCall, listed: PayPalDispute): Promise<Outcome<ProviderDispute>> => {
   if (listed.status !== RESOLVED && listed.seller_response_due_date !== undefined)
-    return readable({ kind: 'done', value: readPaypalDispute(listed) });
+    return readable({ kind: 'done', value: readPayPalDispute(listed) });
   const path = `${DISPUTES}/${encodeURIComponent(listed.dispute_id)}`;
-  return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalDisputeSchema }), readPaypalDispute));
+  return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalDisputeSchema }), readPayPalDispute));
 };
 
 /** The outcome of a response without a required field. The state at PayPal is looked up later. */
@@ -130,7 +130,7 @@ const each = async <A, T>(items: readonly A[], read: (item: A) => Promise<Outcom
 };
 
 /** Reads a refund of a response or an event. PayPal stores no reason of a refund. */
-export const readPaypalRefund = (refund: PaypalRefund): ProviderRefund | undefined => {
+export const readPayPalRefund = (refund: PayPalRefund): ProviderRefund | undefined => {
   const { id, status, amount, create_time: at } = refund;
   const amountCents = amount && wholeCentsOf(amount);
   if (!amount || amountCents === undefined || status === undefined || at === undefined) return undefined;
@@ -148,7 +148,7 @@ export const readPaypalRefund = (refund: PaypalRefund): ProviderRefund | undefin
 };
 
 /** A refund made without our refund id has the id of its capture, which is our payment id. */
-const ourRefundId = ({ custom_id: id }: PaypalRefund): string | undefined =>
+const ourRefundId = ({ custom_id: id }: PayPalRefund): string | undefined =>
   id === undefined || isIdOf('payment', id) ? undefined : id;
 
 const REFUND_STATUS = wordTable<RefundStatus>({
@@ -171,7 +171,7 @@ export const chargedAsOf = (resource: unknown): readonly string[] => {
 const CAPTURE_LINK = /\/v2\/payments\/captures\/([0-9A-Za-z_-]+)$/;
 
 /** @returns undefined if the amount is not a positive whole number of minor units */
-export const readPaypalDispute = (dispute: PaypalDispute): ProviderDispute | undefined => {
+export const readPayPalDispute = (dispute: PayPalDispute): ProviderDispute | undefined => {
   const { dispute_amount: amount, seller_response_due_date: due } = dispute;
   const amountCents = wholeCentsOf(amount);
   if (amountCents === undefined) return undefined;
@@ -189,7 +189,7 @@ export const readPaypalDispute = (dispute: PaypalDispute): ProviderDispute | und
 
 const RESOLVED = 'RESOLVED';
 
-const disputeStatus = ({ status, dispute_outcome: outcome }: PaypalDispute): DisputeStatus => {
+const disputeStatus = ({ status, dispute_outcome: outcome }: PayPalDispute): DisputeStatus => {
   if (status === RESOLVED) return DISPUTE_OUTCOME.get(outcome?.outcome_code ?? '') ?? 'closed';
   return AWAITS_SELLER.includes(status) ? 'needs_response' : 'under_review';
 };
@@ -208,5 +208,5 @@ const DISPUTE_OUTCOME = wordTable<DisputeStatus>({
 });
 
 /** The disputed captures, by the ids that the seller sees. */
-export const disputedCaptures = ({ disputed_transactions: transactions = [] }: PaypalDispute): readonly string[] =>
+export const disputedCaptures = ({ disputed_transactions: transactions = [] }: PayPalDispute): readonly string[] =>
   transactions.flatMap(({ seller_transaction_id: id }) => id ?? []);

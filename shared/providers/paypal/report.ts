@@ -12,7 +12,7 @@ import type { Capture, Order } from './schemas.ts';
 
 type Known = Pick<KnownPayment, 'status' | 'method'>;
 
-export const readPaypalOrder = (order: Order, known: Known): ProviderPayment => {
+export const readPayPalOrder = (order: Order, known: Known): ProviderPayment => {
   const [unit] = order.purchase_units;
   const capture = decisive(unit?.payments?.captures ?? []);
   const status = capture ? captureStatus(capture.status) : uncapturedStatus(order, known);

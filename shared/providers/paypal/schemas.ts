@@ -31,7 +31,7 @@ export const paypalRefundSchema = z.looseObject({
   custom_id: z.optional(z.string()),
   create_time: z.optional(timeSchema),
 });
-export type PaypalRefund = z.infer<typeof paypalRefundSchema>;
+export type PayPalRefund = z.infer<typeof paypalRefundSchema>;
 
 /** The fields in which a refund, or a capture itself, names the capture and its order. */
 export const captureNameSchema = z.looseObject({
@@ -55,7 +55,7 @@ export const paypalDisputeSchema = z.looseObject({
   dispute_outcome: z.optional(z.looseObject({ outcome_code: z.optional(z.string()) })),
   disputed_transactions: z.optional(z.array(z.looseObject({ seller_transaction_id: z.optional(z.string()) }))),
 });
-export type PaypalDispute = z.infer<typeof paypalDisputeSchema>;
+export type PayPalDispute = z.infer<typeof paypalDisputeSchema>;
 
 export const paypalDisputesAnswer = z.looseObject({
   items: z.optional(z.array(paypalDisputeSchema)),

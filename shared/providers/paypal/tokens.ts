@@ -7,14 +7,14 @@ import { isIdOf } from '../../core/ids.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { ProviderMethod } from '../method-port.ts';
 import type { MethodKind } from '../payment-port.ts';
-import type { PaypalCall } from './outcome.ts';
+import type { PayPalCall } from './outcome.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 
 export const TOKENS = '/v3/vault/payment-tokens';
 
 export const tokenPath = (methodId: string): string => `${TOKENS}/${encodeURIComponent(methodId)}`;
 
-export const findToken = async (call: PaypalCall, methodId: string): Promise<Outcome<ProviderMethod>> =>
+export const findToken = async (call: PayPalCall, methodId: string): Promise<Outcome<ProviderMethod>> =>
   mapOutcome(await call({ method: 'GET', path: tokenPath(methodId), answer: paymentTokenSchema }), reportedToken);
 
 export const reportedToken = (token: PaymentToken): ProviderMethod => ({
@@ -40,7 +40,7 @@ export const tokenFacts = ({
 };
 
 /** Reads the kind of a method if the record lacks it, as for a one-time token or in an old record. */
-export const findKind = async (call: PaypalCall, methodId: string): Promise<Outcome<MethodKind>> =>
+export const findKind = async (call: PayPalCall, methodId: string): Promise<Outcome<MethodKind>> =>
   mapOutcome(await findToken(call, methodId), ({ walletType }) => (walletType === undefined ? 'card' : 'wallet'));
 
 /** The customer of a token in PayPal's format, by PayPal's id, or by our id until PayPal assigns one. */

@@ -9,15 +9,15 @@ import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { notOffered } from '../adapter.ts';
 import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../customer-port.ts';
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../method-port.ts';
-import { findPaypalOrder } from './orders.ts';
-import { PAYPAL_NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { findPayPalOrder } from './orders.ts';
+import { PAYPAL_NOT_FOUND, type PayPalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';
 import { paymentTokenSchema } from './schemas.ts';
 import { findToken, isUnnamed, paypalCustomer, reportedToken, TOKENS, tokenPath } from './tokens.ts';
 
 const tokensAnswer = z.looseObject({ payment_tokens: z.optional(z.array(z.looseObject({ id: z.string() }))) });
 
-export const paypalVault = (call: PaypalCall) => {
+export const paypalVault = (call: PayPalCall) => {
   const findMethod = (methodId: string): Promise<Outcome<ProviderMethod>> => findToken(call, methodId);
 
   const detachMethod = async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
@@ -46,7 +46,7 @@ export const paypalVault = (call: PaypalCall) => {
 
     /** If the payer agreed, PayPal saves the method with the capture. A method sent by its id is already saved. */
     keepMethod: async ({ intentId, method, customerId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
-      const found = await findPaypalOrder(call, intentId);
+      const found = await findPayPalOrder(call, intentId);
       if (found.kind !== 'done') return found;
       const vaultId = vaultIdOf(found.value);
       if (vaultId !== undefined) return mapOutcome(await findMethod(vaultId), (saved) => ofCustomer(saved, customerId));
@@ -87,7 +87,7 @@ const MAX_PAGES = 50;
 
 /** Reads the first page repeatedly, because the tokens of each page are deleted. */
 const emptyVault = async (
-  call: PaypalCall,
+  call: PayPalCall,
   customerId: string,
   detach: (methodId: string) => Promise<Outcome<unknown>>,
 ): Promise<Outcome<unknown>> => {

@@ -7,12 +7,12 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { EVENT_KEPT_MS, type WebhookRequest } from '../event-port.ts';
-import type { PaypalExchange } from './outcome.ts';
+import type { PayPalExchange } from './outcome.ts';
 
 export type SignatureCheck = 'valid' | 'invalid' | 'unavailable';
 
 export interface VerifyOptions {
-  readonly exchange: PaypalExchange;
+  readonly exchange: PayPalExchange;
   readonly webhookId: string;
   /**
    * A base URL set by the operator may serve its own certificates. If it is empty, only PayPal's certificates are

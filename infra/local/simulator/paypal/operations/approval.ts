@@ -1,7 +1,7 @@
 import type { LedgerMethod, LedgerPayment, LedgerSetup } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { CustomerStep, StepTaken } from '../../protocol/vendor.ts';
-import { readPaypalOrderWire } from '../views/views.ts';
+import { readPayPalOrderWire } from '../views/views.ts';
 import { DEFAULT_PAYER, methodOfTestValue } from '../wire/tokens.ts';
 
 /**
@@ -14,7 +14,7 @@ export const takeApproval = (
   { passed, payer }: CustomerStep,
 ): StepTaken => {
   if (!('amount' in waiting)) return approveSetup(unit, waiting, passed);
-  const { return_url, cancel_url } = readPaypalOrderWire(waiting);
+  const { return_url, cancel_url } = readPayPalOrderWire(waiting);
   if (!passed) return { after: waiting, backTo: withToken(cancel_url, waiting.id) };
   const method = methodOfPayer(unit, waiting, payer);
   if (!method) return { problem: `${payer} is no payer that the simulator knows` };

@@ -2,7 +2,7 @@ import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import { attemptPayment, authenticate } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
-import { minimalOrderView, orderLinks, paypalOrderView, readPaypalOrderWire } from '../views/views.ts';
+import { minimalOrderView, orderLinks, paypalOrderView, readPayPalOrderWire } from '../views/views.ts';
 import { refused, unprocessable } from '../wire/errors.ts';
 import type { PaymentSource, StoredCredential } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
@@ -88,7 +88,7 @@ const attempt = (request: PayPalRequest, order: LedgerPayment, { method, offSess
     unit.documents.charges.put({ ...declined.charge, wire: { ...declined.charge.wire, refused: true } });
   }
   // The payer may approve the order again with another method.
-  if (readPaypalOrderWire(payment).payer) unit.documents.payments.put({ ...payment, status: 'requires_action' });
+  if (readPayPalOrderWire(payment).payer) unit.documents.payments.put({ ...payment, status: 'requires_action' });
   return unprocessable('INSTRUMENT_DECLINED');
 };
 

@@ -7,7 +7,7 @@ import type { Answer } from '../../protocol/vendor.ts';
 import { API } from '../views/fields.ts';
 import { disputeState, disputeSummary, paypalDisputeView } from '../views/money-back-views.ts';
 import { malformed, paypalNotFound } from '../wire/errors.ts';
-import { answer, type PayPalRequest, type PayPalRoute, readPaypalQuery } from '../wire/request.ts';
+import { answer, type PayPalRequest, type PayPalRoute, readPayPalQuery } from '../wire/request.ts';
 
 const DISPUTES = '/v1/customer/disputes';
 
@@ -55,7 +55,7 @@ type ListQuery = z.output<typeof listQuery>;
 
 /** Newest first. */
 const listDisputes = ({ call, unit }: PayPalRequest): Answer => {
-  const query = readPaypalQuery(call, listQuery);
+  const query = readPayPalQuery(call, listQuery);
   requireOneOf(query);
   requireRecent(unit, query);
   const found = candidates(unit, query).filter((dispute) => isAsked(unit, dispute, query));

@@ -7,7 +7,7 @@ import {
   minimalOrderView,
   type PayPalOrderWire,
   paypalOrderView,
-  readPaypalOrderWire,
+  readPayPalOrderWire,
   statusOf,
 } from '../views/views.ts';
 import { paypalNotFound, refused } from '../wire/errors.ts';
@@ -17,14 +17,14 @@ import {
   orderRequest,
   type PaymentSource,
   patchRequest,
-  readPaypalPrice,
+  readPayPalPrice,
 } from '../wire/order-fields.ts';
 import {
   answer,
   noContent,
   type PayPalRequest,
   type PayPalRoute,
-  readPaypalBody,
+  readPayPalBody,
   wantsRepresentation,
 } from '../wire/request.ts';
 import { charge, chargeApproved } from './capture.ts';
@@ -56,9 +56,9 @@ const shown = ({ call, unit }: PayPalRequest, order: LedgerPayment) =>
 
 const create = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
-  const sent = readPaypalBody(call, orderRequest);
+  const sent = readPayPalBody(call, orderRequest);
   const [purchase] = sent.purchase_units;
-  const { amount, currency } = readPaypalPrice(purchase?.amount);
+  const { amount, currency } = readPayPalPrice(purchase?.amount);
   const order = newOrder(unit, sent, { amount, currency });
   unit.announce({ kind: 'payment.created', payment: order });
   // If the request names a saved method, it is charged here.
@@ -130,7 +130,7 @@ const CUSTOMER_ID = '/payment_source/paypal/attributes/customer/id';
 const patch = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const order = find(request);
-  const operations = readPaypalBody(call, patchRequest);
+  const operations = readPayPalBody(call, patchRequest);
   if (statusOf(unit, order) === 'COMPLETED') throw refused('ORDER_ALREADY_COMPLETED');
   unit.documents.payments.put(operations.reduce((next, operation) => patched(unit, next, operation), order));
   return noContent;
@@ -141,12 +141,12 @@ const patched = (
   order: LedgerPayment,
   { op, path, value }: z.output<typeof patchRequest>[number],
 ): LedgerPayment => {
-  const unitPath = `/purchase_units/@reference_id=='${readPaypalOrderWire(order).reference_id}'`;
+  const unitPath = `/purchase_units/@reference_id=='${readPayPalOrderWire(order).reference_id}'`;
   switch (path) {
     case `${unitPath}/amount`: {
       if (op === 'remove') throw refused('NOT_PATCHABLE', path);
       if (statusOf(unit, order) === 'APPROVED') throw refused('AMOUNT_CHANGE_NOT_ALLOWED', path);
-      return { ...order, ...readPaypalPrice(value) };
+      return { ...order, ...readPayPalPrice(value) };
     }
     case `${unitPath}/description`:
       return { ...order, description: op === 'remove' ? null : String(value) };
@@ -158,7 +158,7 @@ const patched = (
 const confirmSource = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const order = find(request);
-  const { payment_source: source } = readPaypalBody(call, confirmRequest);
+  const { payment_source: source } = readPayPalBody(call, confirmRequest);
   if (statusOf(unit, order) === 'COMPLETED') throw refused('ORDER_CANNOT_BE_CONFIRMED');
   const asked = unit.documents.payments.put({ ...withPayer(unit, order, source), methodId: null });
   return answer(200, shown(request, asked));
@@ -167,7 +167,7 @@ const confirmSource = (request: PayPalRequest): Answer => {
 const capture = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const order = find(request);
-  const { payment_source: source } = readPaypalBody(call, captureRequest);
+  const { payment_source: source } = readPayPalBody(call, captureRequest);
   if (capturesOf(unit, order.id).length > 0) throw refused('ORDER_ALREADY_CAPTURED');
   return charge(request, order, source) ?? chargeApproved(request, order);
 };

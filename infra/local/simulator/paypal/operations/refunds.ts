@@ -9,8 +9,8 @@ import { readMerchantIds } from '../views/fields.ts';
 import { minimalRefundView, paypalRefundView } from '../views/money-back-views.ts';
 import { captureView } from '../views/views.ts';
 import { type Issue, isIssue, malformed, paypalNotFound, refused } from '../wire/errors.ts';
-import { paypalAmount, readPaypalMoney } from '../wire/order-fields.ts';
-import { answer, type PayPalRequest, type PayPalRoute, readPaypalBody, wantsRepresentation } from '../wire/request.ts';
+import { paypalAmount, readPayPalMoney } from '../wire/order-fields.ts';
+import { answer, type PayPalRequest, type PayPalRoute, readPayPalBody, wantsRepresentation } from '../wire/request.ts';
 
 const CAPTURE = '/v2/payments/captures/:id';
 
@@ -49,7 +49,7 @@ const refundRequest = z.strictObject({
 
 const refund = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
-  const sent = readPaypalBody(call, refundRequest);
+  const sent = readPayPalBody(call, refundRequest);
   const charge = findCapture(request);
   requireNoMock(call.headers);
   if (sent.payment_instruction?.platform_fees !== undefined) throw refused('PLATFORM_FEE_NOT_ENABLED');
@@ -69,7 +69,7 @@ const refund = (request: PayPalRequest): Answer => {
 };
 
 const amountOf = (charge: LedgerCharge, sent: z.output<typeof paypalAmount>): number => {
-  const { amount, currency } = readPaypalMoney(sent, { at: '/amount', indivisible: 'DECIMALS_NOT_SUPPORTED' });
+  const { amount, currency } = readPayPalMoney(sent, { at: '/amount', indivisible: 'DECIMALS_NOT_SUPPORTED' });
   if (currency !== charge.currency) throw refused('REFUND_CAPTURE_CURRENCY_MISMATCH', '/amount/currency_code');
   return amount;
 };

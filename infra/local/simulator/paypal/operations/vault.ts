@@ -18,8 +18,8 @@ import {
   noContent,
   type PayPalRequest,
   type PayPalRoute,
-  readPaypalBody,
-  readPaypalQuery,
+  readPayPalBody,
+  readPayPalQuery,
 } from '../wire/request.ts';
 import { methodOfTestValue, newMethod, tokenOfTestValue } from '../wire/tokens.ts';
 import { customerNamed } from './customers.ts';
@@ -60,7 +60,7 @@ const setupRequest = z.looseObject({
 
 const createSetup = ({ call, unit }: PayPalRequest): Answer => {
   requireKey(call.headers);
-  const { customer, payment_source: source } = readPaypalBody(call, setupRequest);
+  const { customer, payment_source: source } = readPayPalBody(call, setupRequest);
   const method = newMethod(unit, source.card ? 'SIM-CARD' : 'SIM-OK', {
     source: source.card ? 'card' : 'paypal',
     behaviour: succeeds,
@@ -108,7 +108,7 @@ const tokenRequest = z.looseObject({
 
 const createToken = ({ call, unit }: PayPalRequest): Answer => {
   requireKey(call.headers);
-  const sent = readPaypalBody(call, tokenRequest);
+  const sent = readPayPalBody(call, tokenRequest);
   const { id } = sent.payment_source.token;
   const setup = unit.documents.setups.get(unit.slot, id);
   const method = setup ? ofSetup(unit, setup) : methodOfTestValue(unit, id);
@@ -168,7 +168,7 @@ const listQuery = z.object({
 });
 
 const listTokens = ({ call, unit }: PayPalRequest): Answer => {
-  const { customer_id: holder, page_size: size, page, total_required: counted } = readPaypalQuery(call, listQuery);
+  const { customer_id: holder, page_size: size, page, total_required: counted } = readPayPalQuery(call, listQuery);
   const found = unit.documents.methods.list(unit.slot, { holder, limit: 1_000 });
   const start = (page - 1) * size;
   return answer(200, {

@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import type { Answer } from '../../protocol/vendor.ts';
-import { answer, type PayPalRequest, type PayPalRoute, readPaypalBody } from '../wire/request.ts';
+import { answer, type PayPalRequest, type PayPalRoute, readPayPalBody } from '../wire/request.ts';
 import { ALGORITHM, CERTIFICATE_URL, isSignedHere } from '../wire/signing.ts';
 
 export const verifyRoutes: readonly PayPalRoute[] = [
@@ -36,7 +36,7 @@ const verifyRequest = z.looseObject({
 
 /** Responds 200 for a valid and for an invalid signature. */
 const verify = ({ call }: PayPalRequest): Answer => {
-  const sent = readPaypalBody(call, verifyRequest);
+  const sent = readPayPalBody(call, verifyRequest);
   const transmission = { id: sent.transmission_id, time: sent.transmission_time, webhookId: sent.webhook_id };
   const raw = rawField(call.body, 'webhook_event');
   const isGood =

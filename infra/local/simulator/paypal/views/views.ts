@@ -21,7 +21,7 @@ export const paypalOrderWire = z.object({
   cancel_url: z.string().optional(),
 });
 export type PayPalOrderWire = z.infer<typeof paypalOrderWire>;
-export const readPaypalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
+export const readPayPalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
   paypalOrderWire.parse(document.wire);
 
 /** A charge that was refused immediately is no capture. */
@@ -81,7 +81,7 @@ export const minimalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject
 export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject => {
   const captures = capturesOf(unit, order.id);
   const refunds = refundsOf(unit, order.id);
-  const { reference_id, custom_id, invoice_id } = readPaypalOrderWire(order);
+  const { reference_id, custom_id, invoice_id } = readPayPalOrderWire(order);
   return {
     id: order.id,
     intent: 'CAPTURE',
@@ -111,7 +111,7 @@ export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject 
 const sourceView = (unit: Unit, order: LedgerPayment): PayPalObject => {
   const charge = capturesOf(unit, order.id).at(-1);
   const method = unit.documents.methods.get(unit.slot, charge?.methodId ?? order.methodId ?? '');
-  if (!method) return readPaypalOrderWire(order).payer ? { payment_source: { paypal: {} } } : {};
+  if (!method) return readPayPalOrderWire(order).payer ? { payment_source: { paypal: {} } } : {};
   const { customerId } = method;
   const vaulted = order.status === 'succeeded' && order.saveMethod !== null && customerId !== null;
   const vault = { id: method.id, status: 'VAULTED', customer: { id: customerId } };
@@ -172,7 +172,7 @@ const DO_NOT_HONOR = '0500';
 
 export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
   const href = `${API}/v2/payments/captures/${charge.id}`;
-  const { custom_id, invoice_id } = readPaypalOrderWire(charge);
+  const { custom_id, invoice_id } = readPayPalOrderWire(charge);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   const declined = charge.failure && isCard(method);
   return {

@@ -80,8 +80,8 @@ export const confirmRequest = z.looseObject({ payment_source: paymentSource });
 export const captureRequest = z.looseObject({ payment_source: paymentSource.optional() });
 
 /** @throws Refused 422 for a price that PayPal cannot charge. */
-export const readPaypalPrice = (sent: unknown) =>
-  readPaypalMoney(paypalAmount.parse(sent), { at: '/purchase_units/0/amount', indivisible: 'DECIMAL_PRECISION' });
+export const readPayPalPrice = (sent: unknown) =>
+  readPayPalMoney(paypalAmount.parse(sent), { at: '/purchase_units/0/amount', indivisible: 'DECIMAL_PRECISION' });
 
 /**
  * PayPal's own list of currencies, copied from its documentation independently of the service, so that tests find a
@@ -110,7 +110,7 @@ interface MoneyPlace {
 }
 
 /** @throws Refused 422 for an amount that PayPal cannot charge or refund. */
-export const readPaypalMoney = (sent: z.output<typeof paypalAmount>, { at, indivisible }: MoneyPlace) => {
+export const readPayPalMoney = (sent: z.output<typeof paypalAmount>, { at, indivisible }: MoneyPlace) => {
   const { currency_code: currency, value } = sent;
   if (!CURRENCIES.has(currency)) throw refused('INVALID_CURRENCY_CODE', `${at}/currency_code`);
   const decimals = value.split('.')[1] ?? '';

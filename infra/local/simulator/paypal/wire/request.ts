@@ -27,7 +27,7 @@ export const answer = (status: number, body: unknown): Answer => ({
 export const noContent: Answer = { status: 204, body: '', began: true };
 
 /** @throws Refused 400 naming every problem. */
-export const readPaypalBody = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
+export const readPayPalBody = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
   const result = schema.safeParse(jsonOf(call));
   if (result.success) return result.data;
   throw malformed(result.error.issues.map(detailOf));
@@ -98,7 +98,7 @@ export const customerReference = z.looseObject({
 export type CustomerReference = z.output<typeof customerReference>;
 
 /** @throws Refused 400 naming every problem. */
-export const readPaypalQuery = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
+export const readPayPalQuery = <T extends z.ZodType>(call: Call, schema: T): z.output<T> => {
   const sent = Object.fromEntries(call.query);
   const result = schema.safeParse(sent);
   if (result.success) return result.data;
