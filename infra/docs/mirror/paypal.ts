@@ -22,19 +22,19 @@ const ORDER: MirroredObject = {
   read: {
     'the payer must approve the order, to find the link by its name': 'links[].rel',
     'an event arrives before the response that names the order, to find the payment': `${UNIT}.custom_id`,
-    'an intent is updated, to patch only what differs': `${UNIT}.description`,
-    'the refunds of a payment are read, to look up each': `${UNIT}.payments.refunds[].id`,
+    'an intent is updated, to patch only the changed fields': `${UNIT}.description`,
+    'the refunds of a payment are read, to look up each refund': `${UNIT}.payments.refunds[].id`,
   },
   ignored: {
     [OURS]: 'intent processing_instruction',
-    'the payment has dates of its own': 'create_time update_time',
+    'the payment has its own dates': 'create_time update_time',
     'PayPal keeps the payer; the service stores nothing about the PayPal account': 'payer',
   },
   statuses: {
     status: {
       CREATED: {
         either: ['requires_payment_method', 'created', 'pending', 'failed', 'canceled'],
-        when: 'PayPal stores no refused attempt and no cancelation, so the status of the record counts',
+        when: 'PayPal stores no refused attempt and no cancellation, so the status of the record counts',
       },
       SAVED: {
         either: ['requires_payment_method', 'created', 'pending', 'failed', 'canceled'],
@@ -70,8 +70,8 @@ const CAPTURE: MirroredObject = {
   },
   ignored: {
     [OURS]: 'final_capture invoice_id',
-    'the payment has dates of its own': 'create_time update_time',
-    '`status` sums it up': 'status_details',
+    'the payment has its own dates': 'create_time update_time',
+    '`status` summarizes it': 'status_details',
     'about payouts, fees and PayPal’s protection, which are not recorded here':
       'disbursement_mode network_transaction_reference payee seller_protection seller_receivable_breakdown',
   },
@@ -102,9 +102,9 @@ const REFUND: MirroredObject = {
   },
   read: { 'no record has the id of the refund, to find a refund that was made here': 'custom_id' },
   ignored: {
-    'of the capture, not of the refund': 'invoice_id',
+    'about the capture, not the refund': 'invoice_id',
     'a note for the payer, which the service does not send': 'note_to_payer',
-    'the refund has dates of its own': 'update_time',
+    'the refund has its own dates': 'update_time',
     'about payouts and fees, which are not recorded here': 'acquirer_reference_number seller_payable_breakdown',
     'the seller': 'payer',
   },
@@ -133,7 +133,7 @@ const DISPUTE: MirroredObject = {
     'evidence, offers and messages are given in PayPal’s Resolution Center':
       'allowed_response_options buyer_response_due_date communication_details dispute_channel evidences extensions external_reason_code links messages offer refund_details supporting_info',
     'about payouts and fees, which are not recorded here': 'adjudications fee_policy money_movements',
-    'for disputes about cryptocurrency, which the service does not take': 'dispute_asset',
+    'for disputes about cryptocurrency, which the service does not accept': 'dispute_asset',
   },
   elsewhere: { 'the list of disputes': 'dispute_state' },
   statuses: {

@@ -18,10 +18,10 @@ const ORDER: MirroredObject = {
   },
   ignored: {
     [OURS]: 'customer_id line_items location_id',
-    'the service states one amount, without lines of its own for taxes, discounts or tips':
+    'the service states one amount, without separate lines for taxes, discounts or tips':
       'discounts net_amount_due_money net_amounts pricing_options rounding_adjustment service_charges taxes total_discount_money total_service_charge_money total_tax_money total_tip_money',
     'refunds are read from the payment': 'refunds return_amounts returns',
-    'the payment has dates of its own': 'closed_at created_at updated_at',
+    'the payment has its own dates': 'closed_at created_at updated_at',
     'about fulfilment, loyalty and the sales channel, which the service does not have':
       'fulfillments metadata rewards source ticket_name',
   },
@@ -29,13 +29,13 @@ const ORDER: MirroredObject = {
     state: {
       OPEN: {
         either: ['requires_payment_method', 'created', 'failed'],
-        when: 'Square stores no refused attempt, so the record says whether one has failed and whether there is a method',
+        when: 'Square stores no refused attempt, so the record says whether an attempt has failed and whether the payment has a method',
       },
       COMPLETED: 'processing',
       CANCELED: 'canceled',
       DRAFT: {
         either: ['requires_payment_method', 'created', 'failed'],
-        when: 'as for `OPEN`; the service makes none',
+        when: 'as for `OPEN`; the service makes no drafts',
       },
     },
   },
@@ -54,20 +54,20 @@ const PAYMENT: MirroredObject = {
   checked: { 'amount_money.amount': 'payment.total_cents', 'amount_money.currency': 'payment.currency' },
   read: {
     'an event arrives before the response that names the payment, to find the payment': 'reference_id',
-    'the refunds of a payment are read, to look up each': 'refund_ids',
+    'the refunds of a payment are read, to look up each refund': 'refund_ids',
   },
   ignored: {
     [OURS]: 'customer_id location_id statement_description_identifier',
     'a note in Square’s dashboard': 'note',
     'the payment has its payment method': 'source_type',
-    'the service takes no tips and no fees for an application, so `amount_money` is the whole amount':
+    'the service accepts no tips and no fees for an application, so `amount_money` is the whole amount':
       'app_fee_allocations app_fee_money tip_money total_money',
-    'refunds have records of their own': 'refunded_money',
+    'refunds are separate records': 'refunded_money',
     'the payment is completed in one step':
       'approved_money capabilities delay_action delay_duration delayed_until version_token',
     'about payouts and fees, which are not recorded here': 'processing_fee',
-    'the payment has dates of its own': 'created_at updated_at',
-    'details of other sources, which the service does not take':
+    'the payment has its own dates': 'created_at updated_at',
+    'details of other sources, which the service does not accept':
       'buy_now_pay_later_details cash_details electronic_money_details external_details square_account_details wallet_details',
     'about receipts, addresses and risk, which the service leaves to Square':
       'billing_address buyer_currency_exchange buyer_email_address receipt_number receipt_url risk_evaluation shipping_address',
@@ -100,7 +100,7 @@ const REFUND: MirroredObject = {
     'the payment names its order': 'order_id',
     'the refund goes back to the source of its payment': 'destination_details destination_type unlinked',
     'about payouts and fees, which are not recorded here': 'app_fee_allocations app_fee_money processing_fee',
-    'the refund has dates of its own': 'updated_at',
+    'the refund has its own dates': 'updated_at',
     [STAFF]: 'location_id team_member_id terminal_refund_id',
   },
   statuses: {
@@ -154,8 +154,8 @@ const CUSTOMER: MirroredObject = {
   read: { 'a name is reported, because a customer without a name has our id in its place': 'reference_id' },
   ignored: {
     'the billing address is an address of this service': 'address',
-    'the customer has dates of its own': 'created_at updated_at',
-    'an update names no version, so the last one counts': 'version',
+    'the customer has its own dates': 'created_at updated_at',
+    'an update names no version, so the last update counts': 'version',
     'about the seller’s directory, which the service does not keep':
       'birthday company_name creation_source group_ids nickname note preferences segment_ids tax_ids',
   },
@@ -181,7 +181,7 @@ const CARD: MirroredObject = {
     'the account of the slot': 'merchant_id',
     'the event `card.disabled` removes the method, and a card is never changed by this service':
       'disabled_at reference_id version',
-    'the method has dates of its own': 'created_at',
+    'the method has its own dates': 'created_at',
   },
 };
 

@@ -29,7 +29,7 @@ const PAYMENT_INTENT: MirroredObject = {
       'allowed_payment_method_types capture_method confirmation_method excluded_payment_method_types hooks managed_payments payment_method_configuration_details payment_method_options payment_method_types statement_descriptor',
     'the whole amount is captured in one step, so `amount` and `status` are enough':
       'amount_capturable amount_details amount_received',
-    'the payment has dates of its own, and its status is enough': 'canceled_at cancellation_reason created processing',
+    'the payment has its own dates, and its status is enough': 'canceled_at cancellation_reason created processing',
     [CONNECT]: 'application application_fee_amount customer_account on_behalf_of transfer_data transfer_group',
     'about receipts, shipping, Radar and reports, which the service leaves to Stripe':
       'payment_details payment_record presentment_details receipt_email review shipping source',
@@ -71,7 +71,7 @@ const REFUND: MirroredObject = {
   ignored: {
     [KIND]: 'object',
     'the payment is found by its intent': 'charge customer payment_method',
-    'about how the bank pays out, which `status` and `failure_reason` sum up':
+    'about how the bank pays out, which `status` and `failure_reason` summarize':
       'balance_transaction destination_details failure_balance_transaction instructions_email next_action pending_reason presentment_details receipt_number',
     'a note in Stripe’s dashboard': 'description',
     [CONNECT]: 'customer_account source_transfer_reversal transfer_reversal',
@@ -146,20 +146,21 @@ const SUBSCRIPTION: MirroredObject = {
   checked: { 'items.data[].price.currency': 'subscription.currency' },
   read: {
     'no record has the id in an event, to find the subscription that was made here': 'metadata.subscription_id',
-    'a trial is reported, because our mark says that it covers time that is paid for already': 'metadata.paid_until',
+    'a trial is reported, because our mark says that the trial covers time already paid for': 'metadata.paid_until',
   },
   ignored: {
     [KIND]: 'object livemode test_clock',
     [OURS]: 'customer description trial_settings',
-    'coupons and taxes show in the payments: each invoice has its amounts':
+    'the amounts of each invoice, which are mirrored, include coupons and taxes':
       'automatic_tax default_tax_rates discount discounts',
-    'the price of each item has it': 'currency',
-    'the period of the items follows from it': 'billing_cycle_anchor billing_cycle_anchor_config billing_mode',
+    'the price of each item has the currency': 'currency',
+    'the period of the items follows from these fields':
+      'billing_cycle_anchor billing_cycle_anchor_config billing_mode',
     'the change is mirrored when Stripe makes it':
       'billing_schedules billing_thresholds next_pending_invoice_item_invoice pending_invoice_item_interval pending_update schedule',
-    'the record has dates of its own, and its status is enough':
+    'the record has its own dates, and its status is enough':
       'canceled_at cancellation_details created ended_at start_date status_details trial_start',
-    'how Stripe collects is never changed by this service; do not change it in the dashboard':
+    'this service never changes how Stripe collects; do not change it in the dashboard':
       'collection_method days_until_due invoice_settings managed_payments payment_settings presentment_details',
     'every subscription of this service has a default payment method': 'default_source pending_setup_intent',
     [CONNECT]: 'application application_fee_percent customer_account on_behalf_of transfer_data',
@@ -178,11 +179,11 @@ const SUBSCRIPTION: MirroredObject = {
       past_due: { either: ['past_due', 'paused'], when: '`paused` while the collection is paused' },
       unpaid: {
         either: ['past_due', 'paused'],
-        when: '`paused` while the collection is paused; else the `billing_status` is `unpaid`',
+        when: '`paused` while the collection is paused; otherwise `billing_status` is `unpaid`',
       },
       incomplete: {
         either: ['past_due', 'paused'],
-        when: '`paused` while the collection is paused; else the `billing_status` is `pending`',
+        when: '`paused` while the collection is paused; otherwise `billing_status` is `pending`',
       },
       incomplete_expired: 'canceled',
       canceled: 'canceled',
@@ -223,26 +224,26 @@ const INVOICE: MirroredObject = {
   read: {
     'no record has the ids in an event, to find the subscription that was made here':
       'parent.subscription_details.metadata.subscription_id subscription_details.metadata.subscription_id metadata.subscription_id',
-    'a paid invoice is reported, because a canceled payment says that no money has moved at Stripe':
+    'a paid invoice is reported, because a canceled payment means that no money moved at Stripe':
       'payments.data[].status',
   },
   ignored: {
     [KIND]: 'object livemode test_clock',
     [OURS]: 'auto_advance',
-    'follow from `amount_due`, the subtotal and the taxes; what a balance or a coupon pays is `discount_cents`':
+    'follow from `amount_due`, the subtotal and the taxes; `discount_cents` is the amount that a balance or a coupon pays':
       'amount_overpaid amount_paid amount_paid_off_stripe amount_remaining amount_shipping discount discounts ending_balance paid paid_out_of_band post_payment_credit_notes_amount pre_payment_credit_notes_amount starting_balance tax total total_discount_amounts total_excluding_tax total_pretax_credit_amounts total_tax_amounts',
-    'rules that make the amounts; the amounts are mirrored':
+    'rules for computing the amounts; the amounts themselves are mirrored':
       'automatic_tax default_tax_rates shipping_cost subscription_proration_date threshold_reason',
     'the line has the period that the invoice pays for': 'period_end period_start',
-    'the payment has dates of its own, and its status is enough':
+    'the payment has its own dates, and its status is enough':
       'attempted automatically_finalizes_at created deleted due_date effective_at last_finalization_error status_details status_transitions webhooks_delivered_at',
     'the subscription says how it is collected':
       'collection_method default_payment_method default_source payment_settings',
     'the subscription has the customer':
       'customer customer_address customer_email customer_name customer_phone customer_shipping customer_tax_exempt customer_tax_ids',
-    'the document that the payer gets, which Stripe makes':
+    'for the document that Stripe sends to the payer':
       'account_country account_name account_tax_ids confirmation_secret custom_fields description footer from_invoice hosted_invoice_url invoice_pdf issuer latest_revision number quote receipt_number rendering rendering_options shipping_details statement_descriptor',
-    'the intent names it': 'charge',
+    'the intent names the charge': 'charge',
     [CONNECT]: 'application application_fee_amount customer_account on_behalf_of transfer_data',
   },
   elsewhere: {
@@ -260,7 +261,7 @@ const INVOICE: MirroredObject = {
       uncollectible: 'failed',
       void: {
         either: ['failed', 'processing', 'succeeded'],
-        when: '`processing` or `succeeded` if a charge was under way when the invoice was voided; else the payment is `canceled`',
+        when: '`processing` or `succeeded` if a charge was under way when the invoice was voided; otherwise the payment is `canceled`',
       },
     },
   },
@@ -278,14 +279,14 @@ const CUSTOMER: MirroredObject = {
   ignored: {
     [KIND]: 'object livemode test_clock',
     [OURS]: 'metadata',
-    '`name` has the name as one text': 'business_name individual_name',
+    '`name` has the whole name': 'business_name individual_name',
     'the billing address is an address of this service': 'address shipping',
     'each subscription names its payment method': 'default_source invoice_settings sources',
-    'subscriptions have records of their own': 'subscriptions',
-    'the amount due of an invoice takes it into account':
+    'subscriptions are separate records': 'subscriptions',
+    'the amount due of an invoice includes these amounts':
       'balance cash_balance currency delinquent discount invoice_credit_balance tax tax_exempt tax_ids',
-    'the document that the payer gets, which Stripe makes': 'invoice_prefix next_invoice_sequence preferred_locales',
-    'the customer has dates of its own': 'created',
+    'for the document that Stripe sends to the payer': 'invoice_prefix next_invoice_sequence preferred_locales',
+    'the customer has its own dates': 'created',
     'a note in Stripe’s dashboard': 'description',
     [CONNECT]: 'customer_account',
   },
@@ -308,9 +309,9 @@ const PAYMENT_METHOD: MirroredObject = {
   ignored: {
     [KIND]: 'object livemode',
     [OURS]: 'billing_details',
-    'details of other types of methods: each of them is a `bank_account` here':
+    'details of other types of methods; each such method is a `bank_account` here':
       'acss_debit affirm afterpay_clearpay alipay alma amazon_pay au_becs_debit bacs_debit bancontact billie bizum blik boleto card_present cashapp crypto custom customer_balance eps fpx giropay grabpay ideal interac_present kakao_pay klarna konbini kr_card link mb_way mobilepay multibanco naver_pay nz_bank_account oxxo p24 pay_by_bank payco paynow paypal paypay payto pix promptpay revolut_pay samsung_pay satispay scalapay sepa_debit sequra sofort sunbit swish twint upi us_bank_account wechat_pay zip',
-    'the method has dates of its own': 'created',
+    'the method has its own dates': 'created',
     'about Stripe’s checkout and Radar, which the service does not use': 'allow_redisplay metadata radar_options',
     [CONNECT]: 'customer_account',
   },
