@@ -23,10 +23,7 @@ interface HostEnvironment {
   readonly rights?: FunctionRights;
   /** A table that the host connects; without it, the AWS SDK reaches the table. */
   readonly connection?: Connection;
-  /**
-   * Names the running instance if one process hosts several, because each instance has its own caches. On Lambda the
-   * process is the instance.
-   */
+  /** Names the running instance if one process hosts several with their own caches. On Lambda it is the process. */
   readonly instance?: () => object;
   /** Carries the requests to the bus and the queues; HTTP by default. */
   readonly transport?: AwsTransport;

@@ -1,7 +1,4 @@
-/**
- * @module Builds the dependencies of functions that serve requests, call providers or send webhooks. Each dependency
- * is built at its first use, so a function builds only those that it needs.
- */
+/** @module Builds the dependencies of functions, each at its first use. A function builds only those that it needs. */
 
 import { randomBytes } from 'node:crypto';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
@@ -224,7 +221,6 @@ export const routingDeps = /* @__PURE__ */ perHost(() => ({
   CONSOLE: settings().CONSOLE,
 }));
 
-/** The settings that the console's page needs. */
 export const consoleDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   basePath: settings().BASE_PATH,

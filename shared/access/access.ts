@@ -30,16 +30,12 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
   readonly caller: Caller;
   readonly kind: Kind;
   readonly record: Owned;
-  /** The caller's standing in one organization, if it has been read. */
   readonly standing?: Standing | undefined;
   /** True if platform admins may take the action on every record. */
   readonly adminsMayAct?: boolean | undefined;
 }
 
-/**
- * Decides whether the caller may act on the record. Reads nothing; returns `needs standing` if the decision depends on
- * a standing that the request lacks.
- */
+/** Reads nothing, and returns `needs standing` if the decision depends on a standing that the request lacks. */
 export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
   const { caller, adminsMayAct = false } = request;
   const isAdmin = isPlatformAdmin(caller);
@@ -65,7 +61,6 @@ export const mayReadUser = (caller: Caller, userId: string): boolean =>
 
 type OwnersAction = Exclude<Action, 'platform admin'>;
 
-/** The rule for owners, members and guests. */
 const decideForOwners = (action: OwnersAction, request: AccessRequest): AccessDecision => {
   const { caller, kind, record } = request;
   if (kind.rule === 'open') return granted(false);
@@ -87,7 +82,6 @@ const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): A
   return isTheirs ? granted(true) : refused(notFound(kind.resource));
 };
 
-/** Decides for a signed-in user on a record that belongs to an organization. */
 const decideForMember = (action: OwnersAction, { caller, record, standing }: AccessRequest): AccessDecision => {
   const { organizationId } = record;
   if (caller.kind !== 'session' || organizationId === undefined) throw new Error('not a record of an organization');
@@ -98,9 +92,7 @@ const decideForMember = (action: OwnersAction, { caller, record, standing }: Acc
   return error ? refused(error) : granted(permits(standing, action === 'read' ? 'canManagePayments' : action));
 };
 
-/**
- * A body may name a project only if the caller may edit it, as its owner or with canManagePayments in its organization.
- */
+/** A body may name a project only if the caller owns it or has canManagePayments in its organization. */
 const decideNamingProject = ({ caller, record, standing }: AccessRequest): AccessDecision => {
   const { userId, organizationId } = record;
   const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
@@ -112,9 +104,8 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 };
 
 /**
- * Decides whether the caller may see the record as an include. The record's own read rule applies; for guests, its
- * route must also accept a guest token. Only the owner, members of the organization and platform admins see products
- * and projects.
+ * Decides whether an include shows the record. Its own read rule applies; for guests its route must accept a guest
+ * token. Only the owner, members of the organization and platform admins see products and projects.
  */
 export const decideShowing = (
   request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>>,

@@ -1,7 +1,6 @@
 /**
- * @module The audience of a view. Payers, members of organizations and guests see only the fields of a log entry, a
- * refund or a history that are named for them; those who run the shop see everything that is stored. A new field stays
- * hidden from payers until it is named.
+ * @module The audience of a view. Payers, members and guests see only the fields named for them in a log entry, a
+ * refund or a history; staff see everything stored.
  */
 
 import type { ShownActor } from '../core/actor.ts';

@@ -12,10 +12,7 @@ import type { Caller } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
 import type { Identity, IdentitySession } from './identity.ts';
 
-/**
- * The credentials of a request. The first that is present decides, in this order: X-Session-ID, Authorization,
- * session_id in the query, guest token.
- */
+/** The first that is present decides: X-Session-ID, Authorization, session_id in the query, guest token. */
 export interface Credentials {
   readonly sessionId: string | undefined;
   readonly authorization: string | undefined;
@@ -35,7 +32,6 @@ export interface AuthenticateOptions {
 const SESSION_CACHE_MS = MINUTE;
 /** How long an invalid or expired credential is cached. */
 const INVALID_CACHE_MS = 5 * SECOND;
-/** Bounds the memory of the cache. */
 const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
@@ -92,10 +88,7 @@ export const authenticator = (options: AuthenticateOptions) => {
     };
   };
 
-  /**
-   * Returns `anonymous` without a credential.
-   * @throws DomainError SESSION_INVALID, SESSION_EXPIRED or IDENTITY_UNAVAILABLE
-   */
+  /** `anonymous` without a credential. @throws DomainError SESSION_INVALID, SESSION_EXPIRED or IDENTITY_UNAVAILABLE */
   const authenticate = async (credentials: Credentials): Promise<Caller> => {
     if (credentials.sessionId !== undefined) return signedIn('session', credentials.sessionId);
     if (credentials.authorization !== undefined) {

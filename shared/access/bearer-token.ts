@@ -1,7 +1,4 @@
-/**
- * @module Verifies bearer tokens (JWT) with the issuer's published keys. A function loads this file only when a bearer
- * token arrives.
- */
+/** @module Verifies bearer tokens (JWT) with the issuer's published keys. Loaded only when a bearer token arrives. */
 
 import { JwtVerifier } from 'aws-jwt-verify';
 import { FetchError, JwtBaseError, JwtExpiredError } from 'aws-jwt-verify/error';

@@ -1,7 +1,4 @@
-/**
- * @module The cache epochs. Each cache has one number in the table; raising the number empties that cache in every
- * instance within five seconds.
- */
+/** @module The cache epochs. Raising a cache's number empties that cache in every instance within five seconds. */
 
 import { type Now, SECOND } from '../core/time.ts';
 import { cacheEpochKey } from '../platform/keys.ts';

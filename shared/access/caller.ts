@@ -1,7 +1,4 @@
-/**
- * @module The caller of a request (a signed-in user, a guest or anonymous), and its name in history, idempotency
- * scopes and rate limits.
- */
+/** @module The caller of a request, and its name in history, idempotency scopes and rate limits. */
 
 import type { Actor } from '../core/actor.ts';
 
@@ -21,10 +18,7 @@ export interface GuestCaller {
   readonly guestId: string;
   readonly name: string | undefined;
   readonly phone: string | undefined;
-  /**
-   * True if the guest holds a token of this guest_id. False if it only named an e-mail in guest_data, which gives
-   * access to no record.
-   */
+  /** True if the guest holds a token of this guest_id. An e-mail in guest_data alone gives access to no record. */
   readonly byToken: boolean;
   /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
   readonly proven?: readonly string[];

@@ -11,7 +11,6 @@ import type { Item } from '../platform/table.ts';
 import type { Caller, GuestCaller } from './caller.ts';
 import type { RecordKind } from './record-kind.ts';
 
-/** A record that the request names. */
 export interface NamedByGuest {
   readonly kind: RecordKind;
   /** undefined if the record does not exist. */
@@ -31,9 +30,8 @@ export interface Continuation {
 }
 
 /**
- * Adds to a guest without a token every guest_id that the request proves. A new record belongs to the guest_id of the
- * first proven record in `named`, so `named` must begin with the payment method, because a method pays only for its
- * guest_id.
+ * Adds every guest_id that the request proves. The first proven record in `named` owns a new record, so the payment
+ * method must come first, because a method pays only for its guest_id.
  */
 export const continueGuest = (
   caller: Caller,

@@ -1,7 +1,4 @@
-/**
- * @module The client of the identity service, which looks up users by session, token, e-mail or id. An outage is a 503
- * and never makes a caller anonymous.
- */
+/** @module The client of the identity service. An outage is a 503 and never makes a caller anonymous. */
 
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';

@@ -1,7 +1,6 @@
 /**
- * @module Shows the records that a response includes beside its own records. Every include uses this file, and the
- * access rule decides on each included record. A caller whom the rule refuses gets null, or the buyers' view of a
- * product or project.
+ * @module Shows included records. The access rule decides on each; if it refuses, the caller gets null, or the buyers'
+ * view of a product or project.
  */
 
 import type { Key } from '../platform/keys.ts';
@@ -35,8 +34,7 @@ interface Found {
 }
 
 /**
- * Reads the included records, and the caller's standing in the organizations of `records`, in one BatchGet. A second
- * BatchGet is needed only if an included record belongs to another organization.
+ * Reads the included records and the standings in one BatchGet; a second follows only for other organizations.
  * @returns the includes of each record by name; null if the include does not exist or the caller may not see it
  */
 export const showBeside = async <R extends Owned>(

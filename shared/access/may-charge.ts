@@ -76,8 +76,7 @@ export const isOfOtherGuest = (caller: Caller, { guestId }: Pick<Owned, 'guestId
   caller.kind === 'guest' && guestId !== caller.guestId;
 
 /**
- * A payment saves its method for its customer, so the customer must belong to the payment's owner. (A subscription
- * saves no method, and may name the customer of the member whose own method it charges.)
+ * The customer must belong to the payment's owner, because a payment saves its method for it; a subscription does not.
  * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer
  */
 export const requirePayersCustomer = (

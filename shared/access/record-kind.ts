@@ -1,7 +1,4 @@
-/**
- * @module Kinds of records and their owners, as the access rule reads them. A record belongs to an organization, else
- * to a user, else to a guest (guest_id and e-mail).
- */
+/** @module Kinds of records and their owners. A record belongs to an organization, else to a user, else to a guest. */
 
 import * as z from 'zod';
 import type { Key, Owner } from '../platform/keys.ts';
@@ -10,12 +7,9 @@ import type { Caller } from './caller.ts';
 
 const optional = z.string().optional();
 
-/** The stored fields that name the owner of a record. */
 export const ownerColumns = { userId: optional, organizationId: optional, guestId: optional, guestEmail: optional };
 
-/**
- * The owner of a record. An organization's addresses and methods name no user, so that access ends with the membership.
- */
+/** An organization's addresses and methods name no user, so that access ends with the membership. */
 export type Owned = Readonly<{ [Field in keyof typeof ownerColumns]?: string | undefined }>;
 
 export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owned): Owned => ({
@@ -25,10 +19,7 @@ export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owne
   guestEmail,
 });
 
-/**
- * How the request chain finds and checks a record. An endpoint that declares a kind gets only records that passed the
- * access rule.
- */
+/** How the request chain finds and checks a record. An endpoint gets only records that passed the access rule. */
 export interface RecordKind<T = unknown> {
   /** The name in errors: `payment`, `payment_method` … */
   readonly resource: string;
@@ -63,7 +54,6 @@ export interface RecordAliases {
   isNamed(record: Item): boolean;
 }
 
-/** Another record that a request names. */
 export interface NamedRecord {
   readonly kind: RecordKind;
   readonly id: string;

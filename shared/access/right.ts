@@ -1,8 +1,7 @@
 /**
- * @module The caller's right to act for an organization, as conditions of a write. The access rule reads the
- * membership once, before the use case; a member may be removed or demoted, or the organization deleted, before the
- * write that claims a charge, an update or a save. So that write checks the right again, as charges without a caller
- * do.
+ * @module The caller's right to act for an organization, as conditions of a write. A member may be removed or demoted,
+ * or the organization deleted, after the access check. So the write that claims a charge, an update or a save checks
+ * again.
  */
 
 import { memberKey } from '../platform/keys.ts';
@@ -27,7 +26,6 @@ export const NO_CONDITIONS: CallerRight = { onlyIf: [], requireStill: async () =
 interface Permitted {
   readonly caller: Caller;
   readonly action: Action;
-  /** The organization whose standing has allowed the action. */
   readonly organizationId: string | undefined;
 }
 

@@ -12,7 +12,6 @@ import type { CacheEpoch } from './cache-epoch.ts';
 import type { SessionCaller } from './caller.ts';
 import { ROLES, type Role } from './permissions.ts';
 
-/** A caller's standing in one organization. */
 export interface Standing {
   readonly organizationId: string;
   readonly exists: boolean;
@@ -20,7 +19,6 @@ export interface Standing {
 }
 
 const CACHE_MS = 5 * MINUTE;
-/** Bounds the memory of the cache. */
 const CACHE_ENTRIES = 2_000;
 
 export const standingKeys = (userId: string, organizationId: string): readonly [Key, Key] => [

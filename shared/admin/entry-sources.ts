@@ -61,9 +61,8 @@ const MAX_ENTRIES_PER_QUERY = 250;
 const MAX_DAYS_AT_ONCE = 8;
 
 /**
- * The entries of all payments, read day by day back from the newest, all shards of a day in parallel. Empty days are
- * read several at a time to save round trips. If a request reaches its limit of queries first, `knownFrom` says how far
- * back the list is known.
+ * Reads day by day back from the newest, the shards of a day in parallel, and several empty days at a time. If the
+ * limit of queries is reached first, `knownFrom` says how far back the list is known.
  */
 export const everyEntry =
   (table: Table): EntrySource =>
@@ -113,7 +112,6 @@ interface Walk {
 
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
-/** The next days to read, from the day that the walk has reached back to the first day of the range. */
 const daysBack = ({ below, days }: Walk, from: string): readonly string[] => {
   const reached = instant(below.slice(0, ISO_LENGTH));
   // Without an id, `below` is the start of a day, so the next day to read is the day before.

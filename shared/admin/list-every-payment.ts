@@ -1,7 +1,4 @@
-/**
- * @module The list of all payments, for platform admins: its filters, its search, and the source of entries that each
- * request reads.
- */
+/** @module The list of all payments for platform admins: filters, search, and the source that each request reads. */
 
 import * as z from 'zod';
 import type { Identity } from '../access/identity.ts';
@@ -87,10 +84,7 @@ interface EveryPaymentDeps extends StoreDeps {
   readonly identity: Pick<Identity, 'userByEmail'>;
 }
 
-/**
- * The payments of all owners, newest first, for platform admins. A page may hold fewer payments than `limit`, even
- * none, while `has_more` is true, because one request reads a bounded number of entries.
- */
+/** Newest first. A page may be short or empty while `has_more` is true, because a request reads a bounded number. */
 export const listEveryPayment = async (
   deps: EveryPaymentDeps,
   { query, csvPage }: ApiRequest<unknown, EveryPaymentQuery>,

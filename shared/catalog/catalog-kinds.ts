@@ -1,7 +1,4 @@
-/**
- * @module The kinds of reference record: how the body of a platform admin's write is checked, and how a record is
- * stored and shown. Each write replaces the whole record.
- */
+/** @module The kinds of reference record: their bodies, storage and views. Each write replaces the whole record. */
 
 import * as z from 'zod';
 import type { NamedRecord } from '../access/record-kind.ts';
@@ -74,7 +71,6 @@ const REFERENCE_BODIES = {
   invites: inviteBody,
 } as const satisfies Record<ReferenceKind, z.ZodType>;
 
-/** Stored fields of the reference records of every kind. */
 export interface StoredReference {
   readonly id: string;
   readonly version: number;
@@ -82,7 +78,6 @@ export interface StoredReference {
   readonly updated_at: string;
 }
 
-/** How records of a kind are checked, stored and shown. */
 interface CatalogKind {
   /** The name in errors. */
   readonly resource: string;

@@ -56,7 +56,6 @@ export const projectBeside: Showing<Project> = {
   buyersView: buyersProjectView,
 };
 
-/** The public view. */
 export const tierView = (tier: Tier) => ({
   id: tier.id,
   name: tier.name,
@@ -69,7 +68,6 @@ export const tierView = (tier: Tier) => ({
   is_active: tier.is_active,
 });
 
-/** As a platform admin sees it. */
 export const wholeProjectView = (project: Project) => ({
   ...projectView(project),
   organization_id: project.organization_id ?? null,
@@ -79,14 +77,12 @@ export const wholeProjectView = (project: Project) => ({
   updated_at: project.updated_at,
 });
 
-/** As a platform admin sees it. */
 export const wholeTierView = (tier: Tier) => ({
   ...tierView(tier),
   created_at: tier.created_at,
   updated_at: tier.updated_at,
 });
 
-/** As a platform admin sees it. */
 export const inviteView = (invite: Invite) => ({
   id: invite.id,
   project_id: invite.project_id,

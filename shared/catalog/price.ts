@@ -5,10 +5,7 @@ import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../co
 import type { Table } from '../platform/table.ts';
 import { type Product, productRecord } from './catalog-records.ts';
 
-/**
- * If the request names a product, the price is the product's and the client cannot change it. Otherwise the request
- * sets the price.
- */
+/** A named product sets the price, and the client cannot change it. Otherwise the request sets the price. */
 export const priceOf = (
   body: GivenPrices & { readonly currency?: string | undefined },
   product: Product | undefined,
@@ -35,9 +32,7 @@ export const priceOf = (
   return { ...prices, currency: product.currency };
 };
 
-/**
- * @throws DomainError PRODUCT_INACTIVE if the product is withdrawn or deleted, because its price is no longer on sale
- */
+/** @throws DomainError PRODUCT_INACTIVE if the product is withdrawn or deleted */
 export const requireOnSale = async (table: Table, productId: string | undefined): Promise<void> => {
   if (productId === undefined) return;
   const item = await table.get(productRecord.key(productId));

@@ -1,7 +1,4 @@
-/**
- * @module The console: a web page that calls the public API. All of its pages are one HTML document, whose script
- * reads the path.
- */
+/** @module The console, a web page that calls the public API: one HTML document, whose script reads the path. */
 
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -48,10 +45,7 @@ export const showConsole =
 
 const FILES = 'assets/';
 
-/**
- * Serves a file of the console. Every other path is a page.
- * @throws DomainError ROUTE_NOT_FOUND for a file that does not exist
- */
+/** Serves a file of the console; every other path is a page. @throws DomainError ROUTE_NOT_FOUND for an unknown file */
 export const showConsoleFile =
   (entry: ConsoleEntry, files: ConsoleFiles) =>
   async (deps: ConsoleDeps, { params, headers }: ApiRequest<{ path: string }>): Promise<Reply> => {

@@ -53,11 +53,10 @@ export type ShownActor = z.infer<typeof shownActorSchema>;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHORT_UUID = /^~[\w-]{22}$/;
 
-/** The stored form of a request id. A UUID takes 23 characters instead of 36. */
+/** A UUID takes 23 characters instead of 36. */
 const storedRequestId = (id: string): string =>
   UUID.test(id) ? `~${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}` : id;
 
-/** The request id from its stored form. */
 const requestIdOf = (stored: string | undefined): string | undefined => {
   if (stored === undefined || !SHORT_UUID.test(stored)) return stored;
   const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
@@ -99,7 +98,6 @@ interface Maker {
   readonly requestId?: string | undefined;
 }
 
-/** The maker of a version that is committed now. */
 export const currentMaker = (): Maker => {
   const work = currentWork();
   return { actor: work?.actor, requestId: work?.requestId };

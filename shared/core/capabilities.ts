@@ -47,10 +47,7 @@ export const CAPABILITIES_OF = {
   braintree: { ...NOTHING, customers: true, subscriptions: 'service' },
 } as const satisfies Readonly<Record<AdapterName, Known>>;
 
-/**
- * To call the provider, or to verify the events that it sends. A function gets only the secrets for its purpose, so the
- * public receivers of events hold no key that can charge, except PayPal's.
- */
+/** To call the provider, or to verify events. The receivers of events hold no key that can charge, except PayPal's. */
 export type SecretPurpose = 'calls' | 'events';
 
 type SecretField = 'API_KEY' | 'WEBHOOK_SECRET' | 'CLIENT_SECRET' | 'ACCESS_TOKEN' | 'SIGNATURE_KEY' | 'PRIVATE_KEY';

@@ -12,7 +12,6 @@ export interface CardNumberSpan {
   readonly to: number;
 }
 
-/** The lengths of card numbers by first digit. */
 const LENGTHS: Readonly<Record<string, readonly number[]>> = {
   2: [16],
   3: [14, 15, 16],
@@ -31,7 +30,6 @@ const LETTER_BEFORE = /\p{L}$/u;
 /** A letter may be two UTF-16 units long. */
 const LONGEST_LETTER = 2;
 
-/** Adjacent digits in a string. */
 interface Group extends CardNumberSpan {
   readonly digits: string;
   readonly isReference: boolean;
@@ -44,10 +42,7 @@ interface Run {
   digits: string;
 }
 
-/**
- * The card numbers in a string, in order. A card number begins and ends where a group of digits does. Runs in linear
- * time.
- */
+/** The card numbers in order. Each begins and ends where a group of digits does. Runs in linear time. */
 export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => runsIn(text).flatMap(numbersInRun);
 
 export const holdsCardNumber = (text: string): boolean => cardNumbersIn(text).length > 0;
@@ -115,7 +110,6 @@ const digitValue = (digit: string): number => {
   return (point - first) % 10;
 };
 
-/** The values that a request sends in its path and its body. */
 interface Said {
   readonly params: unknown;
   readonly body: unknown;
@@ -124,10 +118,8 @@ interface Said {
 }
 
 /**
- * Refuses card numbers before a request is stored, hashed or sent. Skips fields whose name begins with `card_`, because
- * a raw card is refused elsewhere or goes only to the provider.
- * @param allowInTexts true if the operator accepts card numbers in texts and metadata; a token field never accepts a
- * card number
+ * Refuses card numbers before a request is stored, hashed or sent. Skips `card_` fields, which are checked elsewhere.
+ * @param allowInTexts true if the operator accepts card numbers in texts and metadata, never in token fields
  * @throws DomainError VALIDATION_ERROR
  */
 export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTexts: boolean): void => {

@@ -1,7 +1,4 @@
-/**
- * @module The catalogue of errors, with the HTTP status and the text of every public error code. A `DomainError`
- * becomes a response once, at the edge; any other error is a bug and becomes a plain 500.
- */
+/** @module The catalogue of public errors. A `DomainError` becomes a response once, at the edge; any other is a 500. */
 
 import { cutText } from './text.ts';
 

@@ -1,14 +1,8 @@
-/**
- * @module Ids and fingerprints. Everything here is pure, because new ids get their random bytes from the caller, and
- * the same parts always give the same derived id or fingerprint.
- */
+/** @module Ids and fingerprints. Pure, because new ids get their random bytes from the caller. */
 
 import { hash } from 'node:crypto';
 
-/**
- * An id is a prefix and 96 bits in hex: `pay_` + 24 characters. Each kind of record has its own prefix, different from
- * the providers' prefixes (`pm_…` is Stripe's; a saved method here is `pmt_…`).
- */
+/** A prefix and 96 bits in hex: `pay_` + 24 characters. No prefix is a provider's (`pm_` is Stripe's, `pmt_` ours). */
 export const ID_PREFIX = {
   payment: 'pay',
   payment_method: 'pmt',
@@ -32,7 +26,6 @@ export type IdKind = keyof typeof ID_PREFIX;
 
 const HEX_LENGTH = 24;
 
-/** A new id from the caller's random bytes. */
 export const idFromBytes = (kind: IdKind, bytes: Uint8Array): string =>
   `${ID_PREFIX[kind]}_${Buffer.from(bytes).toString('hex').slice(0, HEX_LENGTH)}`;
 

@@ -1,7 +1,4 @@
-/**
- * @module Writes log lines as JSON, which CloudWatch collects. Written without a library, because every function loads
- * this file and must start fast.
- */
+/** @module Writes log lines as JSON, without a library, because every function loads this file and must start fast. */
 
 import type { LogFields, LogMessage } from './log-line.ts';
 import { metricsOf } from './metrics.ts';
@@ -19,10 +16,7 @@ export interface LogOptions {
   readonly trace?: () => string | undefined;
 }
 
-/**
- * Information goes to standard output, all other lines to the error output. Lines of the local host carry no metrics,
- * because it has no CloudWatch.
- */
+/** Information goes to stdout, the rest to stderr. The local host has no CloudWatch, so its lines carry no metrics. */
 export const jsonLog = ({ level, stage, trace }: LogOptions): Log => {
   const write =
     (lineLevel: keyof typeof OUTPUTS, isWritten: boolean) =>

@@ -94,7 +94,6 @@ interface CountedLine {
   readonly at: number;
 }
 
-/** The metrics of a log line, if it has any. */
 export const metricsOf = ({ stage, message, fields, at }: CountedLine): EmbeddedMetrics | undefined => {
   const counted = COUNTED[message];
   const values = (counted?.metrics ?? []).flatMap(({ name, unit, of }) => {

@@ -1,7 +1,4 @@
-/**
- * @module Currencies and prices. Amounts are integers in minor units, and total = subtotal + tax − discount always
- * holds.
- */
+/** @module Currencies and prices. Amounts are integers in minor units; total = subtotal + tax − discount. */
 
 import { DomainError } from './errors.ts';
 
@@ -35,10 +32,7 @@ export const currencyCode = (value: string): string => {
   return code;
 };
 
-/**
- * ISO 4217 currencies whose minor unit does not have 2 digits. `Intl` gives the digits of written prices (HUF 0), not
- * of the minor unit.
- */
+/** ISO 4217 currencies whose minor unit does not have 2 digits. `Intl` gives those of written prices (HUF 0). */
 const DIGITS: ReadonlyMap<string, number> = new Map([
   ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0] as const),
   ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3] as const),
@@ -49,10 +43,7 @@ const USUAL_DIGITS = 2;
 /** Decimal digits of the currency's minor unit (2 for USD, 0 for JPY). */
 export const currencyDigits = (code: string): number => DIGITS.get(code) ?? USUAL_DIGITS;
 
-/**
- * The exact amount in major units, such as `25.00` for 2500 minor units of USD. Rounds a fraction of a minor unit,
- * which only a provider's event could contain.
- */
+/** `25.00` for 2500 minor units of USD. Rounds a fraction of a minor unit, which only a provider can send. */
 export const majorUnits = (cents: number, currency: string): `${number}` => {
   const digits = currencyDigits(currency);
   if (!Number.isSafeInteger(cents)) return (cents / 10 ** digits).toFixed(digits) as `${number}`;
@@ -68,10 +59,9 @@ const mismatch = (path: string, expected: number, given: number): DomainError =>
   });
 
 /**
- * Derives a missing subtotal or total from the other prices. `amount_cents` is the total. Each provider has its own
- * maximum; here every sum must be a safe integer.
- * @throws DomainError PRICING_MISMATCH with the expected total; AMOUNT_TOO_SMALL for a total below `leastTotal`;
- * VALIDATION_ERROR if both total and subtotal are missing, or for a sum that is not a safe integer
+ * Derives a missing subtotal or total. `amount_cents` is the total. Every sum must be a safe integer.
+ * @throws DomainError PRICING_MISMATCH with the expected total; AMOUNT_TOO_SMALL below `leastTotal`; VALIDATION_ERROR
+ * without total and subtotal, or for an unsafe sum
  */
 export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   const taxCents = given.tax_cents ?? 0;

@@ -1,9 +1,8 @@
 /** @module The outcomes of a provider call, as a union that every caller must handle. */
 
 /**
- * The outcome of a provider call. `unknown` (time-out, reset, 5xx): money may have moved; the outcome is looked up, and
- * the call is never resent under a new key. `not_done` (connection refused, 429): the provider did nothing, and a retry
- * is safe. `refused`: the provider rejected the call and did nothing.
+ * `unknown` (time-out, reset, 5xx): money may have moved, so the outcome is looked up and never resent under a new key.
+ * `not_done` (connection refused, 429): a retry is safe. `refused`: the provider rejected the call and did nothing.
  */
 export type Outcome<T> = Arrived<T> | NotDone;
 

@@ -43,10 +43,7 @@ const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [s
 
 const isKept = (text: string, isPersonal: boolean): boolean => isOurId(text) || (!isPersonal && isCode(text));
 
-/**
- * True if the text is one word as systems write it (an id, a code, a time or an amount), but no e-mail address or phone
- * number.
- */
+/** True if the text is one word as systems write it (id, code, time, amount), but no e-mail address or phone number. */
 export const isCode = (text: string): boolean =>
   /^[\w.:#-]{0,255}$/.test(text) && (!PHONE.test(text) || DATE_OR_AMOUNT.test(text));
 

@@ -1,7 +1,4 @@
-/**
- * @module Allow-lists of fields. A view names the fields that it shows, so that a new field of its source stays hidden
- * until it is named.
- */
+/** @module Allow-lists of fields. A new field of a view's source stays hidden until the view names it. */
 
 export const pick = <T extends object, Name extends keyof T>(source: T, names: readonly Name[]): Pick<T, Name> =>
   // Sound: the entries are those of the names.

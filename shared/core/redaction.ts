@@ -10,10 +10,7 @@ const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
 /** A run of characters that may hold e-mail addresses. An address ends at each excluded character. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
-/**
- * The form of a card number of any brand: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a
- * time or an amount.
- */
+/** 13 to 19 digits, possibly grouped. The check digit distinguishes a card number from a time or an amount. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /** The text before a secret: Stripe's `_secret_`, or a URL parameter whose name `SECRET_PARAMETER` matches. */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
@@ -21,10 +18,7 @@ const SECRET_PARAMETER = /secret|token|key|password/i;
 const END_OF_VALUE = /[&\s"]|$/g;
 export const REDACTED = '[redacted]';
 const MAX_TEXT = 2_048;
-/**
- * Text is redacted before it is cut to `MAX_TEXT`, because a cut inside an address would hide the address from the
- * pattern.
- */
+/** Text is redacted before the cut to `MAX_TEXT`, because a cut address would no longer match the pattern. */
 const MAX_READ = 256 * 1_024;
 /** The SDK mistakes an item's object with this field for a class instance. */
 const UNSTORABLE_NAME = 'constructor';
@@ -57,10 +51,7 @@ const redactedText = (text: string): string =>
     MAX_TEXT,
   );
 
-/**
- * Redacts card numbers of the brands' ranges in any spacing. The caller then redacts other card numbers of 13 to 19
- * digits.
- */
+/** Redacts brands' card numbers in any spacing. The caller then redacts other card numbers of 13 to 19 digits. */
 const withoutCardNumbers = (text: string): string => {
   const kept: string[] = [];
   let end = 0;
@@ -108,10 +99,7 @@ const isDomain = (text: string): boolean => {
   return dot > 0 && dot < text.length - 1;
 };
 
-/**
- * True if a run of at least 13 of the digits passes the Luhn check. The digits before and after the run do not count.
- * Each run costs one subtraction.
- */
+/** True if a run of 13 or more of the digits passes the Luhn check. Each run costs one subtraction. */
 const isCardNumber = (text: string): boolean => {
   const digits = text.replaceAll(/\D/g, '');
   const [evenDoubled, oddDoubled] = [luhnSums(digits, 0), luhnSums(digits, 1)];

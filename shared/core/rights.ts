@@ -1,7 +1,4 @@
-/**
- * @module The rights, queues and memory sizes that functions declare. Each host grants exactly the declared rights:
- * AWS through the function's role, the local host through its own check.
- */
+/** @module The rights, queues and memory sizes that functions declare. Each host grants exactly the declared rights. */
 
 import { type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from './settings.ts';
 
@@ -24,10 +21,7 @@ export type Right =
 
 type TableRight = 'table:read' | 'table:put' | 'table:delete' | 'table:scan';
 
-/**
- * The IAM actions of each right to the table. A transaction needs the action of each of its steps. Only the erasure of
- * a person may scan, because copies of personal data lie in items that no index lists by person.
- */
+/** A transaction needs each step's action. Only the erasure of a person may scan, because no index lists all copies. */
 export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
   'table:read': ['dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem', 'dynamodb:GetItem', 'dynamodb:Query'],
   'table:put': ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
@@ -53,14 +47,9 @@ export const callsProviders = (rights: readonly Right[]): boolean => slotsOpened
  * processor at 1,769 MB. The measured processor times are in docs/performance.md ("Processor time", "Memory").
  */
 export const MEMORY_MB = {
-  /**
-   * Background work, for which no person waits. At 14 % of a processor, a function and Stripe's SDK (30 ms) load in 0.2
-   * s.
-   */
+  /** No person waits. At 14 % of a processor, a function and Stripe's SDK (30 ms) load in 0.2 s. */
   background: 256,
-  /**
-   * A person waits. At 29 % of a processor, a function loads (22 ms) in 0.08 s, and a warm read (0.3 ms) takes 1 ms.
-   */
+  /** A person waits. At 29 %, a function loads (22 ms) in 0.08 s, and a warm read (0.3 ms) takes 1 ms. */
   request: 512,
   /** A payer waits for a charge. At 58 %, function and SDK load in 0.05 s, and a warm create (2 ms) takes 4 ms. */
   payment: 1_024,

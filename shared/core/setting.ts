@@ -1,7 +1,6 @@
 /**
- * @module Reads a setting from its environment variable. An absent variable means the fallback, and so does an empty
- * variable, unless the setting refuses it. Plain functions without schemas, because a function reads every setting
- * once, at its cold start, and building schemas for that would cost time.
+ * @module Reads a setting from its environment variable. Absent or empty means the fallback, unless the setting refuses
+ * empty values. No schemas, because building them would slow every cold start.
  */
 
 export interface Setting<T> {
@@ -10,12 +9,8 @@ export interface Setting<T> {
   readonly values: string;
   readonly isList: boolean;
   readonly refusesEmpty: boolean;
-  /** The purpose of the setting. */
   readonly description: string;
-  /**
-   * The problem with a value, in one line that does not repeat the value, because it may be a secret in the wrong
-   * place.
-   */
+  /** The problem in one line. Never repeats the value, because it may be a secret in the wrong place. */
   readonly problem: (text: string) => string | undefined;
   /** @param text a value without a problem */
   readonly value: (text: string) => T;
@@ -40,7 +35,6 @@ export const checked = <T>(of: Setting<T>, isRight: (value: T) => boolean, messa
 /** The setting, which must not be empty, because an empty value would silently choose the fallback. */
 export const neverEmpty = <T>(of: Setting<T>): Setting<T> => setting({ ...of, refusesEmpty: true });
 
-/** The setting with its value in another form. */
 export const mapped = <T, U>(of: Setting<T>, map: (value: T) => U): Setting<U> => {
   const { fallback, values, isList, problem } = of;
   return setting({ fallback, values, isList, problem, value: (text) => map(of.value(text)) });
@@ -122,10 +116,7 @@ export type Values<F extends SettingFields> = {
   readonly [Name in keyof F]: F[Name] extends Setting<infer T> ? T : never;
 };
 
-/**
- * @param variableOf the name of the variable of a field
- * @returns every mistake, one line each, or the values
- */
+/** @param variableOf the name of a field's variable @returns every mistake, one line each, or the values */
 export const readSettings = <F extends SettingFields>(
   fields: F,
   env: Environment,

@@ -1,7 +1,6 @@
 /**
- * @module Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment,
- * the local host at its start. An empty variable counts as absent, except STAGE, which must not be empty; an empty
- * secret turns off the feature that needs it.
+ * @module Every setting of the service, parsed at the start or deployment. An empty variable counts as absent, except
+ * STAGE; an empty secret turns off the feature that needs it.
  */
 
 import {
@@ -204,7 +203,6 @@ export const serviceFields = {
 };
 type ServiceSettings = Values<typeof serviceFields>;
 
-/** Settings whose default depends on the stage. */
 interface StagedSettings {
   readonly CONSOLE: boolean;
   readonly ALLOW_RAW_CARDS: boolean;

@@ -1,12 +1,6 @@
-/**
- * @module Text rules that several rooms share: the form for comparison, the cut to a length, and each provider's rules
- * for the text on payers' statements.
- */
+/** @module Text rules that several rooms share: comparison, cut, and each provider's statement descriptor rules. */
 
-/**
- * The first `most` code points of a text. A lone surrogate becomes U+FFFD, because providers, tables and signatures
- * accept only well-formed text. Runs in time that is linear in `most`.
- */
+/** The first `most` code points, in linear time. A lone surrogate becomes U+FFFD, because providers refuse it. */
 export const cutText = (text: string, most: number): string => {
   if (text.length <= most) return text.toWellFormed();
   let units = 0;
@@ -19,10 +13,7 @@ export const cutText = (text: string, most: number): string => {
   return text.slice(0, units).toWellFormed();
 };
 
-/**
- * The form of a text for comparison, whatever its letter case and composition. Lower-casing may leave letters that NFC
- * joins again, so NFC runs before and after it, and the result is stable.
- */
+/** For comparison, whatever the case. NFC runs twice, because lower-casing may leave letters that NFC joins again. */
 export const comparableText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
 
 /** The one spelling of an e-mail address that the service stores and compares. */
@@ -66,10 +57,7 @@ const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
 
 const ASCII = /^[ -~]*$/;
 
-/**
- * @returns why the provider refuses the text; undefined if the provider accepts the text. An empty text means the
- * account's own.
- */
+/** @returns why the provider refuses the text, or undefined. An empty text means the account's own. */
 export const descriptorProblem = (provider: Provider, text: string): string | undefined => {
   const rule = provider === '' ? undefined : RULES[provider];
   if (text === '' || rule === undefined) return undefined;

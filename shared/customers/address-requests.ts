@@ -1,7 +1,4 @@
-/**
- * @module Bodies and queries of the address routes. Text is trimmed, except the tax id, and a string of spaces counts
- * as empty.
- */
+/** @module Bodies and queries of the address routes. Text is trimmed, except the tax id; spaces count as empty. */
 
 import * as z from 'zod';
 import { boundedText, guestDataField, idSchema, organizationField, organizationParameter } from '../http/fields.ts';

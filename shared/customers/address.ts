@@ -1,7 +1,5 @@
 /**
- * @module A billing or shipping address. It is partial (only a country), full, or a business address, and it always
- * satisfies the rules of its kind (`address-rules.ts`). The tax id is stored as sent. An organization's address names
- * no user.
+ * @module A billing or shipping address, which always satisfies the rules of its kind. The tax id is stored as sent.
  */
 
 import * as z from 'zod';
@@ -137,11 +135,7 @@ export const readPointers = async (
   });
 };
 
-/**
- * The ids of the default addresses that the pointers name. If a pointer names a missing address, the newest remaining
- * address becomes the default.
- * @param known ids of existing addresses, which need no read
- */
+/** If a default address is missing, the newest remaining becomes the default. @param known ids that need no read */
 export const followPointers = async (
   table: Table,
   pointers: readonly Pointer[],

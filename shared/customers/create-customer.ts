@@ -59,8 +59,7 @@ export const customerAlias = ({ id, providerId, providerCustomerId }: Customer):
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
 /**
- * Creates the customer at the provider; the caller stores the record. Leaves out a contact detail that the provider
- * refuses, because no sale depends on it.
+ * Leaves out a contact detail that the provider refuses, because no sale depends on it.
  * @param attempt each number makes another idempotency key
  */
 export const createProviderCustomer = async (

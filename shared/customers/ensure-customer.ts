@@ -1,7 +1,4 @@
-/**
- * @module Finds or creates an owner's customer at a provider. Concurrent requests, and a retry after a crash, create
- * one customer, because the claim is written before the call to the provider.
- */
+/** @module Finds or creates an owner's customer at a provider, exactly once because a claim precedes the call. */
 
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
@@ -29,7 +26,6 @@ interface CustomerRequest {
   readonly slot: ProviderSlot;
   readonly owner: Owner;
   readonly caller: Caller;
-  /** The id of the record that needs the customer. */
   readonly forId: string;
   readonly known: OwnerCustomer | undefined;
 }
@@ -38,9 +34,7 @@ interface CustomerRequest {
 const TRIES = 25;
 const WAIT_MS = 200;
 
-/**
- * @throws DomainError of the provider's outcome, or VERSION_CONFLICT if another request is still creating the customer.
- */
+/** @throws DomainError of the provider's outcome, or VERSION_CONFLICT while another request creates the customer. */
 export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerRequest): Promise<OwnerCustomer> => {
   if (wanted.known) return wanted.known;
   const provider = await deps.providers.require(wanted.slot, 'customers');
@@ -111,10 +105,7 @@ const endClaim = async ({ deps, wanted, claim }: HeldClaim, error: unknown): Pro
  */
 const claimSchema = z.object({
   draft: customerSchema.omit({ providerCustomerId: true }),
-  /**
-   * Counts server errors of the provider. Each needs a new idempotency key, because a provider repeats its response to
-   * a key that it knows.
-   */
+  /** Counts server errors. Each needs a new idempotency key, because a provider repeats its response to a known key. */
   attempt: z.int(),
   /** Until this time, the request that holds the claim may be calling the provider. */
   busyUntil: z.string(),
@@ -133,7 +124,6 @@ interface CustomerSlot {
 type ClaimResult =
   | { readonly kind: 'customer'; readonly customer: OwnerCustomer }
   | { readonly kind: 'claimed'; readonly claim: CustomerClaim }
-  /** Another request is creating the customer. */
   | { readonly kind: 'busy' };
 
 /** Claims the owner's customer for `draft`, or takes over a claim whose request has ended. */

@@ -1,7 +1,6 @@
 /**
- * @module Some providers (PayPal) give a customer an id only with the first saved method. Until then the record has
- * our own id in place of the provider's. The provider's id is stored before the method, so every later method is saved
- * for the same customer and a deletion finds all of them.
+ * @module PayPal gives a customer an id only with the first saved method; until then our own id stands in its place.
+ * The provider's id is stored before the method, so that a deletion finds every method.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -28,8 +27,7 @@ export const isMethodOf = (
 ): boolean => customerId === customer.providerCustomerId || ourCustomerId === customer.customerId;
 
 /**
- * Stores the provider's id of the customer if this method is the first to report it.
- * @returns the customer with the id that its record has now
+ * Stores the customer's id at the provider if this method is the first to report it. @returns the customer as stored
  * @throws DomainError VERSION_CONFLICT if every try meets another change, or the customer is removed meanwhile
  */
 export const learnProviderId = async (

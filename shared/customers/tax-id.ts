@@ -56,10 +56,7 @@ import type { Address } from './address.ts';
 /** A validator of the library; only its result is used. */
 type Validate = (value: string) => { readonly isValid: boolean };
 
-/**
- * The library accepts any five characters that end in digits as a British number, but only GD and HA numbers are so
- * short.
- */
+/** The library accepts any five characters that end in digits, but only GD and HA numbers are so short. */
 const britishVat: Validate = (value) => {
   const compact = value.toUpperCase().replaceAll(/[ \-/]/g, '');
   const number = compact.replace(/^(GB|XI)/, '');
@@ -116,9 +113,7 @@ const vatValidators = (value: string, country: string): readonly Validate[] => {
 
 type TaxIdType = NonNullable<Address['taxIdType']>;
 
-/**
- * The validators of a type: a list, a record by the address's country, or a function. Empty if the library has no rule.
- */
+/** A type's validators: a list, a record by the address's country, or a function. Empty if the library has no rule. */
 type Rule =
   | readonly Validate[]
   | Readonly<Record<string, Validate | undefined>>

@@ -1,7 +1,4 @@
-/**
- * @module Updates an address: changes the fields of the body and keeps the others. The result must satisfy the address
- * rules.
- */
+/** @module Updates an address and keeps the fields that the body lacks. The result must satisfy the address rules. */
 
 import { invalid } from '../core/errors.ts';
 import { canonicalJson } from '../http/idempotency.ts';

@@ -1,7 +1,4 @@
-/**
- * @module Changes a customer in its record, and before that at the provider if the provider has one of the changed
- * fields.
- */
+/** @module Changes a customer in its record, and before that at the provider if the provider has a changed field. */
 
 import { currentWork } from '../core/actor.ts';
 import { epochSeconds, iso } from '../core/time.ts';
@@ -38,9 +35,7 @@ export const updateCustomer = async (
   return { data: customerView(record) };
 };
 
-/** The update that this request has sent to the provider. */
 interface Sent {
-  /** The record before the update. */
   readonly was: Customer;
   readonly details: string;
   /** Epoch second of the provider's response. */
@@ -48,9 +43,8 @@ interface Sent {
 }
 
 /**
- * True if the commit that came first only echoed our own call, because it noted the time of the provider's report or
- * stored the details that we sent. After any other commit the values are sent again, because the provider may have
- * carried out both calls in the other order.
+ * True if the earlier commit only echoed our own call. After any other commit the values are sent again, because the
+ * provider may have carried out both calls in the other order.
  */
 const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
   if (current.version === was.version) return true;
@@ -64,10 +58,9 @@ const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ 
 const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
 
 /**
- * Sends only these fields, so that newer values at the provider stay. Sends a field of the body even if the record
- * already has its value, because an earlier update without a response may have changed it at the provider. Each call
- * has its own idempotency key, since a used key would send nothing.
- * @returns epoch second of the provider's response
+ * Sends only these fields, so that newer values at the provider stay. Sends even values that the record has, because an
+ * earlier update without a response may have changed them. Each call has its own idempotency key, since a used key
+ * would send nothing. @returns epoch second of the provider's response
  */
 const sendToProvider = async (
   deps: ProviderRecordDeps,

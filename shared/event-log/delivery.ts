@@ -1,7 +1,4 @@
-/**
- * @module A delivery: one event for one target. It is the message of the delivery queue, and is stored for 30 days so
- * that it can be replayed.
- */
+/** @module A delivery is one event for one target, as queued, and stored for 30 days so that it can be replayed. */
 
 import * as z from 'zod';
 import { DAY, epochSeconds, type Instant } from '../core/time.ts';
@@ -33,10 +30,7 @@ const namedIn = z.object({
   data: z.object({ payment_id: z.string().nullish(), subscription_id: z.string().nullish() }),
 });
 
-/**
- * The payment or subscription that a canonical event is about. A provider's own event is sent as received, so it is not
- * parsed here.
- */
+/** The payment or subscription of a canonical event. A provider's own event is sent as received and not parsed. */
 export const subjectOfDelivery = ({ event, content }: Pick<Delivery, 'event' | 'content'>): Historic | undefined => {
   const { payment_id: payment, subscription_id: subscription } =
     ('body' in content ? namedIn.safeParse(JSON.parse(content.body)).data?.data : undefined) ?? {};

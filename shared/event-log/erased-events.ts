@@ -1,7 +1,6 @@
 /**
- * @module The ids of records whose person was erased, ours and the provider's. They stay after the erasure. A function
- * that stores or sends an event looks up the event's ids here if the record itself does not show the erasure, so a
- * late event never restores personal data.
+ * @module The ids of records whose person was erased, ours and the provider's. Before an event is stored or sent, its
+ * ids are looked up here, so a late event never restores personal data.
  */
 
 import { idsIn, withoutPerson } from '../core/person-fields.ts';
@@ -25,17 +24,13 @@ export const markErased = async (
   await Promise.all([...known].map((id) => table.put(itemOf(id), [{ absent: true }])));
 };
 
-/**
- * Marks the user, because earlier events about an organization's record that the user made contain the user's e-mail
- * address.
- */
+/** Marks the user, because events that the user made about an organization's record contain the user's e-mail. */
 export const markUserErased = async ({ table, now }: StoreDeps, userId: string): Promise<void> => {
   await table.put({ ...erasedUserKey(userId), at: iso(now()) });
 };
 
 const erasedUserKey = (userId: string): Key => erasedKey(`user:${userId}`);
 
-/** The ids that an erasure has marked so far. */
 export const erasedIds = async (table: Table, erasureId: string): Promise<ReadonlySet<string>> => {
   const ids = new Set<string>();
   for await (const { pk } of table.eachInIndex({ index: 'owner', partition: erasedPartition(erasureId) })) {
@@ -67,9 +62,7 @@ interface SentEvent {
   readonly userId: string | undefined;
 }
 
-/**
- * Like `namesErased`, for a canonical event. Also true if its user was erased after the version that the event reports.
- */
+/** Like `namesErased`. Also true if the event's user was erased after the version that the event reports. */
 export const tellsOfErased = async (table: Table, { body, timestamp, userId }: SentEvent): Promise<boolean> => {
   const keys = [...idsOf(body).map(erasedKey), ...(userId === undefined ? [] : [erasedUserKey(userId)])];
   const found = (await table.getMany(keys)).filter((item) => item !== undefined);

@@ -1,7 +1,4 @@
-/**
- * @module The webhook log: one entry per attempt, inbound or outbound. An entry is redacted when it is written, and
- * kept for 90 days.
- */
+/** @module One log entry per webhook attempt, inbound or outbound, redacted when written and kept for 90 days. */
 
 import * as z from 'zod';
 import { derivedId } from '../core/ids.ts';
@@ -14,9 +11,7 @@ import type { Item, Table } from '../platform/table.ts';
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
-/**
- * The object of a provider's event in the shape of the interface. Amounts are in minor units, currencies in lower case.
- */
+/** A provider's event in the interface's shape: amounts in minor units, currencies in lower case. */
 const shownEventSchema = z.object({
   id: z.string(),
   amount: z.number().optional(),
@@ -157,10 +152,7 @@ export const logPartitions = (
   return { index: 'owner', partitions: partitionsOf(name ?? '', SHARDS_OF_OWNER) };
 };
 
-/**
- * An index partition accepts 1,000 writes per second, and throttles the table itself above that. So an owner's entries
- * are spread over four partitions per status, and all entries together over sixteen.
- */
+/** An index partition accepts 1,000 writes per second, so an owner's entries use four partitions per status. */
 const SHARDS_OF_OWNER = 4;
 const SHARDS_OF_ALL = 16;
 const EVERYBODY = 'ALL';

@@ -1,7 +1,4 @@
-/**
- * @module An event of the bus, prepared for targets: a canonical event with its payload, or a provider's own event
- * with a reference to its stored bytes.
- */
+/** @module A bus event prepared for targets, either canonical or a provider's own with a reference to its bytes. */
 
 import * as z from 'zod';
 import { derivedId } from '../core/ids.ts';
@@ -82,10 +79,7 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
   };
 };
 
-/**
- * The names of a provider's event: its full name, its type as the provider and as the interface call it, and the
- * corresponding canonical event.
- */
+/** An event's full name, its type in the provider's and the interface's words, and the matching canonical event. */
 export const rawAliases = (
   provider: string,
   rawType: string,

@@ -43,7 +43,6 @@ export const storedEventItem = ({ providerId, event, raw, receivedAt }: Received
   ttl: epochSeconds(instant(receivedAt) + EVENT_KEPT_MS),
 });
 
-/** The payload compressed with gzip, as an item stores it. */
 export const packed = (payload: Buffer | string): Uint8Array => gzipSync(payload);
 export const unpacked = (raw: Uint8Array): string => gunzipSync(raw).toString('utf8');
 

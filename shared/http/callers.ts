@@ -10,10 +10,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { LONGEST_GUEST_TOKEN } from './fields.ts';
 
-/**
- * The credentials that the endpoint's `auth` accepts; an empty credential counts as absent. A route that guests cannot
- * call reads no guest token, so it needs no guest token secret.
- */
+/** The credentials that `auth` accepts; empty counts as absent. A route without guests needs no guest token secret. */
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   const { spec, headers, query } = exchange;
   if (spec.auth === 'provider-signature') return undefined;
@@ -39,10 +36,7 @@ const sent = (credential: string | undefined, longest: number): string | undefin
 const guestTokenOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): string | undefined =>
   sent(headers['x-guest-token'], LONGEST_GUEST_TOKEN) ?? sent(query['token'], LONGEST_GUEST_TOKEN);
 
-/**
- * The guest of a token that is sent beside a session, if the route also accepts guest tokens. An invalid token is
- * ignored, because the session alone has already decided the response.
- */
+/** The guest of a token beside a session. An invalid token is ignored, because the session has decided the response. */
 export const guestBeside = async (exchange: Exchange): Promise<Caller | undefined> => {
   const { spec, caller, deps } = exchange;
   const guestToken = guestTokenOf(exchange);
@@ -89,10 +83,7 @@ const guestDataSchema = z.looseObject({
   }),
 });
 
-/**
- * The guest that a checked body names. A token with the same e-mail keeps its guest_id. Any other guest_data gets a new
- * guest_id, so that knowing another person's e-mail gives no access to that person's records.
- */
+/** A token with the same e-mail keeps its guest_id. Other guest_data gets a new one, so an e-mail gives no access. */
 export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
   if (spec.auth !== 'session-or-guest' || caller.kind === 'session') return caller;
   const named = guestDataSchema.safeParse(body);

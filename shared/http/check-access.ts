@@ -1,8 +1,7 @@
 /**
- * @module Checks the access rule before every use case. Loads the records that the request names in one BatchGet, and
- * passes on only those that the caller may use. The standing in another organization is read only if a decision
- * depends on it. A guest without a token may prove an earlier guest_id by the records that it names; the request then
- * continues as that guest.
+ * @module Checks the access rule before every use case. Loads the named records in one BatchGet, and passes on only
+ * those that the caller may use. A guest without a token may prove an earlier guest_id by the records that it names,
+ * and continues as that guest.
  */
 
 import * as z from 'zod';
@@ -98,7 +97,6 @@ const firstCreation = async (
 const alongsideOf = (rule: AccessRule, owner: Owner | undefined, { body, query }: ApiRequest): readonly Key[] =>
   (owner && rule.alongside?.(owner, body ?? query)) ?? [];
 
-/** The organization that the request is about, and the owner of its list or new record. */
 interface Scope {
   readonly organizationId: string | undefined;
   readonly owner: Owner | undefined;
@@ -181,9 +179,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   };
 };
 
-/**
- * A record that the request uses, with the keys that may lead to it: its own key, or the aliases of its provider's id.
- */
+/** A record that the request uses, with the keys that may lead to it: its own, or its provider id's aliases. */
 interface UsedReference {
   readonly kind: RecordKind;
   readonly aliases: RecordAliases | undefined;

@@ -21,7 +21,7 @@ export const networkOf = (address: string): string => {
 export interface TrustedEdge {
   /** Lower-cased name of the header with the client's address. */
   readonly header: string;
-  /** SHA-256 of each accepted secret in hex, so that the service does not hold the secret itself. */
+  /** SHA-256 of each accepted secret in hex, so that the service holds no secret. */
   readonly secretHashes: readonly string[];
 }
 

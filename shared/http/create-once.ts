@@ -1,7 +1,6 @@
 /**
- * @module Creates a record once per Idempotency-Key. The record's id is derived from scope and key, so one conditional
- * write claims the key and stores the record. After 24 h the same key creates a new record, whose id is derived from
- * the old id.
+ * @module Creates a record once per Idempotency-Key. Its id derives from scope and key, so one conditional write claims
+ * the key and stores it. After 24 h the key creates a new record, whose id derives from the old.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -36,9 +35,7 @@ export interface CreatedOnce<T> {
   readonly replayed: boolean;
 }
 
-/**
- * @throws DomainError IDEMPOTENCY_KEY_REUSED; IDEMPOTENCY_IN_PROGRESS; INVALID_STATE if the record was deleted since.
- */
+/** @throws DomainError IDEMPOTENCY_KEY_REUSED; IDEMPOTENCY_IN_PROGRESS; INVALID_STATE if the record was deleted */
 export const createOnce = async <T extends StoredRecord>(
   deps: { readonly now: Now; readonly newId: (kind: IdKind) => string },
   { store, kind, idempotency, build, beside = () => [], hold }: Creation<T>,
@@ -66,10 +63,7 @@ export const createOnce = async <T extends StoredRecord>(
 /** True if the Idempotency-Key still returns the record that it created at `createdAt`. */
 export const isKeyInForce = (createdAt: string, now: Instant): boolean => instant(createdAt) + KEY_LIFETIME_MS > now;
 
-/**
- * An error frees the key immediately. If the function stops, a retry may take over the key after the function's
- * time-out.
- */
+/** An error frees the key immediately. If the function stops, a retry may take over after the function's time-out. */
 const whileHeld = async <R>(
   hold: { readonly table: Table; readonly timeoutSeconds: number; readonly now: Now },
   request: IdempotentRequest,

@@ -58,10 +58,7 @@ const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string
   return more === 'rows' ? String(before) : `${before}.${more.cursor}`;
 };
 
-/**
- * Text that a spreadsheet may read as a formula, at the start of a cell or after a character at which a spreadsheet
- * with other separators splits the cell.
- */
+/** Text that a spreadsheet may read as a formula, at the start of a cell or after a character that may split a cell. */
 const FORMULA = /(?:^|[;,\t])[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
 const textCell = (text: string) => (FORMULA.test(text) ? { value: `'${text}`, quoted: true } : text);

@@ -1,7 +1,4 @@
-/**
- * @module The form of an endpoint's declaration: route, callers, access rule, schemas, rights and limits. A
- * declaration may leave out the fields that have a default in `endpoint`.
- */
+/** @module The form of an endpoint's declaration. Fields with a default in `endpoint` may be left out. */
 
 import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
@@ -36,16 +33,14 @@ export type Auth =
 export type Idempotency = 'create' | 'stored' | 'natural';
 
 /**
- * The access check before the use case runs. The chain reads the record of the path, the caller's standing in the
- * organization, and every record that the body names in one BatchGet. The use case gets only records that passed the
- * access rule.
+ * The access check before the use case runs, which gets only records that passed it. One BatchGet reads the record of
+ * the path, the caller's standing, and every record that the body names.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
   /** `platform admin`: only platform admins, on every record (the endpoint's `auth` is `platform-admin`, too). */
   readonly action: Action;
   /** Platform admins may also take the action on another's record in the path. Without this they may only read it. */
   readonly platformAdmins?: 'may act';
-  /** The record that the path's `id` names. */
   readonly record?: RecordKind<R>;
   /**
    * The body or query may name an `organization_id`, the owner of the list or of the new record. Without an
@@ -80,11 +75,9 @@ export interface Endpoint<
   readonly id: string;
   readonly method: HttpMethod;
   readonly path: `/${string}`;
-  /** The effect in a few words. Like all texts of a declaration, only the API document and the tools read it. */
+  /** A few words. Only the API document and the tools read the texts of a declaration. */
   readonly summary: string;
-  /**
-   * Markdown: what happens, when to use it, what can go wrong. The API document adds the response form and the callers.
-   */
+  /** Markdown: what happens, when to use it, what can go wrong. The document adds the response form and the callers. */
   readonly description: string;
   readonly auth: Auth;
   /** True if platform admins may also call without a role in an organization; only the API document reads it. */
@@ -96,15 +89,10 @@ export interface Endpoint<
   /** The data of a success, in bare form; null: no body (204). */
   readonly response: z.ZodType | null;
   readonly status: 200 | 201 | 202 | 204;
-  /**
-   * The meaning of a 202, if the endpoint returns 202 always or in addition to `status`; the body has the same form.
-   */
+  /** The meaning of a 202, if the endpoint returns it always or besides `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
-  /**
-   * `console`: files of the console, for browsers. Such a route is not in the API document, and the setting CONSOLE
-   * decides whether an installation has it.
-   */
+  /** `console`: files for browsers, outside the API document, installed only if the setting CONSOLE says so. */
   readonly serves: 'data' | 'console';
   /** The schema of `meta` in the envelope; only the API document reads it. */
   readonly meta: z.ZodType | undefined;

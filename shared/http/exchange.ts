@@ -1,7 +1,4 @@
-/**
- * @module One request in the middleware chain, and the dependencies of the chain. Each step fills in its part of the
- * exchange.
- */
+/** @module One request in the middleware chain, and the chain's dependencies. Each step fills in its part. */
 
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Authenticate } from '../access/authenticate.ts';
@@ -42,7 +39,6 @@ export interface WebDeps {
   readonly csv?: CsvRenderer | undefined;
 }
 
-/** One request in the chain. */
 export interface Exchange {
   readonly spec: Endpoint;
   readonly deps: WebDeps;

@@ -1,17 +1,13 @@
 /**
- * @module Fields that many requests share, with their limits, and the only makers of string and JSON object schemas
- * for requests. A maker checks its limit on the raw value before any other work, so that a long value costs nothing
- * beyond its transport.
+ * @module Fields that many requests share, and the only makers of string and JSON object schemas for requests. A maker
+ * checks its limit on the raw value first, so a long value costs nothing beyond its transport.
  */
 
 import * as z from 'zod';
 import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
-/**
- * A maximum length that ends the checks of its string. Zod's own `abort` would also stop the rules of the whole body,
- * which report missing fields in the same response.
- */
+/** A maximum that ends only its string's checks. Zod's `abort` would also stop the body's rules for missing fields. */
 const rawBound = (max: number) => {
   const bound = z.maxLength(max);
   bound._zod.check = ({ value, issues }) => {
@@ -27,10 +23,7 @@ export const boundedText = (max: number) => z.string().check(rawBound(max));
 
 const tokenFields = z.registry<{ readonly isToken: true }>();
 
-/**
- * A provider's token or our id of a method. Its value is sent to the provider, so the field never accepts a card
- * number.
- */
+/** A provider's token or our id of a method. Sent to the provider, so the field never accepts a card number. */
 export const tokenText = (max: number) => boundedText(max).min(1).register(tokenFields, { isToken: true });
 
 const isTokenField = (field: z.core.$ZodType): boolean =>

@@ -1,7 +1,6 @@
 /**
- * @module Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key, which
- * keeps status and body of a 2xx or 402 for 24 h. A retry may take over the key once the first function must have
- * ended. (A create stores no such item, because the id of the created record is derived from the key.)
+ * @module Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key, which keeps
+ * status and body of a 2xx or 402 for 24 h. A retry may take over the key once the first function must have ended.
  */
 
 import { DomainError } from '../core/errors.ts';

@@ -1,7 +1,6 @@
 /**
- * @module The one middleware chain from API Gateway to a use case. Its steps run in this order: caller, parsing, rate
- * limits, idempotency, access, limits of allowed requests, use case. Errors, headers and one summary line apply to
- * every response.
+ * @module The middleware chain from API Gateway to a use case. Order: caller, parsing, rate limits, idempotency,
+ * access, limits of allowed requests, use case. Errors, headers and one summary line apply to every response.
  */
 
 import middy, { type MiddlewareObj } from '@middy/core';
@@ -92,9 +91,8 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
 };
 
 /**
- * A use case may refuse because the caller has lost the right, so that the claim failed or the deletion of the
- * organization changed the record. The caller then gets the refusal for the lost right. After a decline the attempt was
- * made, so the caller gets its outcome.
+ * If the use case refuses because the caller has lost the right meanwhile, the caller gets that refusal. After a
+ * decline the attempt was made, so the caller gets its outcome.
  */
 const underRight = async ({ right }: ApiRequest, run: () => Promise<Reply>): Promise<Reply> => {
   try {
@@ -232,10 +230,7 @@ const limiting: Step = {
   },
 };
 
-/**
- * Windows of a record or an owner count only requests that passed the access rule, and no repeats, so that strangers
- * cannot fill them.
- */
+/** Counts only requests that passed the access rule, and no repeats, so that strangers cannot fill the windows. */
 const limitingOfAllowed: Step = {
   before: async ({ event: exchange }) => {
     if (!exchange.kept) await limit(exchange, (one) => countsAllowed(exchange.spec, one));
@@ -325,10 +320,9 @@ const idempotency: Step = {
 };
 
 /**
- * Prepares a function while it starts, so that its first request is faster. Lambda gives a starting function a whole
- * processor, and later only a share in proportion to its memory. Builds the dependencies and the schemas of a request,
- * loads the adapters of the providers and reads their secrets. Never rejects, because the first request meets and
- * reports the same failure.
+ * Prepares a function while it starts, when Lambda gives it a whole processor: builds dependencies and schemas, loads
+ * the providers' adapters and reads their secrets. Never rejects, because the first request meets and reports the same
+ * failure.
  */
 const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,

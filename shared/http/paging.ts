@@ -1,7 +1,6 @@
 /**
- * @module The pages of lists. Lists by limit and offset are bare arrays, newest first, with the total and the next
- * page in headers. `runList` runs the steps of a list in one order, so that a page shows only records that the caller
- * may see.
+ * @module The pages of lists. Lists by limit and offset are bare arrays, newest first, with the total and the next page
+ * in headers.
  */
 
 import * as z from 'zod';
@@ -110,9 +109,8 @@ export interface ListSteps<P extends FoundPage, T, A = unknown> {
 type Views = readonly unknown[];
 
 /**
- * Runs the steps of a list. All records of a page are read together, in one request per hundred; the list is counted at
- * the same time. A row whose record is gone does not count, because the index learns of a deletion later than the
- * table.
+ * Reads all records of a page together, in one request per hundred, and counts at the same time. A row without its
+ * record does not count, because the index learns of deletions late.
  */
 export const runList = async <P extends FoundPage, T, A>(table: Table, steps: ListSteps<P, T, A>): Promise<Reply> => {
   const { keyOf = (row) => row, recordOf } = steps;

@@ -1,7 +1,6 @@
 /**
- * @module Parses path, query and body. One response lists every problem. The schemas alone decide which fields may be
- * absent: null and "" in an optional field of a body, and an empty value in the query, count as absent. Sizes and
- * counts are checked on the raw request, before any work whose cost depends on them.
+ * @module Parses path, query and body. One response lists every problem. Schemas alone decide which fields may be
+ * absent. Limits are checked on the raw request, before costly work.
  */
 
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
@@ -33,10 +32,7 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
   return raw;
 };
 
-/**
- * The query that the schema reads; a repeated name becomes a comma-separated list. Reads the raw query string, which is
- * the same on every host.
- */
+/** A repeated name becomes a comma-separated list. Reads the raw query string, which is the same on every host. */
 export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Readonly<Record<string, string>> => {
   if (event.rawQueryString.length > MAX_QUERY_CHARACTERS) throw tooLong('query', MAX_QUERY_CHARACTERS);
   const query = new Map<string, string>();
@@ -130,8 +126,7 @@ const fieldIn = (shape: Readonly<Record<string, Schema>>, name: string): Schema 
   Object.hasOwn(shape, name) ? shape[name] : undefined;
 
 /**
- * The body without its absent fields, in nested objects of the schema too. The caller's own data (metadata) stays as
- * sent.
+ * The body without absent fields, in nested objects too. The caller's own data (metadata) stays as sent.
  * @param nullClears true on PUT and PATCH, so that null stays in a nullable field and clears the stored value
  */
 export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: boolean): unknown => {
@@ -146,9 +141,8 @@ export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: b
 };
 
 /**
- * A sent field counts even if its value counts as absent, so `{"name": ""}` changes nothing and `{}` is refused.
- * @throws DomainError VALIDATION_ERROR if the schema needs a field (`minProperties`) and the body has none of its
- * fields
+ * A field that counts as absent counts here, so `{"name": ""}` changes nothing and `{}` is refused.
+ * @throws DomainError VALIDATION_ERROR for a body without a field, if the schema has `minProperties`
  */
 export const requireSomeField = (schema: Schema, body: unknown): void => {
   const shape = shapeOf(schema);
@@ -164,10 +158,7 @@ const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean 
   return isOptional && !(value === null && isNullable && nullClears);
 };
 
-/**
- * The query without empty values. Enum values get the spelling of their schema, because callers may send them in any
- * letter case.
- */
+/** The query without empty values, and enum values in their schema's spelling, because any letter case is accepted. */
 const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const shape = shapeOf(schema) ?? {};
   const present = Object.entries(query).flatMap(([name, value]): [string, string][] => {

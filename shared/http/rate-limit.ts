@@ -1,7 +1,4 @@
-/**
- * @module Rate limits: requests or declines per subject in fixed windows of time, with one counter per window in the
- * table. A full window refuses the request with RATE_LIMITED.
- */
+/** @module Rate limits in fixed windows, with a counter each. A full window refuses with RATE_LIMITED. */
 
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds } from '../core/time.ts';
@@ -9,7 +6,6 @@ import { type Key, rateKey } from '../platform/keys.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import type { ApiRequest } from './request.ts';
 
-/** A limit of requests or of declines per subject in a window of time. */
 export interface RateLimit {
   readonly name: string;
   readonly max: number;
@@ -17,10 +13,9 @@ export interface RateLimit {
   /** The subject to count by; undefined if the request is not counted. */
   readonly by: (request: ApiRequest) => string | undefined;
   /**
-   * `requests`, the default: every request; if the path names a record, every request that may act on it.
-   * `allowed requests`: every request that passed the access rule, so that strangers cannot fill an owner's window.
-   * `declines`: counts declines of a payment or of a method to save. A full window refuses every request that
-   * passed the access rule.
+   * `requests`, the default: every request; with a record in the path, every request that may act on it. `allowed
+   * requests`: only those that passed the access rule, so that strangers cannot fill a window. `declines`: declines of
+   * a payment or of a method to save; a full window refuses every allowed request.
    */
   readonly counts?: 'requests' | 'allowed requests' | 'declines';
 }
@@ -34,8 +29,7 @@ interface Window {
 }
 
 /**
- * Counts a request in all of its windows in parallel. Only reads the windows of declined payments, because it is not
- * yet known whether this payment is declined.
+ * Counts a request in its windows. Only reads windows of declines, because the outcome is not yet known.
  * @throws DomainError RATE_LIMITED if a window is full
  */
 export const enforceLimits = async (
@@ -66,10 +60,7 @@ export interface Reservation {
   readonly release: () => Promise<void>;
 }
 
-/**
- * Counts in one conditional write, so that concurrent requests cannot exceed the maximum.
- * @throws DomainError RATE_LIMITED if the window is full
- */
+/** One conditional write, so concurrent requests cannot exceed the maximum. @throws DomainError RATE_LIMITED if full */
 export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiRequest): Promise<Reservation> => {
   const windows = windowsOf(deps, [limit], request);
   requireNone((await Promise.all(windows.map((window) => countIn(deps, window)))).flat());

@@ -1,7 +1,4 @@
-/**
- * @module Builds the request of a use case from the event of the gateway: checked body, query and path, caller, and
- * Idempotency-Key.
- */
+/** @module Builds a use case's request from the gateway's event: checked parts, caller, Idempotency-Key. */
 
 import { type Caller, principalOf } from '../access/caller.ts';
 import { NO_CONDITIONS } from '../access/right.ts';

@@ -8,7 +8,6 @@ import type { Owner } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import type { CsvPage, More } from './csv.ts';
 
-/** A request as the chain hands it to the use case: authenticated, parsed and allowed. */
 export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R = unknown> {
   readonly requestId: string;
   readonly caller: Caller;
@@ -24,9 +23,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   /** True if the caller acts as a platform admin, on another's record or list or in an action for admins only. */
   readonly asAdmin: boolean;
   /**
-   * The right by which the caller acts. A write that claims a charge, an update or a save includes the conditions of
-   * this right. If a condition fails, the use case throws VERSION_CONFLICT, and the chain returns the refusal to a
-   * caller who has lost the right.
+   * The caller's right. A write that claims a charge, an update or a save includes its conditions. If one fails, the
+   * use case throws VERSION_CONFLICT, and the chain refuses a caller who has lost the right.
    */
   readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */

@@ -1,7 +1,6 @@
 /**
- * @module The rate limit windows that several routes share. They count by user, by holder of a guest token, or by
- * network address. They count by e-mail address, which anyone may name, only on guests' lists, so that one person
- * cannot lock another out.
+ * @module Shared rate limit windows, by user, holder of a guest token, or network address. Only guests' lists count by
+ * e-mail, which anyone may name, so that one person cannot lock another out.
  */
 
 import * as z from 'zod';
@@ -32,9 +31,8 @@ export const guestCreatesByAddress: RateLimit = {
 export const guestCreateLimits: readonly RateLimit[] = [guestCreatesByAddress];
 
 /**
- * Declines of charges and of methods to save, on every route that can cause a decline, because most attempts with
- * stolen cards are declined. A guest without a token may continue an earlier guest_id by the records that it names
- * (continue-guest.ts).
+ * Declines on every route that can cause them, because most attempts with stolen cards are declined. A guest without a
+ * token may continue an earlier guest_id (continue-guest.ts).
  */
 export const declineLimits: readonly RateLimit[] = [
   {
@@ -76,14 +74,12 @@ const WRITES: RateLimit = {
   },
 };
 
-/** The windows of every route that makes versions, events or calls to providers. */
 export const writeLimits = ({ method, path, auth, idempotent }: Declared): readonly RateLimit[] => {
   if (method === 'GET' || auth === 'provider-signature' || auth === 'public') return [];
   if (path.includes('{')) return [WRITES];
   return idempotent === 'create' ? [CREATES] : [];
 };
 
-/** The fields of a declaration that decide its write limits. */
 interface Declared {
   readonly method: string;
   readonly path: string;

@@ -26,7 +26,6 @@ export const membershipSchema = z.object({
   endsAt: optional,
   createdAt: z.string(),
   updatedAt: z.string(),
-  /** The owner of the subscription. */
   ...ownerColumns,
   userEmail: optional,
   projectId: optional,

@@ -74,7 +74,6 @@ const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApi
   return paths;
 };
 
-/** The document with every description as Markdown without the indentation of its source. */
 const withProse = <T>(document: T): T =>
   JSON.parse(
     JSON.stringify(document, (name, value: unknown) =>
@@ -82,10 +81,7 @@ const withProse = <T>(document: T): T =>
     ),
   );
 
-/**
- * The text of a template literal as Markdown. An indented line continues the paragraph or list item before it, and an
- * empty line ends the paragraph.
- */
+/** A template literal as Markdown. An indented line continues its paragraph or list item; an empty line ends it. */
 export const prose = (text: string): string =>
   text
     .trim()

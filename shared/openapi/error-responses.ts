@@ -1,7 +1,4 @@
-/**
- * @module Errors in the API document: when each code is returned, what the caller should do, and an example as the
- * service renders it.
- */
+/** @module Errors in the API document: when a code is returned, what to do, and an example as rendered. */
 
 import * as z from 'zod';
 import { DomainError, ERRORS, type ErrorCode, type ErrorDetails, invalid, notFound } from '../core/errors.ts';
@@ -183,7 +180,6 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   },
 };
 
-/** When a code is returned, in one or two sentences. */
 export const meaningOfCode = (code: ErrorCode): string => GUIDE[code].when;
 
 const REQUEST_ID = 'JKJaXmPLvHcESHA=';
@@ -260,7 +256,6 @@ export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly 
   return byStatus;
 };
 
-/** The errors of the access rule. */
 const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
   if (!access) return [];
   const { action, record, organization } = access;
@@ -271,10 +266,7 @@ const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
   return [...missing, ...ofOrganization, ...ofRole];
 };
 
-/**
- * An endpoint that declares a 202 returns it if the provider does not respond in time. Other endpoints return
- * PROVIDER_TIMEOUT.
- */
+/** An endpoint that declares a 202 returns it if the provider does not respond in time; others PROVIDER_TIMEOUT. */
 const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorCode[] => {
   if (!callsProviders(uses) || bodyForm === 'raw') return [];
   return ['PROVIDER_ERROR', 'PROVIDER_UNAVAILABLE', ...(accepted === undefined ? (['PROVIDER_TIMEOUT'] as const) : [])];

@@ -1,7 +1,4 @@
-/**
- * @module The bodies of canonical events in the API document. A test compares them with the events that records
- * derive.
- */
+/** @module The bodies of canonical events in the API document. A test compares them with derived events. */
 
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
@@ -232,7 +229,6 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   },
 };
 
-/** The body of an event with this data. */
 export const eventBody = (event: CanonicalEvent, { summary, when, data }: EventText) =>
   z
     .object({

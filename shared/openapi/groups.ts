@@ -1,6 +1,5 @@
 /**
- * @module The groups of operations in the API document, in the order in which an integrator needs them. The first part
- * of an endpoint's id selects its group.
+ * @module The groups of operations, in the order of an integrator's needs. The first part of an id selects its group.
  */
 
 const GROUPS = {
@@ -62,7 +61,6 @@ type Group = keyof typeof GROUPS;
 
 const isGroup = (name: string): name is Group => Object.hasOwn(GROUPS, name);
 
-/** The name of the group that holds the endpoint. */
 export const groupOf = ({ id }: { readonly id: string }): string => {
   const [name = ''] = id.split('.');
   if (!isGroup(name)) throw new Error(`${id} belongs to no group: add a row to GROUPS`);

@@ -72,7 +72,6 @@ const retryAfter = optionalText.meta({
   header: { id: 'Retry-After' },
 });
 
-/** Headers of every response. */
 const common = { 'X-Request-Id': requestId, 'X-API-Version': apiVersion };
 
 export const successHeaders = (endpoint: Endpoint): z.ZodObject => {

@@ -21,7 +21,6 @@ export interface Example {
   readonly accepted?: unknown;
 }
 
-/** One endpoint as an operation of the document. */
 export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOperationObject => ({
   operationId: endpoint.id,
   summary: endpoint.summary,
@@ -104,9 +103,7 @@ const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
 const errorsOf = (endpoint: Endpoint) =>
   Object.fromEntries([...codesByStatus(endpoint)].map(([status, codes]) => [String(status), errorOf(codes)]));
 
-/**
- * Responses with at most this many codes recur on many routes, so the document holds each once, named after its codes.
- */
+/** Responses with at most this many codes recur on many routes, so the document holds each once. */
 const MOST_SHARED = 4;
 
 type ErrorResponse = ReturnType<typeof makeError>;

@@ -7,7 +7,6 @@ import { newOrganization, organizationView, userIdOf } from './organization.ts';
 import type { CreateOrganizationBody } from './organization-requests.ts';
 import { organizationStore } from './organization-store.ts';
 
-/** Creates an organization; the caller becomes its owner. */
 export const createOrganization = async (
   deps: StoreDeps & { readonly newId: (kind: IdKind) => string },
   { body, caller, idempotency }: ApiRequest<unknown, unknown, CreateOrganizationBody>,

@@ -1,7 +1,6 @@
 /**
- * @module Commands on the members of an organization: add a member, change a role, remove a member, leave. The owner's
- * membership never changes. A command that races with another change of the same membership reads the membership again
- * and retries.
+ * @module Commands on the members of an organization. The owner's membership never changes. A command that races with
+ * another change of the same membership reads it again and retries.
  */
 
 import type { Identity } from '../access/identity.ts';
@@ -21,7 +20,6 @@ import {
 import type { AddMemberBody, ChangeRoleBody } from './organization-requests.ts';
 import { memberStore } from './organization-store.ts';
 
-/** Adds the user with the e-mail address of the body. */
 export const addMember = async (
   deps: StoreDeps & { readonly identity: Pick<Identity, 'userByEmail'> },
   { record, body, idempotency }: ApiRequest<unknown, unknown, AddMemberBody, Organization>,

@@ -1,7 +1,4 @@
-/**
- * @module Stores organizations and members. Every change of a membership updates the member counts in the same
- * transaction.
- */
+/** @module Stores organizations and members. Every change updates the member counts in the same transaction. */
 
 import type { Role } from '../access/permissions.ts';
 import { ORGANIZATION_EXISTS } from '../access/standing.ts';
@@ -41,9 +38,7 @@ const organizationItem = ({ members, ...organization }: Organization): Item => (
   [countAttribute('member')]: members.member,
 });
 
-/**
- * Due immediately, because subscriptions of the organization that the member's own methods pay for need another method.
- */
+/** Due immediately, because subscriptions that the member's own methods pay for need another method. */
 const endedItem = ({ id, organizationId, userId }: Member, at: string): Item => ({
   ...endedMembershipKey(id),
   organizationId,

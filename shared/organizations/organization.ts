@@ -1,7 +1,6 @@
 /**
- * @module An organization and its members. Exactly one member is the owner, namely the user who created the
- * organization. The member counts by role on the organization equal its members. A deleted organization is a tombstone
- * that every permission check reads.
+ * @module An organization and its members. The only owner is the user who created it. The member counts by role equal
+ * the members. A deleted organization is a tombstone that every permission check reads.
  */
 
 import * as z from 'zod';

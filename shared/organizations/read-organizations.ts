@@ -26,7 +26,7 @@ export const getOrganization = async (
 /** Up to this number, one request reads all of a user's organizations. */
 const ONE_READ = 100;
 
-/** The caller's organizations, the most recently joined first. */
+/** Most recently joined first. */
 export const listOrganizations = async (
   { table }: Pick<StoreDeps, 'table'>,
   { caller, query }: ApiRequest<unknown, PageQuery>,
@@ -88,7 +88,6 @@ export const listMembers = async (
 
 const offsetOf = ({ page, limit }: PageQuery): number => (page - 1) * limit;
 
-/** A page by its number, with the total. */
 const pageReply = (data: readonly unknown[], total: Total, { page, limit }: PageQuery): Reply => ({
   data,
   meta: {

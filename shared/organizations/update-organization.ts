@@ -4,7 +4,7 @@ import { type Organization, organizationView } from './organization.ts';
 import type { UpdateOrganizationBody } from './organization-requests.ts';
 import { organizationStore } from './organization-store.ts';
 
-/** Changes the fields of the body; null clears a field. */
+/** Null clears a field. */
 export const updateOrganization = async (
   deps: StoreDeps,
   { record, body }: ApiRequest<unknown, unknown, UpdateOrganizationBody, Organization>,

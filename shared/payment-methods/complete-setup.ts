@@ -1,7 +1,4 @@
-/**
- * @module Applies the provider's report of a set-up to the payment method. The report completes the method, marks the
- * set-up as failed, or shows that the record must be removed.
- */
+/** @module Applies a set-up's report: completes the method, marks its set-up as failed, or asks for removal. */
 
 import { iso } from '../core/time.ts';
 import { aliasKey } from '../platform/keys.ts';
@@ -12,7 +9,6 @@ import type { ProviderSetup } from '../providers/method-port.ts';
 import { storedMethodFields } from './create-method.ts';
 import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
-/** The effect of a provider's report on a method that is not set up yet. */
 export type SetupProgress =
   | 'completed'
   | 'failed'
@@ -21,8 +17,7 @@ export type SetupProgress =
   | 'over';
 
 /**
- * A method whose set-up is complete stays as it is.
- * @param report read at the provider, because an event alone never decides
+ * A completed method stays as it is. @param report read at the provider, because an event alone never decides
  * @throws DomainError VERSION_CONFLICT if the method has been removed since
  */
 export const applySetupReport = async (

@@ -1,7 +1,6 @@
 /**
- * @module Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its
- * token. If the payer must authenticate first, the method is stored with its open set-up, and `is_default` takes
- * effect when the set-up is complete.
+ * @module Saves a payment method: attaches it to the owner's customer, then stores it without its token. If the payer
+ * must authenticate first, the open set-up is stored, and `is_default` waits for its completion.
  */
 
 import { guestTokenFields } from '../access/guest-token.ts';
@@ -131,10 +130,7 @@ const attach = async (
   };
 };
 
-/**
- * Finds a method that the provider stores already. It must belong to the owner's customer.
- * @throws DomainError RESOURCE_NOT_FOUND
- */
+/** Finds a method that the provider stores for the owner's customer. @throws DomainError RESOURCE_NOT_FOUND */
 const requireHeldFor = async (
   provider: PaymentProvider,
   methodId: string,
@@ -171,7 +167,6 @@ const attachToken = async (
   return requireDone(attached, isToken ? 'verification_token' : 'provider_payment_method_token');
 };
 
-/** The stored fields of a method that the provider reports. */
 export const storedMethodFields = (method: ProviderMethod) => ({
   providerMethodId: method.methodId,
   type: method.type,

@@ -1,7 +1,6 @@
 /**
- * @module The set-up of a payment method that its payer must authenticate before the provider attaches it. Only a
- * method that is not set up yet has a set-up; completion removes the set-up together with the client secret. A set-up
- * never moves from `failed` back to `requires_action`.
+ * @module The set-up of a payment method that its payer must authenticate before the provider attaches it. Completion
+ * removes the set-up with its client secret. It never moves from `failed` back to `requires_action`.
  */
 
 import * as z from 'zod';
@@ -12,7 +11,6 @@ import type { OpenSetup } from '../providers/method-port.ts';
 export const SETUP_STATUSES = ['succeeded', 'requires_action', 'failed'] as const;
 
 export const openSetupSchema = z.object({
-  /** The provider's id of the set-up. */
   id: z.string(),
   /** After a failure, the payer may try again with the client secret. */
   status: z.enum(['requires_action', 'failed']),
@@ -25,13 +23,11 @@ export const openSetupSchema = z.object({
 });
 type Setup = z.infer<typeof openSetupSchema>;
 
-/** The fields of a method that describe its set-up. */
 interface SetUp {
   readonly createdAt: string;
   readonly setup?: Setup | undefined;
 }
 
-/** A new set-up, as the provider reports it. */
 export const newSetup = (open: OpenSetup | undefined, wantsDefault: boolean): Setup | undefined =>
   open && {
     id: open.setupId,

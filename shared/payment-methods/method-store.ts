@@ -10,8 +10,7 @@ import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>;
 
 /**
- * Stores a change of a method, or nothing if `changeOf` changes nothing. If another commit came first, such as a
- * provider event about an earlier call, the change applies to the method as it is then.
+ * Stores a change of a method, if any. If another commit came first, the change applies to the method as it is then.
  * @throws DomainError VERSION_CONFLICT if the method or the address has been removed
  */
 export const commitMethod = async (
@@ -53,8 +52,7 @@ export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId:
 type Linked = Pick<PaymentMethod, 'id' | 'billingAddressId'>;
 
 /**
- * The steps that keep the list of methods that use an address, for the write of a method. They fail if the address is
- * deleted.
+ * The steps keep the list of methods that use an address, and fail if the address is deleted.
  * @param was undefined for a new method
  * @param next undefined for a deleted method
  */

@@ -1,7 +1,6 @@
 /**
  * @module A saved payment method is a card or bank account that a provider stores for a payer. The record never has a
- * card number or token, only the provider's id of the method. The method is attached to a customer at the provider
- * once it is set up.
+ * card number or token. A method is attached to a customer once it is set up.
  */
 
 import * as z from 'zod';
@@ -132,10 +131,7 @@ export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
   return methodDefaultSlot(owner);
 };
 
-/**
- * The id of the owner's default method. If the pointer names a missing method, the newest remaining method becomes the
- * default.
- */
+/** If the pointer names a missing method, the newest remaining method becomes the default. */
 export const findDefaultMethod = async (
   table: Table,
   slot: DefaultSlot,

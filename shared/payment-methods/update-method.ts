@@ -23,8 +23,7 @@ import {
 type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
 
 /**
- * Changes the alias, billing address and default. `is_default: false` also keeps an open set-up from making the method
- * the default.
+ * `is_default: false` also keeps an open set-up from making the method the default.
  * @throws DomainError INVALID_STATE for `is_default: true` before the method is set up
  */
 export const updateMethod = async (
@@ -51,10 +50,7 @@ export const setDefaultMethod = async (deps: StoreDeps, { record }: Stored): Pro
   return { data: methodView(record, true) };
 };
 
-/**
- * Links or unlinks a billing address. A provider that accepts billing details gets them. If that call fails, the link
- * stays.
- */
+/** A provider that accepts billing details gets them. If that call fails, the link stays. */
 export const linkMethodAddress = async (
   deps: StoreDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,

@@ -1,7 +1,6 @@
 /**
- * @module The only source of a payment method that may be charged. Every use case that charges a method or sends it to
- * a provider requires a `UsableMethod`. The functions below make a `UsableMethod` only after they check who may charge
- * the method (`access/may-charge.ts`).
+ * @module The only source of a payment method that may be charged. Every charge, and every use at a provider, requires
+ * a `UsableMethod`, which exists only after the check who may charge (`access/may-charge.ts`).
  */
 
 import type { Caller } from '../access/caller.ts';
@@ -51,7 +50,6 @@ const passed = (
 ) =>
   ({ [PASSED]: true, methodRef, paymentMethodId, methodKind, providerCustomerId, customerId, isLent, onlyIf }) as const;
 
-/** A saved method with its customer, as a payment or subscription stores it. */
 export const heldAs = (method: PaymentMethod): HeldMethod => ({
   methodRef: method.providerMethodId,
   paymentMethodId: method.id,
@@ -73,7 +71,6 @@ export const useNone = (providerCustomerId?: string): UsableMethod =>
 const usableIf = (owners: readonly MethodOwner[]): readonly Clause[] => [...chargeableIf(owners), { lacks: 'setup' }];
 
 /**
- * A saved method that the request names.
  * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if the method does not pay for this payer;
  * INVALID_STATE if the payer still has to authenticate it
  */
@@ -128,10 +125,9 @@ export const requireOneTime = async (
 type Holder = Owned & { readonly providerId: ProviderSlot };
 
 /**
- * The method that a record holds, for a charge by this caller. The claim's conditions check whether the charge is
- * allowed. A method without our id must not be saved; a saved method must have the provider's id that the record holds.
- * If a condition fails, `requireHeld` throws the reason or resolves the method.
- * @throws DomainError INSUFFICIENT_PERMISSIONS
+ * The method that a record holds, for a charge by this caller. A method without our id must not be saved; a saved
+ * method must have the provider's id that the record holds. If the claim's conditions fail, `requireHeld` throws the
+ * reason or resolves the method. @throws DomainError INSUFFICIENT_PERMISSIONS
  */
 export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): UsableMethod => {
   const { paymentMethodId, methodRef } = held;
@@ -163,8 +159,7 @@ export const requireHeld = async (
 };
 
 /**
- * The method that a record holds, for a charge without a caller. The caller who named the method was allowed to use it.
- * The method must still exist, and a member's own method needs the membership.
+ * The held method, for a charge without a caller. It must still exist, and a member's own method needs the membership.
  * @returns undefined if the record holds no usable method
  */
 export const findUnattended = async (
@@ -194,10 +189,7 @@ type Found =
   | { readonly kind: 'not saved' }
   | { readonly kind: 'deleted' };
 
-/**
- * Finds the record of a held method by our id, or else by the provider's id. A record found by the provider's id counts
- * only if it still has that id.
- */
+/** Finds the record by our id, or else by the provider's id, which counts only if the record still has it. */
 const findHeld = async (
   table: Table,
   { providerId }: Holder,

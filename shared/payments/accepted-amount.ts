@@ -1,7 +1,4 @@
-/**
- * @module Checks whether the provider can charge a total, before anything is written or sent. A total of 0 is never
- * charged.
- */
+/** @module Checks a total at the provider before anything is written or sent. A total of 0 is never charged. */
 
 import { assertNever, DomainError, invalid } from '../core/errors.ts';
 import type { Prices } from '../core/money.ts';

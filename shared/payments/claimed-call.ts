@@ -1,14 +1,10 @@
-/**
- * @module A call that moves money at a provider, such as a charge or a refund, for a record that has claimed the call.
- * Its idempotency key is derived from the claim, so every send is the same call to the provider.
- */
+/** @module A call that moves money at a provider for a record that has claimed it. Every send has the claim's key. */
 
 import type { Arrived, NotDone, Outcome } from '../core/outcome.ts';
 import type { Instant, Now } from '../core/time.ts';
 import { RESEND_WITHIN_MS } from './payment-due.ts';
 
 export interface ClaimedCall<Report, Result> {
-  /** Sends the call under its key. */
   readonly send: () => Promise<Outcome<Report>>;
   /** Stores the outcome of a call that may have reached the provider. */
   readonly record: (outcome: Arrived<Report>) => Promise<Result>;

@@ -1,7 +1,4 @@
-/**
- * @module Payments that the service starts for subscriptions. They have the same records, claims and idempotency keys
- * as all payments.
- */
+/** @module Payments that the service starts for subscriptions, with the same records, claims and idempotency keys. */
 
 import { DomainError } from '../core/errors.ts';
 import { type Instant, iso } from '../core/time.ts';
@@ -24,13 +21,10 @@ export type CollectDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>
 export type PeriodPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | 'updatedAt' | 'attempt' | 'reconcileAt'>;
 
 export interface CollectRequest {
-  /** The payment to create, unless its id is taken. */
   readonly payment: PeriodPayment;
-  /** The method to charge. */
   readonly method: UsableMethod;
   /** The number of failed attempts that the caller knows. No attempt is made if the payment has had more. */
   readonly attempts: number;
-  /** Conditions of the write that claims the attempt. */
   readonly onlyIf: readonly TransactionStep[];
   /** The conditions of the caller's right; absent without a caller. If one of them fails, nothing is charged. */
   readonly right?: readonly TransactionStep[] | undefined;
@@ -150,10 +144,7 @@ export const findCollectedPayment = (
   id: string,
 ): Promise<VisiblePayment | undefined> => paymentStore(deps.table, deps.now).loadVisible(id);
 
-/**
- * Cancels a payment so that it is no longer charged, if that is still possible. An attempt under way is not canceled.
- * @throws DomainError if the provider cannot be reached now
- */
+/** Cancels a payment if no attempt is under way. @throws DomainError if the provider cannot be reached now */
 export const releasePayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.loadVisible(id);

@@ -127,10 +127,7 @@ const claimForCaller = async (
     : { kind: 'succeeded', payment: claimed.record };
 };
 
-/**
- * @returns false if the payment has succeeded already
- * @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS
- */
+/** @returns false if the payment has succeeded already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireClaimable = (payment: VisiblePayment): boolean => {
   const refusal = claimRefusal(payment);
   if (refusal === 'canceled') throw isCanceled();

@@ -1,7 +1,4 @@
-/**
- * @module Creates a payment's intent at the provider and publishes the payment. Every try of the same request has the
- * same idempotency key, so the provider creates one intent.
- */
+/** @module Creates a payment's intent, once because every try has the same key, and publishes the payment. */
 
 import { assertNever, DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
@@ -23,10 +20,7 @@ export interface IntentParts {
   readonly provider: PaymentProvider;
 }
 
-/**
- * The idempotency key of the intent's creation, the same for every try. After a refusal, the client may send a
- * corrected request under the same Idempotency-Key, which creates another intent under another key.
- */
+/** The same for every try. After a refusal, a corrected request under the same Idempotency-Key uses another key. */
 export const creationKey = (payment: Payment): string =>
   `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
 
@@ -45,8 +39,7 @@ interface PublishedIntent {
 }
 
 /**
- * Creates the intent of a `creating` record at the provider and publishes the payment. A repeat after a crash has the
- * same result.
+ * Creates the intent of a `creating` record and publishes the payment. A repeat after a crash has the same result.
  * @throws DomainError PROVIDER_TIMEOUT or PROVIDER_UNAVAILABLE with the payment's id (the record is finished in the
  * background), PROVIDER_UNAVAILABLE without the id (the provider did nothing, the record is removed), or the provider's
  * refusal (the record is removed).
@@ -72,7 +65,6 @@ export const createIntent = async (
   return { payment: committed.found };
 };
 
-/** The fields of the request that creates the payment's intent. */
 export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotencyKey'> => ({
   paymentId: payment.id,
   amountCents: payment.totalCents,

@@ -1,7 +1,6 @@
 /**
- * @module Creates a payment: first its record as `creating`, then its intent at the provider under a key derived from
- * our id. Only then is the payment visible. With an Idempotency-Key the id is derived from the key, so one conditional
- * write claims the key and stores the payment.
+ * @module Creates a payment: first its record as `creating`, then its intent at the provider. Only then is the payment
+ * visible. With an Idempotency-Key the id derives from the key, so one write claims the key and stores it.
  */
 
 import type { Caller } from '../access/caller.ts';
@@ -133,7 +132,6 @@ const withCustomer = async (
   return { ...draft, ...customer };
 };
 
-/** The first payment that this Idempotency-Key created. */
 const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
   idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
 
@@ -171,7 +169,6 @@ const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment>
 
 interface Claim {
   readonly payment: Payment;
-  /** True if the Idempotency-Key has created this payment before. */
   readonly replayed: boolean;
 }
 

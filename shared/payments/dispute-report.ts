@@ -1,7 +1,6 @@
 /**
- * @module Decides how a provider's report changes a dispute. All functions are pure. A stale report is ignored, and an
- * event of the same time moves the dispute only forward. Any newer report applies as it is, even if it moves the
- * status back.
+ * @module Decides how a provider's report changes a dispute. Pure. A stale report is ignored, an event of the same time
+ * moves the dispute only forward, and a newer report applies even if it moves the status back.
  */
 
 import { isClosedDispute } from '../core/money-back.ts';
@@ -51,7 +50,6 @@ export const decideReport = (dispute: Dispute, seen: SeenDispute, now: Instant):
   return { kind: 'apply', cause, next, isUnclear };
 };
 
-/** The fields that the first report gives a dispute. */
 export const firstReport = (seen: SeenDispute, now: Instant) => ({
   ...fieldsOf(undefined, seen.report, now),
   ...stamp(seen),
@@ -84,10 +82,7 @@ const isSame = (dispute: Dispute, { status, amountCents, currency, reason, evide
   dispute.reason === reason &&
   dispute.evidenceDueBy === evidenceDueBy;
 
-/**
- * The time of the state that a report shows. For a read it is the start of the read, or later if the provider itself
- * says so.
- */
+/** The time of the reported state. For a read it is the read's start, or later if the provider itself says so. */
 const reportTime = ({ report, by, at }: SeenDispute): Instant => {
   const own = report.reportedAt;
   return by === 'read' ? Math.max(own ?? at, at) : (own ?? at);

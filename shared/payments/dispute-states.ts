@@ -1,7 +1,6 @@
 /**
- * @module The transition table of a dispute. A dispute follows its provider, so a newer report (an event or a read)
- * leads from any status to any other: an inquiry becomes a chargeback, a bank asks again, an appeal reverses a
- * decision. The order of events with the same time is unknown, so a `tie` moves a dispute only forward in ORDER.
+ * @module The transition table of a dispute. A newer report of the provider leads from any status to any other: an
+ * inquiry becomes a chargeback, an appeal reverses a decision. A `tie` (the same time) moves it only forward in ORDER.
  */
 
 import type { DisputeStatus } from '../core/money-back.ts';

@@ -1,7 +1,4 @@
-/**
- * @module Stores disputes. A dispute's id is derived from the provider's id, so repeated and concurrent reports make
- * one record. The payment, which knows its open disputes, changes in the same transaction.
- */
+/** @module Stores disputes, one record per id at the provider. The payment changes in the same transaction. */
 
 import { derivedId } from '../core/ids.ts';
 import type { Log } from '../core/logger.ts';
@@ -49,7 +46,6 @@ export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispu
   return dispute !== undefined && decideReport(dispute, reported, deps.now()).isUnclear;
 };
 
-/** The result of a report. */
 export type RecordedDispute = Pick<DisputeDecision, 'isUnclear'> &
   ({ readonly kind: 'applied' } | { readonly kind: 'ignored'; readonly reason: string });
 
@@ -126,7 +122,6 @@ const commit = async (
   return { ok: true, record: next };
 };
 
-/** The payment after a change of one of its disputes. */
 const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instant): VisiblePayment => {
   const others = (payment.openDisputes ?? []).filter((id) => id !== next.id);
   const open = isClosedDispute(next.status) ? others : [...others, next.id].sort();
@@ -163,10 +158,7 @@ const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {
   });
 };
 
-/**
- * Reminds an operator of a dispute whose evidence is due within three days. The reminder repeats daily until the
- * dispute needs no response or the evidence is too late.
- */
+/** Reminds an operator daily, within three days of the evidence's due time, until the dispute needs no response. */
 export const runDueDispute = async (deps: DisputeDeps, disputeId: string): Promise<string> => {
   const dispute = await load(deps.table, disputeId);
   if (!dispute) return 'gone';

@@ -1,7 +1,4 @@
-/**
- * @module A dispute is a payer's request for money back through their bank. The service only records it; evidence is
- * given at the provider.
- */
+/** @module A dispute is a payer's request for money back through their bank; evidence is given at the provider. */
 
 import * as z from 'zod';
 import { DISPUTE_STATUSES } from '../core/money-back.ts';
@@ -71,7 +68,6 @@ export const disputeItem = (dispute: Dispute): Item => ({
 
 export const disputeOf = (item: Item): Dispute => disputeSchema.parse(item);
 
-/** A dispute as its readers see it. */
 export const disputeView = (dispute: Dispute) => ({
   id: dispute.id,
   payment_id: dispute.paymentId,
@@ -87,7 +83,6 @@ export const disputeView = (dispute: Dispute) => ({
   closed_at: dispute.closedAt ?? null,
 });
 
-/** The columns of disputes in CSV. */
 export const DISPUTE_COLUMNS = [
   'id',
   'payment_id',

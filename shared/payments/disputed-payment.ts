@@ -1,7 +1,4 @@
-/**
- * @module Prevents an accidental refund of a payment with an open dispute, because the money would go back twice if
- * the bank decides for the payer.
- */
+/** @module Prevents an accidental refund beside an open dispute, because the payer could get the money twice. */
 
 import { DomainError } from '../core/errors.ts';
 import { isClosedDispute } from '../core/money-back.ts';
@@ -22,10 +19,7 @@ export const requireUndisputed = async (
   throw new DomainError('PAYMENT_DISPUTED', { details: await describeDispute(table, payment) });
 };
 
-/**
- * The error for a refund that the provider refuses because of a dispute. After a lost dispute the bank has already
- * given the money back.
- */
+/** The error of a refused refund. After a lost dispute the bank has already given the money back. */
 export const refusedAsDisputed = async (
   table: Table,
   payment: Named,

@@ -1,7 +1,4 @@
-/**
- * @module Removes a payment with its refunds, disputes, history, aliases and its share in the counters. A payment in
- * flight stays.
- */
+/** @module Removes a payment with its refunds, disputes, history, aliases and counts. A payment in flight stays. */
 
 import * as z from 'zod';
 import type { Clause } from '../platform/expression.ts';
@@ -60,7 +57,6 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   if (removed.ok) for (const key of beside.slice(MAX_BESIDE)) await table.remove(key);
 };
 
-/** The keys of the refunds, of their aliases and of the disputes. */
 const besideOf = async (table: Table, id: string): Promise<readonly Key[]> => {
   const keys: Key[] = [];
   for (const kind of ['RFD', 'DSP'] as const) {

@@ -59,9 +59,6 @@ export const payingCustomerIdOf = (payment: Held): string | undefined =>
 export const savesMethod = ({ setupFutureUsage, paymentMethodId }: Payment): boolean =>
   setupFutureUsage === 'off_session' && paymentMethodId === undefined;
 
-/**
- * True if the provider's intent may name a customer other than the customer to charge. The intent is created without a
- * lender's customer, and an earlier attempt may have set a lender's customer.
- */
+/** True if the provider's intent may name another customer, because an earlier attempt may have set a lender's. */
 export const mayNameOtherCustomer = (payment: Payment): boolean =>
   lenderOf(payment) !== undefined || (savesMethod(payment) && (payment.attempt > 1 || payment.released !== undefined));

@@ -20,11 +20,7 @@ export interface AliasedChange {
   readonly after: Payment;
 }
 
-/**
- * Writes aliases that are missing. A commit and its aliases are written in parallel, and a function may stop between
- * them.
- * @returns how many aliases it wrote
- */
+/** A commit and its aliases are written in parallel, so a crash may lose aliases. @returns how many aliases it wrote */
 export const repairAliases = async (table: Table, changes: readonly AliasedChange[]): Promise<number> => {
   const aliases = changes.flatMap(({ before, after }) => newAliases(before, after));
   return aliases.length === 0 ? 0 : fillAliases(table, aliases);

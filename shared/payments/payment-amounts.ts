@@ -6,10 +6,7 @@ export interface ReportedAmount {
   readonly currency: string | undefined;
 }
 
-/**
- * The payment whose amount the provider reports, either as stored or with its draft in force. Undefined if the provider
- * reports another amount. Every report of a provider is checked here.
- */
+/** The payment as stored or with its draft in force; undefined for another amount. Every report is checked here. */
 export const matchAmount = (payment: VisiblePayment, reported: ReportedAmount): VisiblePayment | undefined => {
   if (findMismatch(payment, reported) === undefined) return payment;
   if (!payment.draft) return undefined;

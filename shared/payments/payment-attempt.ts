@@ -1,7 +1,6 @@
 /**
- * @module Makes a claimed attempt to charge and records its outcome. Every resend of an attempt has the same
- * idempotency key. An attempt that certainly did not happen is released, so no event is sent and the next attempt may
- * be claimed.
+ * @module Makes a claimed attempt to charge and records its outcome. Every resend has the same idempotency key. An
+ * attempt that certainly did not happen is released, so no event is sent and another may be claimed.
  */
 
 import { organizationCheck } from '../access/standing.ts';
@@ -24,10 +23,7 @@ export interface ClaimedAttempt {
   readonly before: VisiblePayment;
   /** Proof that the payer has authenticated. It is sent with this attempt, and not stored for resends. */
   readonly verificationToken?: string | undefined;
-  /**
-   * Set if the caller waits for the result. An attempt that the provider refuses without a charge is then released,
-   * too.
-   */
+  /** Set if the caller waits for the result. A refusal without a charge then also releases the attempt. */
   readonly isAttended?: true;
 }
 
@@ -67,11 +63,10 @@ const takeBackClaim = async (
   return { isOurs: committed.ok, payment: stands };
 };
 
-/** The idempotency key of one attempt to charge. Every resend of the attempt uses the same key. */
+/** The same for every resend of the attempt. */
 const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
   `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 
-/** The claim after the call, and the outcome of the call. */
 export interface ChargeResult {
   readonly payment: VisiblePayment;
   readonly outcome: Outcome<ProviderPayment>;
@@ -119,10 +114,7 @@ const sendAttempt = (
     ...(isOfSubscription(payment) && { isRecurring: true }),
   });
 
-/**
- * Stores the new intent before anything is charged on it, so that a later lookup finds the charge.
- * @returns undefined if the attempt is over
- */
+/** Stores the new intent first, so that a later lookup finds the charge. @returns undefined if the attempt is over */
 const replaceIntent = async (
   { deps, store }: IntentParts,
   payment: VisiblePayment,
@@ -144,10 +136,7 @@ const replaceIntent = async (
   return isSameClaim(record) ? record : undefined;
 };
 
-/**
- * The claim of a capture, after the payer's approval. The capture claims an attempt as a confirmation does, so that
- * only one of several functions that process the approval captures. Nothing is captured for a deleted organization.
- */
+/** Claims a capture after the payer's approval, so that only one function captures. Not for a deleted organization. */
 export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
   // The capture charges the method that the payer approved, not the record's method, because a wallet's payer may
   // choose another.

@@ -21,7 +21,6 @@ interface EventReport {
   readonly attemptRef: string | undefined;
 }
 
-/** Decides the effect of a provider's event on a payment. */
 export const decideEvent = (payment: VisiblePayment, event: EventReport): EventDecision => {
   const { status } = payment;
   const settled = isSettled(status);
@@ -110,11 +109,7 @@ export type ApprovalDecision =
   | { readonly kind: 'busy' }
   | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
 
-/**
- * Decides the effect of a payer's approval. After a failed attempt only a later approval counts, not the approval that
- * caused that attempt.
- * @param approvedAt epoch seconds
- */
+/** Decides on an approval. After a failed attempt only a later approval counts. @param approvedAt epoch seconds */
 export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
   if (payment.draft) return { kind: 'busy' };
   if (!mayPaymentChange(payment.status, 'processing', 'approval')) {

@@ -1,13 +1,10 @@
-/**
- * @module The times at which work on a payment is due: lookups, retries, the expiry and the removal of the client
- * secret. A payment that stays unsettled too long is logged as stuck.
- */
+/** @module When work on a payment is due: lookups, retries, expiry, removal of the client secret, stuck payments. */
 
 import { DAY, type Instant, instant, iso, MINUTE } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
-/** The time at which work on the payment is next due; undefined if no work is due. */
+/** undefined if no work is due. */
 export const nextPaymentDue = (payment: Payment): string | undefined => {
   const times: string[] = [];
   const unclear = ['creating', 'processing', 'pending'].includes(payment.status) || payment.draft !== undefined;
@@ -49,10 +46,7 @@ export const nextLook = (
   return { at: reconcileTime(since, next), step: next };
 };
 
-/**
- * A payment is stuck if the outcome of a charge stays unknown too long, or the provider reports `processing` for longer
- * than a bank takes. Every later lookup logs it again, until the payment is settled.
- */
+/** A payment is stuck if its outcome stays unknown or `processing` lasts too long. Every later lookup logs it again. */
 export type LookupResult = 'outcome_unknown' | 'still_under_way';
 
 const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {

@@ -1,7 +1,4 @@
-/**
- * @module The events of a stored change of a payment. They follow from the change alone, so concurrent writers never
- * publish an event twice.
- */
+/** @module The events of a payment's change. They follow from it alone, so two writers never publish one twice. */
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
@@ -61,9 +58,8 @@ const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
 };
 
 /**
- * The event of a changed dispute, if any. Each opening and each decision is published, also a later decision. A dispute
- * that is closed in its first report gets only the closed event. A new reason alone, and the move to review, have no
- * event.
+ * The event of a changed dispute, if any. Publishes each opening and each decision, also a later decision. A dispute
+ * closed in its first report gets only the closed event; a new reason alone and the move to review get none.
  */
 const disputeEventOf = ({ status, was, termsChanged }: NonNullable<Payment['dispute']>): CanonicalEvent | undefined => {
   const isClosed = isClosedDispute(status);

@@ -1,7 +1,4 @@
-/**
- * @module The additions of one version of a payment to the history, the counters and the sums. One transaction writes
- * them, once per version.
- */
+/** @module A payment version's additions to history, counters and sums, in one transaction, once per version. */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { utcDay } from '../core/time.ts';
@@ -55,19 +52,13 @@ export const projectionOf = (
   };
 };
 
-/**
- * The steps of one transaction for several versions: an entry of the history for each, in their order, on the condition
- * that it is absent, and one update per counter or sum.
- */
+/** For several versions: an entry of the history for each, if absent, and one update per counter or sum. */
 export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [
   ...projections.map(({ history }): TransactionStep => ({ put: history, if: [{ absent: true }] })),
   ...updates(projections.flatMap(({ shares }) => shares)),
 ];
 
-/**
- * The refund that this version changed.
- * @param refundedBefore the sum of refunds before this version
- */
+/** The refund that this version changed. @param refundedBefore the sum of refunds before this version */
 export const refundChangeOf = (
   { cause, refund, refundedCents = 0 }: Payment,
   refundedBefore = 0,

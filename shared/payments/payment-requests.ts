@@ -1,6 +1,5 @@
 /**
- * @module The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field
- * on PUT.
+ * @module The bodies of payment requests, with the service's limits. `null` means absent, and clears a field on PUT.
  */
 
 import * as z from 'zod';
@@ -144,7 +143,6 @@ export const confirmBody = z
     description: "The method to charge, if it is not the payment's own. Send `{}` to charge that one.",
   });
 
-/** The records that a payment request may name; the chain reads and checks them before the use case runs. */
 interface Naming {
   readonly project_id?: string | null | undefined;
   readonly product_id?: string | null | undefined;

@@ -86,7 +86,6 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return payment && isVisiblePayment(payment) ? payment : undefined;
   };
 
-  /** Stores a new payment, or returns the payment that has its id. */
   const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
     const written = await table.put(stampedItem(payment, now()), [{ absent: true }]);
     if (written.ok) return undefined;
@@ -101,10 +100,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     );
   };
 
-  /**
-   * Replaces version `was` by the next version in one try. `change` is the retry loop.
-   * @throws Error if the transition table lacks the change of the status
-   */
+  /** Tries once; `change` is the retry loop. @throws Error if the transition table lacks the change of the status */
   const commit = async <P extends Payment>(
     was: Payment,
     decided: P,
@@ -221,9 +217,8 @@ const drafts = (table: Table, now: () => Instant) => {
   };
 
   /**
-   * Claims the only update that may be under way, and holds it. Due work finishes a draft that was left.
-   * @returns undefined if another commit came first
-   * @throws DomainError VERSION_CONFLICT if only one of the conditions `onlyIf` failed
+   * Claims and holds the only update that may be under way. Due work finishes a draft that was left.
+   * @returns undefined if another commit came first @throws DomainError VERSION_CONFLICT if only `onlyIf` failed
    */
   const claimDraft = async <P extends VisiblePayment>(
     payment: P,
@@ -251,10 +246,7 @@ const drafts = (table: Table, now: () => Instant) => {
     return written.ok;
   };
 
-  /**
-   * Holds a draft that no function works on.
-   * @returns the payment as it is now; undefined if another function holds the draft
-   */
+  /** Holds a draft that no function works on. @returns the current payment; undefined if another function holds it */
   const holdDraft = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
     const { draftBusyUntil: until } = payment;
     if (until !== undefined && instant(until) > now()) return undefined;
@@ -274,10 +266,7 @@ const drafts = (table: Table, now: () => Instant) => {
 
 /** Due times change without a new version, because readers do not see them. */
 const dueTimes = (table: Table, now: Now) => {
-  /**
-   * Sets the next lookup of a payment. Other work that is already due waits for the lookup, because it needs the same
-   * provider.
-   */
+  /** Other work that is already due waits for the lookup, because it needs the same provider. */
   const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
     const other = nextPaymentDue({ ...payment, reconcileAt: at });
     const dueAt = other !== undefined && other < at && instant(other) > now() ? other : at;
@@ -315,7 +304,6 @@ type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;
 interface CommitOptions {
   /** The cause in the transition table, if it differs from the cause in the history. */
   readonly by?: PaymentCause | undefined;
-  /** Further conditions of the write. */
   readonly onlyIf?: readonly TransactionStep[] | undefined;
 }
 
@@ -333,10 +321,7 @@ interface Advance {
   readonly facts: Partial<Payment>;
 }
 
-/**
- * Commits a status that the provider has reported. If another commit was faster (for example the event of the attempt),
- * the later status of the two stays.
- */
+/** Commits a status that the provider has reported. After a faster commit, the later status of the two stays. */
 export const advanceStored = async (
   store: PaymentStore,
   payment: VisiblePayment,

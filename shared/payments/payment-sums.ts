@@ -1,9 +1,8 @@
 /**
- * @module The sums behind the summaries, with one item per scope, UTC day and currency. A scope is a user, an
- * organization, or a shard of all payments (the writer may choose any shard, because readers add them up). Each item
- * holds counts and amounts by status (payments by their day of creation, with their refunds) and by provider
- * (succeeded payments by their day of completion, refunds by the day on which they succeeded). The sums always equal
- * the sum of the shares of all payments.
+ * @module The sums behind the summaries, with one item per scope (user, organization, or a shard of all payments), UTC
+ * day and currency. Each item holds counts and amounts by status (payments by their day of creation, with their
+ * refunds) and by provider (succeeded payments by their day of completion, refunds by the day on which they succeeded).
+ * The sums always equal the shares of all payments.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -15,10 +14,7 @@ export type Group = 'status' | 'provider';
 const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
 type Measure = (typeof MEASURES)[number];
 
-/**
- * The attributes of a measure. An amount has two attributes, with the billions apart, because the sum of many large
- * amounts is more than a number holds exactly, and the table accepts only exact numbers.
- */
+/** An amount has two attributes, with the billions apart, because large sums exceed what a number holds exactly. */
 const ATTRIBUTES = ['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const;
 type Attribute = (typeof ATTRIBUTES)[number];
 const BILLION = 1_000_000_000;
@@ -31,7 +27,6 @@ const inParts = (measure: Measure, by: number): readonly (readonly [Attribute, n
       ]
     : [[measure, by]];
 
-/** The sums of one item or several items. */
 export type AttributeSums = Record<Attribute, number>;
 export const NO_SUMS: Readonly<AttributeSums> = {
   count: 0,
@@ -87,10 +82,7 @@ const share = (
       .map(([name, by]) => ({ key: sumKey(scope, day, payment.currency), name: nameOf(group, value, name), by })),
   );
 
-/**
- * The additions of a payment to the sums. Its refunds move with its status; `refundShares` adds them to their own days.
- * @param spread chooses the shard of the sums of all payments
- */
+/** A payment's refunds move with its status; `refundShares` adds them to their days. @param spread chooses the shard */
 export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
   const measures = { count: 1, cents: payment.totalCents };
   const refunds = { refunds: payment.refundedCount, refunded: payment.refundedCents };
@@ -106,17 +98,11 @@ export const sharesOf = (payment: Payment, spread: string): readonly Share[] => 
 
 /** A change of a refund, as a version of its payment holds it. */
 export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
-  /**
-   * The cents by which the refund changed the sum of the payment's refunds. The provider may report another amount
-   * later.
-   */
+  /** The cents by which the refund changed the payment's sum. The provider may report another amount later. */
   readonly refundedBy: number;
 };
 
-/**
- * The addition of a refund's change to the day on which the refund succeeded. A refund counts from its success on, and
- * is taken back if it fails after its success.
- */
+/** The share of a refund on the day of its success. A refund that fails after its success is taken back. */
 export const refundShares = (
   payment: Payment,
   { status, was, completedAt, refundedBy }: CountedRefund,

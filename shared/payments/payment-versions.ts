@@ -1,7 +1,4 @@
-/**
- * @module Builds the next versions of a payment. All functions are pure and return a whole record, which the store
- * commits only over the version that they were given.
- */
+/** @module Builds the next versions of a payment. Pure; the store commits only over the version that was given. */
 
 import { codeOnly } from '../core/person-fields.ts';
 import { type Instant, iso } from '../core/time.ts';
@@ -60,9 +57,8 @@ export const advancePayment = (
 };
 
 /**
- * If the provider reports a method other than the record's, the payer has tried it in the browser. A method that has
- * paid becomes the payment's method. Otherwise the record keeps its own method, because a retry may charge only a
- * `UsableMethod`. The provider's id of a claimed one-time token replaces the token.
+ * The method of a report. A method that has paid in the browser becomes the payment's; otherwise the record keeps its
+ * own, because a retry may charge only a `UsableMethod`. The provider's id of a one-time token replaces the token.
  */
 const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Payment>): Partial<Payment> => {
   const { methodRef, paymentMethodId } = changed;
@@ -155,10 +151,7 @@ const MOST_PRIOR_REFS = 20;
 const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[] | undefined =>
   attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
 
-/**
- * Releases a claim after the provider certainly did nothing. The payment is as it was before, and the next claim has
- * another idempotency key.
- */
+/** Releases a claim after the provider certainly did nothing. The next claim has another idempotency key. */
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
   const { methodRef, paymentMethodId, methodKind, offSession, returnUrl } = before;
   const { customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId } = before;
@@ -192,8 +185,7 @@ const TEXTS = {
 } as const;
 
 /**
- * The next version of a payment without its personal data. Amounts, dates, ids and the status stay. A payment of an
- * organization keeps the organization's texts.
+ * The next version without personal data. Amounts, dates, ids, the status and an organization's texts stay.
  * @returns the same payment if there is nothing to blank
  */
 export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePayment => {

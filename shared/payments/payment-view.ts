@@ -15,7 +15,6 @@ import {
 } from './payment.ts';
 import { refundableCents } from './payment-amounts.ts';
 
-/** A payment as its readers see it. */
 export const paymentView = (payment: VisiblePayment) => ({
   id: payment.id,
   user_id: payment.userId ?? null,
@@ -51,7 +50,6 @@ export const paymentView = (payment: VisiblePayment) => ({
   completed_at: payment.completedAt ?? null,
 });
 
-/** How much of a payment has been given back. */
 export const REFUND_EXTENTS = ['none', 'partial', 'full'] as const;
 
 export const refundStatusOf = ({
@@ -62,7 +60,6 @@ export const refundStatusOf = ({
   return refundedCents < totalCents ? 'partial' : 'full';
 };
 
-/** The fields that the view omits if they are not set. */
 const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.organizationId && { organization_id: payment.organizationId }),
   ...(payment.projectId && { project_id: payment.projectId }),
@@ -79,7 +76,6 @@ export const nextActionView = (payment: Payment) =>
     next_action: { type: payment.nextAction.type, ...(payment.nextAction.url && { url: payment.nextAction.url }) },
   };
 
-/** The columns of payments in CSV. */
 export const PAYMENT_COLUMNS = [
   'id',
   'status',

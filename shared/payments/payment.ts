@@ -1,7 +1,6 @@
 /**
- * @module A payment is one intent to collect an amount, and its outcome. The amount is a positive integer with its
- * currency, and total = subtotal + tax − discount. At most one attempt is under way, and a version counts visible
- * changes only. No reader sees `creating`, the status until the provider has created the intent.
+ * @module One intent to collect an amount, and its outcome. total = subtotal + tax − discount. At most one attempt is
+ * under way, and a version counts visible changes only. No reader sees `creating`, the status until the intent exists.
  */
 
 import * as z from 'zod';
@@ -90,9 +89,7 @@ export const BILLING_REASONS = [
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
 
-/**
- * The fields that only requests change. The method is not among them, because the provider may report another method.
- */
+/** The fields that only requests change. Not the method, because the provider may report another. */
 export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
   draftSchema.omit({ methodRef: true, methodKind: true }).parse(payment);
 
@@ -185,7 +182,6 @@ export const paymentSchema = z.object({
       termsChanged: z.literal(true).optional(),
     })
     .optional(),
-  /** The cause of this version. */
   cause: z.enum(CAUSES).optional(),
   /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
   actor: actorSchema.optional(),
@@ -204,10 +200,7 @@ export const paymentSchema = z.object({
 export type Payment = z.infer<typeof paymentSchema>;
 type StoredFields = Readonly<Record<string, unknown>>;
 
-/**
- * Fields that follow from the item's keys or by arithmetic are not stored, so that a payment stays within one write
- * unit.
- */
+/** Fields that follow from the keys or by arithmetic are not stored, so that a payment fits one write unit. */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
   const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
   const { actor, requestId, updatedAt, ...rest } = others;
@@ -237,7 +230,6 @@ const keysSchema = z.object({
 });
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
-/** A payment from its item. */
 export const paymentOf = (item: StoredFields): Payment => {
   const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, rq, f, ...known } =
     keysSchema.parse(item);
@@ -269,7 +261,6 @@ export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
 
 export const isVisiblePayment = (payment: Payment): payment is VisiblePayment => payment.status !== 'creating';
 
-/** True if readers see the payment. */
 export const isShown = (payment: Payment): payment is VisiblePayment => isVisiblePayment(payment) && !payment.withheld;
 
 const WITHHELD_KEPT_MS = DAY;
@@ -290,7 +281,6 @@ export const secretEnds = (payment: Payment): Instant =>
     ? DUNNING_SECRET_LIFETIME_MS
     : CLIENT_SECRET_LIFETIME_MS);
 
-/** The client secret that the item keeps. */
 export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
   now < secretEnds(payment) ? payment.clientSecret : undefined;
 
@@ -311,7 +301,6 @@ export const isOfSubscription = ({ subscriptionId }: Payment): boolean => subscr
 
 export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;
 
-/** Key, parsing and ownership of payments, for access checks. */
 export const paymentRecord: RecordKind<VisiblePayment> = {
   resource: 'payment',
   key: paymentKey,

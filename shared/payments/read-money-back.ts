@@ -1,7 +1,4 @@
-/**
- * @module Reads the refunds and disputes of a payment at its provider, and stores them. Refunds and disputes made at
- * the provider appear here.
- */
+/** @module Reads and stores the refunds and disputes of a payment, so those made at the provider appear here. */
 
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { RefundsPort } from '../providers/refund-port.ts';
@@ -20,10 +17,7 @@ export interface MoneyBackParts {
 /** The reason why the read is incomplete; undefined if it is complete, or if the provider refuses it. */
 type Unread = NotDone | Unknown | undefined;
 
-/**
- * An account may lack the right to read disputes, and a provider may refuse to read an old order. Neither stops other
- * work.
- */
+/** An account may lack the right to read disputes, and a provider may refuse an old order. Other work continues. */
 const unreadOf = ({ deps, payment }: MoneyBackParts, read: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => {
   if (read.kind === 'not_done' || read.kind === 'unknown') return read;
   const reason = read.kind === 'refused' ? read.reason : read.code;
@@ -31,7 +25,6 @@ const unreadOf = ({ deps, payment }: MoneyBackParts, read: Exclude<Outcome<unkno
   return undefined;
 };
 
-/** Reads and stores the refunds that the provider has of a payment. */
 export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   const { deps, port, payment } = parts;
   const read = await port.listRefunds(chargedAs(payment));
@@ -47,10 +40,7 @@ export interface DisputesRead {
   readonly recorded: ReadonlyMap<string, RecordedDispute>;
 }
 
-/**
- * A second read settles the order that is unclear after the first. More reads are needed only if the provider changes
- * the dispute meanwhile.
- */
+/** A second read settles an unclear order; more only if the provider changes the dispute meanwhile. */
 const MOST_READS = 3;
 
 /** Reads and stores the disputes of a payment. Reads again if the order of the reports is unclear. */

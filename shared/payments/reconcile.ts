@@ -1,7 +1,4 @@
-/**
- * @module Applies an authoritative read of the provider to a payment. The provider's status is stored, even if it
- * moves the payment backward.
- */
+/** @module Applies an authoritative read of the provider to a payment, even if it moves the payment backward. */
 
 import { notFound } from '../core/errors.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
@@ -12,7 +9,6 @@ import { decideRead } from './payment-decisions.ts';
 import type { PaymentStore } from './payment-store.ts';
 import { advancePayment, applyDraft, reportedFields } from './payment-versions.ts';
 
-/** A provider's report, and the payment as it was before the read. */
 export interface Reading {
   readonly payment: VisiblePayment;
   readonly report: ProviderPayment;

@@ -14,7 +14,6 @@ import { isAhead } from './payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from './payment-store.ts';
 import { advancePayment } from './payment-versions.ts';
 
-/** An invoice that the provider collects by itself. */
 type ProviderInvoicePayment = ProviderInvoice & { readonly intentId: string };
 
 export type InvoiceResult =
@@ -25,13 +24,9 @@ export type InvoiceResult =
   | { readonly kind: 'mismatch'; readonly reason: string };
 
 export interface InvoiceRequest {
-  /** The payment to create, unless its id is taken. */
   readonly wanted: PeriodPayment;
   readonly invoice: ProviderInvoicePayment;
-  /**
-   * The method that paid the invoice; undefined if it is unknown or the invoice is unpaid. Only a card that is stored
-   * here has our id.
-   */
+  /** The method that paid; undefined if unknown or unpaid. Only a card that is stored here has our id. */
   readonly paidWith?: Pick<Payment, 'methodRef' | 'paymentMethodId'> | undefined;
   /** Writes our id to the provider's intent, before the payment is stored. */
   readonly label: () => Promise<void>;

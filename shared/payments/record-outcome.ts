@@ -1,7 +1,4 @@
-/**
- * @module Records the outcome of a claimed attempt. An `unknown` outcome leaves the claim and its due time as they
- * are.
- */
+/** @module Records a claimed attempt's outcome. `unknown` leaves the claim and its due time as they are. */
 
 import { DomainError } from '../core/errors.ts';
 import type { Arrived, DeclineCode, NotDone, Outcome } from '../core/outcome.ts';
@@ -13,7 +10,6 @@ import { mayPaymentChange } from './payment-states.ts';
 import { advanceStored } from './payment-store.ts';
 import { providerReference, reportedFields } from './payment-versions.ts';
 
-/** The outcome of an attempt, and the payment as it is now. */
 export interface AttemptResult {
   readonly payment: VisiblePayment;
   readonly declined?: DeclineCode;
@@ -69,15 +65,10 @@ const recordReport = async (
   return { payment: await settle(parts, payment, [report.status, reportedFields(report)]) };
 };
 
-/**
- * Statuses that show another confirmation (for example in the payer's browser). The outcome of that confirmation
- * counts.
- */
+/** Statuses that show another confirmation (for example in the payer's browser), whose outcome counts. */
 const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = ['pending', 'processing', 'succeeded', 'canceled'];
 
-/**
- * This call charged nothing, but an earlier call may have charged. The provider is read before the refusal is recorded.
- */
+/** An earlier call may have charged, so the provider is read before the refusal is recorded. */
 const recordRefusal = async (
   parts: AnswerParts,
   payment: VisiblePayment,

@@ -1,7 +1,4 @@
-/**
- * @module Refunds a payment, in whole or in part. The amount is reserved on the payment before the provider is called,
- * so that the refunds made here never exceed the payment's total together.
- */
+/** @module Refunds a payment. Reserves the amount first, so that refunds made here never exceed the total. */
 
 import * as z from 'zod';
 import { ownerIdsOf } from '../access/record-kind.ts';
@@ -63,7 +60,6 @@ export type CreateRefundBody = z.output<typeof createRefundBody>;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;
 
-/** A refund to make. */
 export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
   readonly payment: VisiblePayment;
   /** The user id of the admin, or the operator's tool. */
@@ -73,7 +69,6 @@ export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'>
 /** The result of an order. `replayed` is true if the refund was made before, under the same Idempotency-Key. */
 export type OrderedRefund = RefundResult & { readonly replayed: boolean };
 
-/** POST /payments/{id}/refunds. */
 export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
   const { record: payment, body, caller, idempotency } = request;
   const createdBy = caller.kind === 'session' ? caller.userId : undefined;
@@ -136,10 +131,7 @@ export const openRefunds = async (
   return { provider, port: provider.refunds };
 };
 
-/**
- * A provider may count in coarser units than ISO 4217. An amount that it cannot express is refused before anything is
- * written.
- */
+/** Refuses, before any write, an amount that a provider cannot express because it counts in coarser units. */
 const requireExpressible = async (
   provider: PaymentProvider,
   amount: { readonly amountCents: number; readonly currency: string },
@@ -160,10 +152,7 @@ interface Asked {
 
 type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'>;
 
-/**
- * The amount to refund, by the payment as it is.
- * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED
- */
+/** The amount to refund now. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED */
 export const decideAmount = async (
   { table }: Pick<MoneyDeps, 'table'>,
   payment: VisiblePayment,
@@ -175,9 +164,8 @@ export const decideAmount = async (
 };
 
 /**
- * Reserves the amount and stores the refund. A refusal does not count if a request with the same key made the refund
- * first, because that refund reduced the amount that can be refunded.
- * @returns undefined if the refund exists
+ * Reserves the amount and stores the refund. A refusal does not count if the same key made the refund first, because
+ * that refund itself reduced what can be refunded. @returns undefined if the refund exists
  */
 const insertUnlessMade = async (
   deps: MoneyDeps,

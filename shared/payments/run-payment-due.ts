@@ -35,7 +35,6 @@ export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' 
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }
 
-/** The wait before failed work is retried. */
 const RETRY_MS = 5 * MINUTE;
 
 /** Another commit was faster, and has set the next due time. */
@@ -135,7 +134,6 @@ const expire = async (parts: OpenParts, payment: VisiblePayment): Promise<string
   return expired.status;
 };
 
-/** Looks up a payment with an unknown outcome. */
 const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { deps, store, provider } = parts;
   let claim = payment;
@@ -191,7 +189,6 @@ const storeFound = async (parts: OpenParts, payment: VisiblePayment, report: Pro
   }
 };
 
-/** Handles a report with the status that the record already has. */
 const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const now = parts.deps.now();
   const isLate = payerIsLate(payment, now) && !payment.providerInvoiceId;
@@ -211,10 +208,7 @@ const captureNow = async (parts: OpenParts, payment: VisiblePayment): Promise<st
   return isOurs ? (await captureApproval({ deps, store }, record, was)).status : OVERTAKEN;
 };
 
-/**
- * True if the paying organization and the method of the attempt still exist, and the owner of the method still belongs
- * to the organization.
- */
+/** True if the organization and the attempt's method still exist, and the method's owner is still a member. */
 const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> => {
   const { organizationId, methodRef } = payment;
   if (organizationId !== undefined) {

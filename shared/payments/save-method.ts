@@ -1,8 +1,7 @@
 /**
- * @module Saves the method of a succeeded payment that requested it (`setup_future_usage`). The id of the method is
- * derived from the payment's id, so repeated reports of the success save one method. Due work of the payment finishes
- * an interrupted save. A method that the provider refuses to store (a bank account, for example) is not saved, and the
- * payment stays succeeded.
+ * @module Saves the method of a succeeded payment that requested it (`setup_future_usage`). The method's id derives
+ * from the payment's, so repeated reports save one method. Due work finishes an interrupted save. A method that the
+ * provider refuses to store is not saved, and the payment stays succeeded.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';

@@ -1,6 +1,4 @@
-/**
- * @module Reads a payment with its refunds and disputes at its provider, and stores them as the provider reports them.
- */
+/** @module Reads a payment, its refunds and its disputes at the provider, and stores them as reported. */
 
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';

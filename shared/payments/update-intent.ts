@@ -1,7 +1,6 @@
 /**
- * @module Settles an update whose outcome at the provider is unknown. One function works on a draft at a time. It
- * holds the draft until the draft is applied, dropped, or released because the provider did not respond. An update
- * that the provider has accepted stays in force.
+ * @module Settles an update with an unknown outcome. One function works on a draft at a time, until the draft is
+ * applied, dropped, or released because the provider did not respond.
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
@@ -23,13 +22,11 @@ export interface DraftResult {
   readonly refusal?: DomainError;
 }
 
-/** A payment whose draft only this function may work on. */
 export type HeldDraft = VisiblePayment & { readonly draft: Draft };
 const isHeld = (payment: VisiblePayment): payment is HeldDraft => payment.draft !== undefined;
 
 /**
- * Finishes an update with an unknown outcome by sending it again under its own key. If the provider no longer accepts
- * the update, the amount at the provider decides whether the draft is applied or dropped.
+ * Sends the update again under its own key. If the provider no longer accepts it, the amount at the provider decides.
  * @throws DomainError PAYMENT_IN_PROGRESS while another function works on it, or if the provider cannot be reached
  */
 export const finishUpdate = async (parts: IntentParts, payment: VisiblePayment): Promise<DraftResult> => {

@@ -1,7 +1,4 @@
-/**
- * @module Changes a payment before its confirmation. The change is stored as a draft, sent to the provider, and then
- * applied. A change that does not concern the provider is stored without a draft.
- */
+/** @module Changes a payment before its confirmation: stores a draft, sends it to the provider, then applies it. */
 
 import { requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -63,10 +60,7 @@ type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, Visib
 
 const TRIES = 10;
 
-/**
- * Decides again on the current payment if a report of the provider came first, such as the event of an earlier call.
- * @throws DomainError VERSION_CONFLICT if another request has changed the payment
- */
+/** Decides again after a provider's report. @throws DomainError VERSION_CONFLICT if another request came first */
 const changeCurrent = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
   let payment = request.record;
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -115,10 +109,7 @@ interface Earlier {
   readonly resumed: boolean;
 }
 
-/**
- * Settles an earlier update with an unknown outcome first. A repeat of that update gets the result that the first
- * request should have had.
- */
+/** Settles an earlier update first. A repeat of that update gets the result that the first request should have had. */
 const settleEarlier = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
   const payment = request.record;
   requireUpdatable(payment, deps.now());
@@ -244,10 +235,7 @@ const usesHeldMethod = (
     draft.currency !== payment.currency ||
     draft.providerCustomerId !== payment.providerCustomerId);
 
-/**
- * If the request sends any price, the prices that it does not send are derived. The subtotal stays if only tax or
- * discount change.
- */
+/** If the request sends any price, the others are derived. The subtotal stays if only tax or discount change. */
 const pricesOf = (
   body: UpdateIntentBody,
   payment: VisiblePayment,

@@ -1,7 +1,4 @@
-/**
- * @module Aliases, which lead from a provider's id to our record. Several aliases may lead to one record: an order and
- * its capture lead to one payment.
- */
+/** @module Aliases lead from a provider's id to our record. An order and its capture lead to one payment. */
 
 import * as z from 'zod';
 import { aliasKey, type ItemKind } from './keys.ts';

@@ -1,7 +1,6 @@
 /**
- * @module The clients of the AWS SDK. Functions, tools and tests open them here, with the same retries and time-outs.
- * On Lambda the SDK finds region, credentials and endpoints in the function's environment; for a tool it finds the
- * operator's.
+ * @module The clients of the AWS SDK, with the same retries and time-outs everywhere. On Lambda the SDK uses the
+ * function's region, credentials and endpoints; for a tool it uses the operator's.
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -37,10 +36,7 @@ export const openSecretsManager = (site: AwsSite): SecretsManagerClient =>
 /** Including the first attempt. */
 const MAX_ATTEMPTS = 4;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/**
- * The longest silence of a connection. Four such attempts fit into 10 s, the shortest time-out of a function that uses
- * the table.
- */
+/** The longest silence of a connection. Four such attempts fit into 10 s, the shortest time-out of a function. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
 const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
@@ -50,10 +46,7 @@ const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
   ...namedEndpoint(env, endpointVariable),
 });
 
-/**
- * The local host passes its endpoints in this environment. The SDK would look for them in the environment of the
- * process.
- */
+/** The local host passes its endpoints here. The SDK would look in the environment of the process. */
 const namedEndpoint = (env: Environment, endpointVariable: string) => {
   const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
   if (endpoint === undefined) return {};

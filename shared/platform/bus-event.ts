@@ -1,14 +1,9 @@
-/**
- * @module Events for the bus. The id of a canonical event derives from its record, version and name, so a repeated
- * event has the same id.
- */
+/** @module Events for the bus. A canonical event's id derives from its record, version and name. */
 
-/** An event for the bus. */
 export interface BusEvent {
   /** record : version : event name */
   readonly id: string;
   readonly source: 'payments' | 'payments.providers';
-  /** The event's name. */
   readonly type: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -46,7 +41,6 @@ interface EventRecord {
   readonly organizationId?: string | undefined;
 }
 
-/** The canonical event of one version of a record. */
 export const canonicalBusEvent = (
   event: CanonicalEvent,
   record: EventRecord,

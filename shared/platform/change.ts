@@ -1,7 +1,4 @@
-/**
- * @module Changes of stored records under optimistic locking. A new version is stored only if the version that it was
- * decided on is still the current one.
- */
+/** @module Optimistic locking. A version is stored only if the version that it was decided on is still current. */
 
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
@@ -32,9 +29,8 @@ interface Timed {
 export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;
 
 /**
- * Called with the current record, and again with the new record each time another commit was faster.
+ * Called again with the new record each time another commit was faster. @throws the refusal
  * @returns the next record; the same record or undefined if nothing needs to change
- * @throws the refusal
  */
 export type Decide<T, N = T> = (current: T) => N | undefined | Promise<N | undefined>;
 
@@ -51,8 +47,7 @@ export interface Changed<T> {
 const COMMIT_TRIES = 10;
 
 /**
- * The only retry loop over a record. Decides, commits if the version is unchanged, and decides again if another commit
- * came first.
+ * The only retry loop over a record. Commits if the version is unchanged; decides again if another commit came first.
  * @throws DomainError VERSION_CONFLICT if the record has been removed, or if other commits came first ten times
  */
 export const changeRecord = async <T, N = T>(

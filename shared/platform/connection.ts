@@ -1,7 +1,4 @@
-/**
- * @module The interface of the one table, with the semantics of DynamoDB. Either the AWS SDK serves it, or the table
- * that the local host keeps in its own process.
- */
+/** @module The interface of the one table, served by the AWS SDK or by the local host in its own process. */
 
 import type { Changes, Clause } from './expression.ts';
 import type { Key, TABLE } from './keys.ts';
@@ -70,10 +67,7 @@ export interface PageCount {
   readonly next: Item | undefined;
 }
 
-/**
- * A connection to the table. It returns expired items like others, because `openTable` leaves them out. A clause counts
- * an item past its `ttl` as absent.
- */
+/** Returns expired items like others; `openTable` leaves them out. A clause counts an item past its `ttl` as absent. */
 export interface Connection {
   readonly getItem: (key: Key, consistent: boolean) => Promise<Item | undefined>;
   /** @param keys up to 100, each once @returns the items that exist, in any order */
@@ -82,12 +76,8 @@ export interface Connection {
   /** @returns the item after the update */
   readonly updateItem: (update: ItemUpdate) => Promise<Written>;
   readonly deleteItem: (key: Key, clauses: readonly Clause[]) => Promise<Written>;
-  /**
-   * Writes all steps or none. @returns the indexes of the failed steps and the items that they found, if a condition
-   * fails
-   */
+  /** All or none. @returns the failed steps' indexes and the items that they found, if a condition fails */
   readonly transact: (steps: readonly TransactionStep[]) => Promise<Transacted>;
-  /** One page of a partition, by sort key. */
   readonly query: (query: PartitionPage) => Promise<Page>;
   /** Counts one page of a partition; costs as many read units as the page itself. */
   readonly count: (query: PartitionPage) => Promise<PageCount>;

@@ -1,7 +1,4 @@
-/**
- * @module Consumers of queues and of the table's stream. They log every failure and report it to Lambda, which then
- * retries the failed messages, or the stream from the failed record.
- */
+/** @module Consumers of queues and the stream. Every failure is logged and reported to Lambda, which retries. */
 
 import type {
   DynamoDBBatchResponse,
@@ -19,7 +16,6 @@ import type { Queues } from './queues.ts';
 /** The result of handling a message: done, or a time after which the queue delivers it again. A throw means a retry. */
 export type Handled = 'done' | { readonly retryAfterSeconds: number };
 
-/** The message's id, and the number of times it has been received. */
 export interface Receive {
   readonly messageId: string;
   /** Counted from 1. */

@@ -1,14 +1,10 @@
-/**
- * @module The cursors of `next_cursor` and Link headers. A cursor is opaque to callers and belongs to one list. When a
- * caller sends a cursor, its form, its list and its range are checked.
- */
+/** @module The cursors of `next_cursor` and Link headers. A cursor is opaque and belongs to one list and range. */
 
 import * as z from 'zod';
 import { invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { Cursor } from './listing.ts';
 
-/** The list that a cursor belongs to, and the range that the request asks for. */
 export interface CursorRange {
   /** The partition, or a name if the list has several. */
   readonly list: string;
@@ -34,7 +30,6 @@ const LONGEST = 1_000;
 
 const nameOf = (list: string): string => fingerprint(list).slice(0, 16);
 
-/** Encodes the position at which a page of the list ends as one opaque string. */
 export const encodePlace = (place: readonly string[], list: string): string =>
   Buffer.from(JSON.stringify([nameOf(list), ...place])).toString('base64url');
 
@@ -51,9 +46,7 @@ export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>)
 
 export const encodeCursor = ({ pk, sk, sort }: Cursor, list: string): string => encodePlace([pk, sk, sort], list);
 
-/**
- * @throws DomainError VALIDATION_ERROR for a text that is not a cursor of the list, or lies outside the requested range
- */
+/** @throws DomainError VALIDATION_ERROR for a text that is not a cursor of the list, or lies outside the range */
 export const decodeCursor = (text: string, { list, from, to }: CursorRange): Cursor => {
   const [pk, sk, sort] = decodePlace(text, list, placeSchema);
   const createdAt = sort.slice(0, ISO_LENGTH);

@@ -1,7 +1,4 @@
-/**
- * @module The reads of a table connection, as DynamoDB commands of the AWS SDK. A batch returns all of its items or
- * throws.
- */
+/** @module The reads of a table connection, as DynamoDB commands. A batch returns all of its items or throws. */
 
 import {
   BatchGetCommand,

@@ -5,7 +5,6 @@ import { countPage, getBatch, getItem, queryPage, scanPage } from './dynamo-read
 import { deleteItem, putItem, transact, updateItem } from './dynamo-writes.ts';
 import { expression } from './expression.ts';
 
-/** A table of DynamoDB. */
 export const connectDynamo = (documents: DynamoDBDocumentClient, tableName: string, now: Now): Connection => {
   const dynamo = { documents, tableName, compose: () => expression(epochSeconds(now())) };
   return {

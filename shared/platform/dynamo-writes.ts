@@ -1,6 +1,5 @@
 /**
- * @module The writes of a table connection, as DynamoDB commands of the AWS SDK. A failed condition is a result, not
- * an error; a conflict with a transaction is retried.
+ * @module The writes of a table connection. A failed condition is a result; a conflict with a transaction is retried.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -21,10 +20,7 @@ import type { Key } from './keys.ts';
 const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 20;
 
-/**
- * Retries a write that conflicts with a transaction on its item, after a random wait.
- * @throws DomainError VERSION_CONFLICT if every try conflicts.
- */
+/** Retries a write after a random wait. @throws DomainError VERSION_CONFLICT if every try conflicts. */
 const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -38,7 +34,6 @@ const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** A refusal, with the fields that DynamoDB adds to it. */
 interface Refusal extends Error {
   /** The stored item that a condition refused. */
   readonly Item?: Attributes;

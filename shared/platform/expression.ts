@@ -1,7 +1,4 @@
-/**
- * @module The only code that writes DynamoDB expressions. Names and values reach DynamoDB only through placeholders,
- * so no attribute name or value of a caller is part of an expression's text.
- */
+/** @module The only code that writes DynamoDB expressions. Names and values go through placeholders only. */
 
 export type Scalar = string | number | boolean | null;
 
@@ -37,10 +34,7 @@ export interface ExpressionParts {
 
 export type Expression = ReturnType<typeof expression>;
 
-/**
- * Collects placeholders; a dotted attribute is a path into a map.
- * @param nowSeconds an item whose `ttl` is at or before it counts as absent.
- */
+/** A dotted attribute is a path into a map. @param nowSeconds an item whose `ttl` is not later counts as absent */
 export const expression = (nowSeconds: number) => {
   const names = new Map<string, string>();
   const values: unknown[] = [];

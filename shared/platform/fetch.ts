@@ -1,7 +1,4 @@
-/**
- * @module The part of fetch that the service uses, over Node's own HTTP client, for calls of the identity service and
- * of providers. Loading Node's fetch would take longer than everything else in a function's start.
- */
+/** @module The part of fetch that the service uses, over Node's HTTP client, because Node's fetch loads slowly. */
 
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
@@ -26,7 +23,6 @@ export interface FetchHeaders extends Iterable<[string, string]> {
 
 export interface FetchResponse {
   readonly status: number;
-  /** True if the status is 2xx. */
   readonly ok: boolean;
   readonly headers: FetchHeaders;
   readonly body: { cancel(): Promise<void> } | null;
@@ -61,10 +57,7 @@ const redirectOf = (
   return isRedirect ? headers.location : undefined;
 };
 
-/**
- * A connection that was idle for longer is not reused. The other side may have closed it, unseen while Lambda paused
- * the function.
- */
+/** A connection idle for longer is not reused, because the other side may have closed it while Lambda paused. */
 const MOST_IDLE_MS = 4_000;
 const idleSince = new WeakMap<Socket, number>();
 

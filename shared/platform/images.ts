@@ -5,7 +5,6 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { Item } from './table.ts';
 
-/** An insert or an update of an item, as the stream reports it. */
 export interface ItemChange {
   readonly sequenceNumber: string;
   readonly before: Item | undefined;

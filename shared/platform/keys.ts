@@ -9,7 +9,6 @@ export interface Key {
   readonly sk: string;
 }
 
-/** The key of an item. */
 export const keyOf = ({ pk, sk }: Readonly<Record<string, unknown>>): Key => ({ pk: String(pk), sk: String(sk) });
 
 /** The owner of a record; the record has one key in the `owner` index. */
@@ -24,7 +23,6 @@ const single = (kind: string, id: string): Key => ({ pk: `${kind}#${id}`, sk: ki
 
 export const recordKey = (kind: ItemKind, id: string): Key => single(kind, id);
 export const paymentKey = (id: string): Key => single('PAY', id);
-/** A record with a history. */
 export interface Historic {
   readonly kind: 'PAY' | 'SUB';
   readonly id: string;
@@ -33,7 +31,6 @@ export const historyKey = ({ kind, id }: Historic, version: number): Key => ({
   pk: recordKey(kind, id).pk,
   sk: `${HISTORY_PREFIX}${String(version).padStart(6, '0')}`,
 });
-/** A billed period of a subscription. */
 export const periodKey = (subscriptionId: string, start: string): Key => ({
   pk: recordKey('SUB', subscriptionId).pk,
   sk: `PERIOD#${start}`,
@@ -67,10 +64,7 @@ export const paymentEntryKey = (createdAt: string, id: string): Key => ({
   sk: listSort(createdAt, id),
 });
 const DAY_LENGTH = '2000-01-01'.length;
-/**
- * The entries of the payments that a user or a guest made (`owner` index) or that an organization has (`project`
- * index).
- */
+/** The entries of payments of a user or a guest (`owner` index), or of an organization (`project` index). */
 export const userEntriesPartition = (userId: string): string => `USER#${userId}#ALLPAY`;
 export const guestEntriesPartition = (email: string): string => `GUEST#${emailHash(email)}#ALLPAY`;
 export const organizationEntriesPartition = (organizationId: string): string => `ORG#${organizationId}#ALLPAY`;
@@ -119,7 +113,6 @@ export const memberKey = (organizationId: string, userId: string): Key =>
   memberKeyById(organizationId, memberIdOf(organizationId, userId));
 /** A membership that has ended. The item stays until none of that user's methods pays for the organization. */
 export const endedMembershipKey = (memberId: string): Key => single('LEFT', memberId);
-/** The prefix of the members' sort keys. */
 export const MEMBER_PREFIX = 'MEMBER#';
 /** A user's memberships, in the `owner` index. */
 export const membershipPartition = (userId: string): string => `USER#${userId}#ORG`;
@@ -148,10 +141,7 @@ export const sumRange = (from: string, to: string): { readonly from: string; rea
   to: `${to}#~`,
 });
 const ALL_SHARDS = 8;
-/**
- * The sums of all payments are spread over shards, so that no item receives every write. Concurrent projections choose
- * different shards, because two transactions on one item would conflict.
- */
+/** The sums of all payments use shards, so that no item gets every write and concurrent writes do not conflict. */
 export const allScope = (spread: string): string => `ALL#${shardOf(spread, ALL_SHARDS)}#PAY`;
 export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
 export const idempotencyKey = (scope: string): Key => ({ pk: `IDEM#${scope}`, sk: 'IDEM' });
@@ -206,10 +196,7 @@ const DUE_SHARDS = 10;
 export const dueShard = (id: string): string => `DUE#${shardOf(id, DUE_SHARDS)}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
 const BILLING_SHARDS = 4;
-/**
- * Each slot has its own shards for subscriptions, so that a million renewals due at the same time delay neither another
- * slot's subscriptions nor payment lookups.
- */
+/** Each slot has its own shards, so a million renewals due together delay no other slot and no payment lookups. */
 export const billingShard = (slot: ProviderSlot, id: string): string => `DUE#${slot}#${shardOf(id, BILLING_SHARDS)}`;
 export const billingShards = (slot: ProviderSlot): readonly string[] =>
   Array.from({ length: BILLING_SHARDS }, (_, shard) => `DUE#${slot}#${shard}`);
@@ -218,7 +205,6 @@ export const everyDueShard: readonly string[] = [...dueShards, ...PROVIDER_SLOTS
 /** The calls to a provider that due work has reserved so far. */
 export const callsKey = (slot: ProviderSlot): Key => ({ pk: `CALLS#${slot}`, sk: 'CALLS' });
 
-/** A shard for the id, evenly spread. */
 export const shardOf = (id: string, shards: number): number =>
   Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
 

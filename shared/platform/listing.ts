@@ -56,7 +56,6 @@ const FILTERED_CHUNK_ROWS = 200;
 const FILTERED_CHUNKS = 4;
 const LAST = '~';
 
-/** The rows of a list in the index: its partition, range, order and filter. */
 export const rangeOf = ({ index, partition, from, to, descending, filter }: ListRange): IndexQuery => ({
   index,
   partition,
@@ -110,9 +109,8 @@ export const listRows = async (table: Table, query: ListQuery): Promise<Listed> 
 };
 
 /**
- * One page of a list that lies in several partitions of one index, each in the same order. Reads all partitions in
- * parallel, each up to the end of the page. If a filter reaches its read limit in one partition, the page ends there,
- * because the rows after it are not known.
+ * One page of several partitions in the same order, read in parallel. If a filter reaches its read limit in one
+ * partition, the page ends there, because later rows are not known.
  */
 export const listTogether = async (
   table: Table,
@@ -143,9 +141,7 @@ export const listTogether = async (
 
 const cursorOf = ({ pk, sk, sort }: Cursor): Cursor => ({ pk, sk, sort });
 
-/**
- * With a filter, reads a small chunk first, which fills most pages, and then as much as one request may read (1 MB).
- */
+/** With a filter, a small chunk fills most pages; the next is as much as one request may read (1 MB). */
 const chunkQuery = (
   query: ListQuery,
   after: Item | undefined,
@@ -196,7 +192,6 @@ export const allRows = async (
   return rows;
 };
 
-/** Records of one scope and UTC day, counted by status. */
 export interface DayCount {
   readonly day: string;
   readonly byStatus: Readonly<Record<string, number>>;

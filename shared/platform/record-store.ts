@@ -39,9 +39,7 @@ export const storedRecordFields = {
   requestHash: z.string().optional(),
 };
 
-/**
- * The fields of a new record's first version. @param request the request that creates it, if it has an Idempotency-Key
- */
+/** @param request the request that creates the record, if it has an Idempotency-Key */
 export const firstVersion = (at: string, request?: { readonly requestHash: string }) => ({
   version: 1,
   createdAt: at,
@@ -116,8 +114,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   const load = async (id: string): Promise<T | undefined> => parse(await table.get(key(id)));
 
   /**
-   * Stores a new record and the further steps in one transaction.
-   * @returns the existing item if the id is taken
+   * One transaction with the further steps. @returns the existing item if the id is taken
    * @throws DomainError VERSION_CONFLICT if only another step failed
    */
   const insertOrFind = async (record: T, beside: readonly TransactionStep[] = []): Promise<Found<T> | undefined> => {
@@ -132,10 +129,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
     return foundOf(transacted.found[0]);
   };
 
-  /**
-   * Replaces the record with its next version and runs the further steps, in one transaction.
-   * @returns undefined if the record is no longer as it was read, or another step failed
-   */
+  /** One transaction with the further steps. @returns undefined if the record has changed, or another step failed */
   const commit = async (was: T, decided: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
     const next = inOrder(was, decided);
     const guard = asRead(was);
@@ -144,10 +138,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
     return written.ok ? next : undefined;
   };
 
-  /**
-   * Stores the next version with the changed fields.
-   * @throws DomainError VERSION_CONFLICT if another commit came first
-   */
+  /** Stores the changed fields as the next version. @throws DomainError VERSION_CONFLICT after another commit */
   const revise = async (was: T, changed: Partial<T>, besideOf: BesideOf<T> = () => []): Promise<T> => {
     const next = { ...was, ...changed, version: was.version + 1, updatedAt: iso(now()) };
     const committed = await commit(was, next, besideOf(was, next));
@@ -182,10 +173,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   return { find, load, insertOrFind, commit, revise, change, remove };
 };
 
-/**
- * The condition that the record is as it was read. A provider's report without news changes only `knownAt`, not the
- * version.
- */
+/** The condition that the record is as read. A report without news changes only `knownAt`, not the version. */
 const asRead = ({ version, knownAt }: StoredRecord): readonly Clause[] => [
   { exists: true },
   { equals: ['version', version] },

@@ -53,10 +53,7 @@ export const defaultStep = (slot: DefaultSlot, recordId: string): TransactionSte
 export const readDefault = async (table: Table, slot: DefaultSlot): Promise<string | undefined> =>
   defaultIdOf(await table.get(defaultKey(slot)));
 
-/**
- * The steps of the write that removes a record. If the record is the default, the newest remaining record becomes the
- * default. The steps fail if another request has set another default.
- */
+/** The newest remaining record replaces a removed default. The steps fail if another request has set another. */
 export const successorSteps = async (
   table: Table,
   slot: DefaultSlot,

@@ -1,7 +1,4 @@
-/**
- * @module The only access to the table. Clauses guard every write. Reads leave out expired items, except counts and
- * the scan of an erasure.
- */
+/** @module The only access to the table. Clauses guard writes. Reads hide expired items, except counts and scans. */
 
 import { epochSeconds, type Now } from '../core/time.ts';
 import type {
@@ -77,10 +74,7 @@ export const openTable = (connection: Connection, now: Now) => {
   return {
     get: async (key: Key, { consistent = true }: Consistency = {}): Promise<Item | undefined> =>
       unlessExpired(await connection.getItem(key, consistent)),
-    /**
-     * Reads all keys, in parallel requests of a hundred keys. @returns the items in the order of the keys; undefined
-     * for an absent item
-     */
+    /** Reads all keys, a hundred per request. @returns the items in their order; undefined for an absent item */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
       getMany(keys, options),
     put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> => guarded(connection.putItem(item, clauses)),
@@ -91,25 +85,16 @@ export const openTable = (connection: Connection, now: Now) => {
     /** Makes the item count as absent from now on; DynamoDB deletes it later. Needs no right to delete. */
     expire: (key: Key, clauses: readonly Clause[]): Promise<Written> =>
       update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
-    /**
-     * Writes all steps or none. @returns the indexes of the failed steps and the items that they found, if a condition
-     * fails
-     */
+    /** All or none. @returns the failed steps' indexes and the items that they found, if a condition fails */
     transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
       const result = await connection.transact(steps);
       return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };
     },
     /** One page of an index, eventually consistent. */
     queryIndex: (query: IndexQuery): Promise<Page> => page(query),
-    /**
-     * Counts one page of an index, eventually consistent. An index holds no `ttl`, so expired items count until
-     * DynamoDB deletes them.
-     */
+    /** Eventually consistent. An index holds no `ttl`, so expired items count until DynamoDB deletes them. */
     countIndex: (query: IndexQuery): Promise<PageCount> => connection.count(query),
-    /**
-     * One page of the whole table, only for the erasure of a person. Includes expired items that DynamoDB has not
-     * deleted yet.
-     */
+    /** Only for the erasure of a person. Includes expired items that DynamoDB has not deleted yet. */
     scanItems: (slice: Slice): Promise<Page> => connection.scan(slice),
     /** One page of the items under a partition key of the table itself, by sort key. */
     queryItems: (query: PartitionQuery & Consistency): Promise<Page> => page(query),

@@ -33,10 +33,7 @@ export const exactly =
   (count: number): CountedPage['total'] =>
   async () => ({ count, isExact: true });
 
-/**
- * One page in created_at order, and the total of its list.
- * @param estimate the length of a list that is too long to count; read only then
- */
+/** @param estimate the length of a list that is too long to count; read only then */
 export const listCounted = async (
   table: Table,
   query: ListQuery,
@@ -49,7 +46,6 @@ export const listCounted = async (
   };
 };
 
-/** One page of a list that lies in several partitions, and the total of all of them. */
 export const listTogetherCounted = async (
   table: Table,
   partitions: readonly string[],
@@ -102,10 +98,7 @@ interface RowCount {
   readonly reachedEnd: boolean;
 }
 
-/**
- * Counts the rows of a list until the list proves too long to count, at 1,000 rows or, with a filter, at as many rows
- * as one request reads.
- */
+/** Stops when the list is too long to count, at 1,000 rows or, with a filter, at as many as one request reads. */
 export const countRows = async (
   table: Table,
   query: ListRange,

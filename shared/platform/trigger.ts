@@ -1,7 +1,4 @@
-/**
- * @module The triggers that start a function without an HTTP request: the table's stream, a queue, or a schedule.
- * Every trigger declares its rights, its limits and the business impact of its failure.
- */
+/** @module Triggers without HTTP: a stream, a queue or a schedule. Each declares its rights, limits and impact. */
 
 import type { MemoryMb, QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
@@ -44,10 +41,7 @@ export interface BusPattern {
   readonly detail?: BusFields;
 }
 
-/**
- * Receives messages from a queue, which bus rules may feed. A failed message is retried, then goes to the dead-letter
- * queue.
- */
+/** Bus rules may feed the queue. A failed message is retried, then goes to the dead-letter queue. */
 export interface QueueTrigger extends TriggerBase {
   readonly kind: 'queue';
   readonly queue: QueueName;
@@ -74,10 +68,7 @@ export type OperatedSettings = Pick<
 /** The time of an attempt besides the POST itself. */
 const AROUND_A_POST_SECONDS = 10;
 
-/**
- * Applies the operator's settings to the triggers: the number and the time-out of webhook attempts, and how much due
- * work runs at the same time.
- */
+/** Applies the operator's settings: the number and time-out of webhook attempts, and how much due work runs. */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
   triggers.map((trigger) => {
     if (trigger.kind !== 'queue') return trigger;

@@ -1,7 +1,4 @@
-/**
- * @module Parts that every provider adapter shares: the options that open an adapter, and small conversions of a
- * vendor's names, times and lists.
- */
+/** @module Parts that every adapter shares: its options, and conversions of a vendor's names, times and lists. */
 
 import type { Log } from '../core/logger.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -10,7 +7,6 @@ import type { Fetch } from '../platform/fetch.ts';
 
 export interface AdapterOptions {
   readonly slot: ProviderSlot;
-  /** The slot's settings with its secrets filled in. */
   readonly settings: SlotSettings;
   readonly timeoutMs: number;
   readonly fetch: Fetch;

@@ -1,8 +1,7 @@
 /**
- * @module Limits the rate of the calls that due work makes to each provider, across all instances that do due work.
- * The limiter is a token bucket per slot, stored as one item of the table. An instance reserves calls in blocks, so
- * that one write covers many calls, and waits until its block begins. Requests of payers bypass the limiter, so
- * neither a full bucket nor a failing table refuses them.
+ * @module Limits the rate of the calls that due work makes to each provider, across all instances, with a token bucket
+ * per slot in the table. An instance reserves calls in blocks, so that one write covers many, and waits until its block
+ * begins. Payers' requests bypass the limiter, so that it never refuses them.
  */
 
 import type { ProviderSlot } from '../core/settings.ts';
@@ -25,10 +24,7 @@ export interface CallLimit {
 }
 
 export interface CallRate {
-  /**
-   * Waits at most 10 s until the instance may call the provider.
-   * @returns undefined if the instance may call now; the ms until the next try if the wait would be longer
-   */
+  /** Waits at most 10 s. @returns undefined if the instance may call now; else the ms until the next try */
   readonly admit: (slot: ProviderSlot) => Promise<number | undefined>;
   /** Counts a call. The next block pays for calls beyond the reserved block. */
   readonly count: (slot: ProviderSlot) => void;

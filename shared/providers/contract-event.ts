@@ -1,7 +1,6 @@
 /**
- * @module The interface's own event payload, `{id, type, provider, data: {object}, created}`. Each webhook route
- * accepts this payload and its provider's own format. The payload is a subset of Stripe's format, with Stripe's names
- * for the optional fields.
+ * @module The interface's own event payload, `{id, type, provider, data: {object}, created}`, a subset of Stripe's
+ * format. Each webhook route accepts this payload and its provider's own format.
  */
 
 import * as z from 'zod/mini';
@@ -39,10 +38,7 @@ const eventSchema = z.looseObject({
   }),
 });
 
-/**
- * The `object` field of Stripe's own envelope. The interface's payload lacks this field, and its amounts are already in
- * minor units.
- */
+/** The `object` field of Stripe's envelope. The interface's payload lacks it, and its amounts are in minor units. */
 export const STRIPES_OWN = 'event';
 
 const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
@@ -80,10 +76,7 @@ export const readContractEvent = (
   };
 };
 
-/**
- * In the interface's payload, the object's id is the subscription's id, or the invoice's id if the object also names
- * the subscription.
- */
+/** The interface's object has the subscription's id, or the invoice's if the object names a subscription. */
 const invoiceOf = (object: unknown, isOfInterface: boolean): EventInvoice | undefined => {
   const invoice = readEventInvoice(object);
   const namesSubscription = invoice?.subscriptionId !== undefined || invoice?.ourSubscriptionId !== undefined;
@@ -102,9 +95,7 @@ const envelopeSchema = z.looseObject({
   created: z.union([z.int().check(z.nonnegative()), z.iso.datetime({ offset: true })]),
 });
 
-/**
- * An event that the service does not act on needs no object. An unreadable event that the service acts on is refused.
- */
+/** An event that the service does not act on needs no object. Otherwise an unreadable event is refused. */
 const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): ProviderEvent | undefined => {
   const parsed = envelopeSchema.safeParse(body);
   if (!parsed.success || isActedOn(parsed.data.type)) return undefined;

@@ -15,9 +15,7 @@ export interface CurrencyRule {
   readonly step?: number;
   /** The smallest charge that the provider accepts, in ISO 4217 minor units; absent if unknown. */
   readonly minimumCents?: number;
-  /**
-   * The greatest charge that the provider accepts, in its own units; absent if the maximum of the whole table applies.
-   */
+  /** The greatest charge in the provider's own units; absent if the table's maximum applies. */
   readonly maximum?: number;
 }
 
@@ -26,10 +24,7 @@ export type CurrencyTable = ReadonlyMap<string, CurrencyRule>;
 
 type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
 
-/**
- * @param byDigits currency codes separated by spaces, keyed by the number of digits that the provider uses
- * @param rules further rules of a currency, by its code
- */
+/** @param byDigits codes separated by spaces, by the provider's number of digits @param rules further rules, by code */
 export const currencyTable = (
   byDigits: Readonly<Record<number, string>>,
   rules: Readonly<Record<string, Omit<CurrencyRule, 'digits'>>> = {},
@@ -40,10 +35,7 @@ export const currencyTable = (
     ),
   );
 
-/**
- * @param maximum the greatest amount that the provider accepts in most currencies, in its own units; by default, the
- * greatest safe integer
- */
+/** @param maximum the greatest accepted amount in most currencies, in the provider's units */
 export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGER) => {
   /** The provider's units in one ISO minor unit, as a power of ten. */
   const shiftOf = (currency: string): number => {
@@ -60,10 +52,7 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     return isExact && units <= (rule.maximum ?? maximum) ? units : undefined;
   };
 
-  /**
-   * Converts a provider's amount to ISO minor units. An amount between two units stays a fraction, so that it matches
-   * no record. Units of a currency outside the table count as ISO minor units.
-   */
+  /** To ISO minor units. A fraction stays, so that it matches no record. An unknown currency's units count as ISO's. */
   const toCents = (units: number, currency: string): number => shifted(units, -shiftOf(currency));
 
   /** The greatest amount, in ISO minor units, that the provider accepts and that converts exactly. */

@@ -1,7 +1,4 @@
-/**
- * @module The port to the events of a provider: the event types that the service acts on, the form of a parsed event,
- * and the receiver that verifies and reads events. Each adapter maps its provider's own event names to these types.
- */
+/** @module The port to a provider's events: the types that the service acts on, the parsed form, and the receiver. */
 
 import type { DeclineCode } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
@@ -11,9 +8,7 @@ import type { ProviderMethod } from './method-port.ts';
 import type { ProviderDispute, ProviderRefund } from './refund-port.ts';
 import type { EventInvoice, EventSubscription } from './subscription-port.ts';
 
-/**
- * The event types of the interface, plus the setup_intent types. Each adapter maps its provider's names to these types.
- */
+/** The interface's event types, and the setup_intent types. Each adapter maps its provider's names to them. */
 export const INBOUND_EVENTS = [
   'payment_intent.succeeded',
   'payment_intent.failed',
@@ -36,24 +31,17 @@ export const INBOUND_EVENTS = [
   'customer.deleted',
 ] as const;
 
-/**
- * Events about refunds and disputes. The interface has no payload for them, so each adapter maps its provider's own
- * names. `charge.refunded` names only the payment, so the refunds are read from the provider.
- */
+/** The interface has no payload for these. `charge.refunded` names only the payment, so the refunds are read. */
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
 
 export const isMoneyBackEvent = (type: InboundEventType | undefined): type is MoneyBackEventType =>
   MONEY_BACK_EVENTS.some((known) => known === type);
 
-/** Every type that the service acts on. */
 export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...MONEY_BACK_EVENTS] as const;
 export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];
 
-/**
- * A received event is stored this long. During that time, an event with the same id is a duplicate and is not applied
- * again.
- */
+/** While a received event is stored, another with the same id is a duplicate and is not applied again. */
 export const EVENT_KEPT_MS = 30 * DAY;
 
 /** A parsed event of a provider. `type` is undefined for an event that the service does not act on. */
@@ -63,10 +51,7 @@ export interface ProviderEvent {
   readonly type: InboundEventType | undefined;
   /** Epoch seconds. */
   readonly createdAt: number;
-  /**
-   * True if the event has the shape of the interface. No provider sends that shape, so the record follows the event
-   * without a read from the provider.
-   */
+  /** True if the event has the interface's shape. No provider sends it, so the record follows it without a read. */
   readonly isOfInterface?: true;
   readonly object: {
     readonly id: string;

@@ -1,7 +1,6 @@
 /**
- * @module Contact details, shortened to the limits of a provider. A long name is cut. A phone number or an e-mail
- * address that does not fit is left out, because a part of it would be a different number or address. Our record keeps
- * the full details. Each adapter has one table of its vendor's limits.
+ * @module Contact details within a provider's limits. A long name is cut. A phone number or e-mail address that does
+ * not fit is left out, because a part of it would be another. Our record keeps the full details.
  */
 
 import type { Outcome } from '../core/outcome.ts';

@@ -1,7 +1,4 @@
-/**
- * @module The port to the saved payment methods of a provider: their state, the set-ups that need the authentication
- * of the payer, and the inputs that save a method.
- */
+/** @module The port to a provider's saved methods: their state, set-ups that the payer authenticates, and inputs. */
 
 import type { Outcome } from '../core/outcome.ts';
 import type { CallOptions, KnownPayment, NextAction } from './payment-port.ts';
@@ -13,10 +10,8 @@ export interface KeepMethod extends KnownPayment, CallOptions {
   readonly customerId: string;
 }
 
-/** The state of a saved method at the provider. */
 export interface ProviderMethod {
   readonly methodId: string;
-  /** The provider's id of the customer. */
   readonly customerId: string | undefined;
   /** Our customer id, if the provider stores it with the method. */
   readonly ourCustomerId?: string | undefined;
@@ -32,7 +27,6 @@ export interface ProviderMethod {
   readonly setup?: OpenSetup | undefined;
 }
 
-/** A set-up that waits for the payer. */
 export interface OpenSetup {
   readonly setupId: string;
   /** The secret that the payer's browser needs to authenticate. */
@@ -40,7 +34,6 @@ export interface OpenSetup {
   readonly nextAction: NextAction | undefined;
 }
 
-/** The state of a set-up at the provider. */
 export interface ProviderSetup {
   readonly setupId: string;
   /** After `failed`, the payer may try again with the client secret. `succeeded` and `canceled` are final. */
@@ -53,10 +46,7 @@ export interface ProviderSetup {
 export interface SetupsPort {
   /** An authoritative read. The status is also `canceled` if the provider no longer has the set-up. */
   find(setupId: string): Promise<Outcome<ProviderSetup>>;
-  /**
-   * Returns the final status: `canceled`, or `succeeded` if the payer finished first. After `canceled`, no method is
-   * attached.
-   */
+  /** Ends as `canceled`, or as `succeeded` if the payer finished first. After `canceled`, no method is attached. */
   cancel(setupId: string): Promise<Outcome<ProviderSetup>>;
 }
 

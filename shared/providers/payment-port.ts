@@ -1,7 +1,4 @@
-/**
- * @module The port to the payments of a provider: their state, the inputs of each write, and the reasons for a refused
- * amount. Amounts are in ISO 4217 minor units, and currencies are upper-case ISO 4217 codes.
- */
+/** @module The port to a provider's payments. Amounts are ISO 4217 minor units, currencies upper-case codes. */
 
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 
@@ -21,13 +18,11 @@ export type ReportedStatus =
   | 'failed'
   | 'canceled';
 
-/** The step that the payer must take next. */
 export interface NextAction {
   readonly type: 'use_provider_sdk' | 'redirect_to_url';
   readonly url: string | undefined;
 }
 
-/** The state of a payment at the provider. */
 export interface ProviderPayment {
   /** The intent or order, known from its creation. */
   readonly intentId: string;
@@ -43,7 +38,6 @@ export interface ProviderPayment {
   readonly failureCode: DeclineCode | undefined;
   readonly clientSecret: string | undefined;
   readonly nextAction: NextAction | undefined;
-  /** The method of the payment at the provider. */
   readonly methodId: string | undefined;
   /** Our payment id in the provider's metadata. */
   readonly ourPaymentId: string | undefined;
@@ -53,9 +47,7 @@ export interface ProviderPayment {
   readonly isRefunded?: true;
 }
 
-/**
- * Refusal reason of a confirmation. The intent can never be charged again, because it failed permanently or expired.
- */
+/** Refusal reason of a confirmation. The intent failed permanently or expired, and can never be charged again. */
 export const INTENT_SPENT = 'intent_spent';
 
 export interface CreateIntent extends CallOptions {
@@ -106,7 +98,6 @@ export interface ConfirmIntent extends CallOptions {
   readonly offSession?: boolean | undefined;
   /** Proof that the payer has authenticated. It is used in this call only and never stored. */
   readonly verificationToken?: string | undefined;
-  /** True for a charge of a subscription. */
   readonly isRecurring?: boolean | undefined;
 }
 
@@ -115,10 +106,7 @@ export interface KnownPayment {
   readonly intentId: string;
   /** The last attempt that the provider has reported. */
   readonly attemptRef: string | undefined;
-  /**
-   * The method in the record. It decides between created and requires_payment_method if the provider does not report
-   * which applies.
-   */
+  /** The record's method decides between created and requires_payment_method if the provider does not. */
   readonly method: string | undefined;
   /** The status in the record. It applies if the provider stores neither refused attempts nor cancellations. */
   readonly status: ReportedStatus;
@@ -131,7 +119,6 @@ export interface Amount {
   readonly currency: string;
 }
 
-/** Why a provider cannot charge an amount. */
 export type AmountRefusal =
   /** `only` is the single currency that the provider accepts. */
   | { readonly kind: 'currency'; readonly only?: string }

@@ -4,7 +4,6 @@ import type { Log } from '../core/logger.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import type { Providers } from './registry.ts';
 
-/** Dependencies of use cases that change customers and methods at a provider. */
 export interface ProviderRecordDeps extends StoreDeps {
   readonly providers: Providers;
   readonly newId: (kind: IdKind) => string;
@@ -16,7 +15,6 @@ export interface MethodDeps extends ProviderRecordDeps {
   readonly allowRawCards: boolean;
 }
 
-/** Dependencies of use cases that move money. */
 export interface MoneyDeps extends StoreDeps {
   readonly providers: Providers;
   readonly newId: (kind: IdKind) => string;

@@ -1,7 +1,4 @@
-/**
- * @module The port to a payment provider. `can` lists the provider's capabilities as data. Every write has our own
- * idempotency key, derived from our id and the attempt, so that the provider recognizes a retry.
- */
+/** @module The port to a payment provider. `can` lists capabilities. Every write has our own idempotency key. */
 
 import type { Capabilities } from '../core/capabilities.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -35,15 +32,9 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   readonly setups?: SetupsPort | undefined;
   /** Set if the provider accepts payments. */
   readonly refunds?: RefundsPort | undefined;
-  /**
-   * True if the form of the id shows a stored method, false for a one-time token; undefined if only a read of the
-   * method can tell.
-   */
+  /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */
   isStoredMethod(id: string): boolean | undefined;
-  /**
-   * Called before any other call. Only Square needs a provider call for this check.
-   * @returns undefined if the provider can charge the amount
-   */
+  /** Called before any other call; only Square needs its API for it. @returns undefined if the amount can be charged */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
   /** Set if the account accepts only one currency. `refused` if the adapter cannot charge in that currency. */
   onlyCurrency?(): Promise<Outcome<string>>;

@@ -1,7 +1,4 @@
-/**
- * @module The provider and the event receiver of each slot, opened on first use with the slot's settings. A slot
- * without API keys has no provider, and a slot without the settings for verification has no receiver.
- */
+/** @module The provider and the event receiver of each slot, opened on first use, if the settings for them exist. */
 
 import { DomainError } from '../core/errors.ts';
 import type { Log } from '../core/logger.ts';
@@ -13,10 +10,7 @@ import type { PaymentProvider } from './provider.ts';
 
 export interface RegistryOptions {
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
-  /**
-   * The settings of a slot with its secrets, read again when they may have changed; undefined if the function may not
-   * read them.
-   */
+  /** A slot's settings and secrets, read again when they may have changed; undefined without the right to read them. */
   readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings | undefined>;
   readonly timeoutMs: number;
   readonly fetch: Fetch;
@@ -27,10 +21,7 @@ export interface RegistryOptions {
 
 type Open<T> = (options: AdapterOptions) => T | undefined;
 
-/**
- * The two parts of an adapter: the provider, which needs the API keys, and the event receiver, which needs the settings
- * for verification.
- */
+/** The provider part needs the API keys, the receiver the settings for verification. */
 interface Adapter {
   readonly provider: Open<PaymentProvider>;
   readonly receiver?: Open<EventReceiver>;
@@ -78,10 +69,7 @@ const openedBySlot = <T>(options: RegistryOptions, openingOf: (adapter: Adapter)
     return value;
   };
 
-  /**
-   * Loads the adapters of these slots and reads their secrets. A slot that fails to open does not stop the others; it
-   * fails again when it is used.
-   */
+  /** Loads adapters and secrets. A slot that fails to open does not stop the others; it fails again when it is used. */
   const openSlots = async (slots: readonly ProviderSlot[]): Promise<void> => {
     await Promise.allSettled(slots.map(find));
   };

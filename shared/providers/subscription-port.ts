@@ -1,7 +1,4 @@
-/**
- * @module The port to a provider that bills subscriptions. The provider charges on its own calendar and reports each
- * charge; the service records the charge and never charges a second time. Times are epoch seconds.
- */
+/** @module The port to a provider that bills subscriptions; the service only records. Times are epoch seconds. */
 
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
 import type { CallOptions, NextAction } from './payment-port.ts';
@@ -32,9 +29,7 @@ export interface ProviderInvoice {
   readonly reason?: InvoiceReason | undefined;
   /** The method of the last try, or the method that paid the invoice. */
   readonly methodId?: string | undefined;
-  /**
-   * The secret with which the payer's browser pays an open invoice; undefined if there is none or it is not reported.
-   */
+  /** The secret with which the payer's browser pays an open invoice; undefined if absent or not reported. */
   readonly clientSecret?: string | undefined;
   readonly nextAction?: NextAction | undefined;
   /** Time of the provider's next try; null if there is none, undefined if not reported. */
@@ -48,10 +43,8 @@ export interface InvoicePrices {
   readonly discountCents: number;
 }
 
-/** Why the provider created the invoice. */
 export type InvoiceReason = 'create' | 'cycle' | 'change';
 
-/** The state of a subscription at the provider. */
 export interface ProviderSubscription {
   readonly subscriptionId: string;
   /** Our id in the provider's metadata. */
@@ -104,9 +97,7 @@ export interface NewProviderSubscription extends CallOptions {
   /** True if the trial covers time that is already paid. */
   readonly isBridge?: boolean;
   readonly description: string | undefined;
-  /**
-   * True if the payer is present, so a first charge may wait for authentication. Otherwise such a charge is declined.
-   */
+  /** True if the payer is present, so a first charge may wait for authentication. Else it is declined. */
   readonly isAttended: boolean;
   /** Our product, if the subscription has one. */
   readonly productId: string | undefined;
@@ -116,10 +107,7 @@ export interface NewProviderSubscription extends CallOptions {
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
 export interface SubscriptionsPort {
-  /**
-   * False for an interval that the provider refuses (at Stripe, over three years). The service then bills the
-   * subscription.
-   */
+  /** False if the provider refuses the interval (Stripe: over three years). The service then bills the subscription. */
   bills(interval: Pick<NewProviderSubscription, 'unit' | 'count'>): boolean;
   /** `declined` if the first charge is declined. The provider then has no subscription that could charge. */
   create(input: NewProviderSubscription): Promise<Outcome<ProviderSubscription>>;
@@ -137,8 +125,7 @@ export interface SubscriptionsPort {
     readonly createdSince: number;
   }): Promise<Outcome<readonly ProviderSubscription[]>>;
   /**
-   * Sets the method of the next charges. Also tries all open invoices with it immediately, oldest first, until one is
-   * not paid.
+   * Sets the method of the next charges, and tries the open invoices now, oldest first, until one is not paid.
    * @param input.isAttended true if the payer is present and may authenticate
    */
   changeMethod(
@@ -160,10 +147,7 @@ export interface SubscriptionsPort {
    */
   resume(input: OfSubscription & { readonly inNewPeriod: boolean }): Promise<Outcome<ProviderSubscription>>;
   findInvoice(invoiceId: string): Promise<Outcome<ProviderInvoice>>;
-  /**
-   * The paid invoices of a subscription, oldest first. A read of the subscription reports only the newest invoice.
-   * @param input.createdSince epoch seconds
-   */
+  /** The paid invoices, oldest first; `find` reports only the newest. @param input.createdSince epoch seconds */
   findPaid(input: {
     readonly subscriptionId: string;
     readonly createdSince: number;

@@ -1,7 +1,4 @@
-/**
- * @module Turns the outcome of a provider call into its value or a public error. A call with an unknown outcome and a
- * call that certainly did nothing have different errors, because only the second is safe to retry.
- */
+/** @module A provider's outcome, as its value or a public error. Only a call that did nothing is safe to retry. */
 
 import { DomainError, invalid } from '../core/errors.ts';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
@@ -42,13 +39,11 @@ const CODES = {
   in_progress: 'PAYMENT_IN_PROGRESS',
 } as const;
 
-/** The error of a call with an unknown outcome. */
 export const unknownOutcomeError = (
   reason: Unknown['reason'],
   details?: Readonly<Record<string, unknown>>,
 ): DomainError => new DomainError(CODES[reason], details ? { details } : {});
 
-/** The error of a call that certainly did nothing, so that a retry is safe. */
 export const unavailableError = (
   { retryAfterSeconds }: NotDone,
   details?: Readonly<Record<string, unknown>>,
@@ -58,7 +53,6 @@ export const unavailableError = (
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 
-/** The error of a call that the provider did not decide. */
 export const unansweredError = (
   outcome: NotDone | Unknown,
   details?: Readonly<Record<string, unknown>>,

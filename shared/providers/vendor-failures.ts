@@ -1,7 +1,4 @@
-/**
- * @module The meaning of a failed call to a provider: the provider refused the call, certainly did nothing, or may
- * have acted. All adapters share one table of HTTP statuses and one of network errors.
- */
+/** @module The meaning of a failed call to a provider: refused, certainly not done, or unknown, for all adapters. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
@@ -10,7 +7,6 @@ import { retryAfterSeconds } from '../platform/retry-after.ts';
 
 export type StatusMeaning = 'refused' | 'not_done' | 'unknown';
 
-/** The statuses that are exceptions to the rule of `meaningOf`. */
 const STATUSES: Readonly<Partial<Record<number, StatusMeaning>>> = {
   408: 'unknown',
   // The key or the object is in use, perhaps by an earlier try of this call.
@@ -51,10 +47,7 @@ const networkCode = (error: unknown): string | undefined => {
   return undefined;
 };
 
-/**
- * The outcome of a step after an earlier step has changed something at the provider. If the later step fails, the
- * outcome of the whole call is unknown.
- */
+/** The outcome of a step after an earlier change. If the step fails, the outcome of the whole call is unknown. */
 export const afterChange = <T>(outcome: Outcome<T>): Outcome<T> =>
   outcome.kind === 'done' || outcome.kind === 'unknown' ? outcome : { kind: 'unknown', reason: 'error' };
 

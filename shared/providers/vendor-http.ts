@@ -1,7 +1,6 @@
 /**
  * @module A small HTTP client for vendors whose SDK is too large. A call has one deadline, and one retry if the vendor
- * certainly did nothing; the caller decides on any further retry, under the same idempotency key. A 2xx counts only
- * after its body has been parsed. `vendor-failures.ts` defines the meaning of every other status.
+ * certainly did nothing. A 2xx counts only after its body has been parsed.
  */
 
 import type * as z from 'zod/mini';

@@ -1,7 +1,4 @@
-/**
- * @module The settings that a web page needs to take payments: the providers of this installation and their public
- * ids. It reads no secret.
- */
+/** @module The settings with which a web page takes payments: providers and public ids. It reads no secret. */
 
 import * as z from 'zod';
 import type { Capabilities } from '../core/capabilities.ts';
@@ -47,7 +44,6 @@ export const browserConfigSchema = z
   });
 type ProviderConfig = z.output<typeof providerSchema>;
 
-/** The settings of a slot that are read here. */
 type PublicSettings = Pick<
   SlotSettings,
   'ADAPTER' | 'BASE_URL' | 'PUBLISHABLE_KEY' | 'CLIENT_ID' | 'APPLICATION_ID' | 'LOCATION_ID'
@@ -107,10 +103,7 @@ const keysOf = ({ ADAPTER, PUBLISHABLE_KEY, CLIENT_ID, APPLICATION_ID, LOCATION_
 
 const LIVE_HOSTS = { stripe: 'api.stripe.com', paypal: 'api-m.paypal.com', square: 'connect.squareup.com' } as const;
 
-/**
- * The keys of Stripe and Square show whether they are test keys. Any other slot is a test slot if its host is not the
- * live host.
- */
+/** Keys of Stripe and Square show whether they are test keys. Any other slot is a test slot if its host is not live. */
 const isTest = ({ ADAPTER, BASE_URL, PUBLISHABLE_KEY, APPLICATION_ID }: PublicSettings): boolean => {
   if (ADAPTER === 'stripe' && PUBLISHABLE_KEY) return PUBLISHABLE_KEY.startsWith('pk_test_');
   if (ADAPTER === 'square' && APPLICATION_ID) return APPLICATION_ID.startsWith('sandbox-');

@@ -1,7 +1,6 @@
 /**
- * @module A guest's payments and subscriptions by e-mail address. Without a guest token, each record shows a small,
- * fixed set of fields; with a token, the records of its `guest_id` show all fields. An unknown address costs the same,
- * and gets the same reply, as a known address.
+ * @module A guest's payments and subscriptions by e-mail address. Without a guest token, each record shows a few fixed
+ * fields. An unknown address costs the same, and gets the same reply, as a known address.
  */
 
 import type { Owned, RecordKind } from '../access/record-kind.ts';

@@ -1,6 +1,4 @@
-/**
- * @module Lists the payments of the caller, of an organization or of a project, with filters, search and sort order.
- */
+/** @module Lists the payments of the caller, an organization or a project. */
 
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
@@ -21,7 +19,6 @@ import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
-/** The partition of the caller's list, and the payments in it that belong to the list. */
 interface Scope {
   readonly index: 'owner' | 'project';
   readonly partition: string;

@@ -1,7 +1,4 @@
-/**
- * @module Reads one subscription, and lists the subscriptions of the caller, of an organization or of a project,
- * newest first.
- */
+/** @module Reads a subscription, and lists those of a caller, an organization or a project, newest first. */
 
 import { type Include, showBeside } from '../access/included-records.ts';
 import { projectBeside } from '../catalog/catalog-view.ts';
@@ -80,7 +77,6 @@ const BESIDE: Readonly<Record<'project' | 'payment_method', Include<VisibleSubsc
   payment_method: { showing: methodBeside, idOf: ({ paymentMethodId }) => paymentMethodId },
 };
 
-/** The includes that the query requests. */
 const includedIn = ({ include_projects, include_pm }: ListSubscriptionsQuery) => ({
   ...(include_projects && { project: BESIDE.project }),
   ...(include_pm && { payment_method: BESIDE.payment_method }),

@@ -50,7 +50,6 @@ const pageQuery = {
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
 export type PaymentInclude = (typeof INCLUDES)[number];
-/** The includes of a list. */
 const LIST_INCLUDES = ['payment_method'] as const satisfies readonly PaymentInclude[];
 
 /** A comma-separated list of includes, in any case. `pm` is another name for `payment_method`. */

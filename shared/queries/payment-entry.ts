@@ -1,8 +1,7 @@
 /**
- * @module The entries of the list of all payments. Each payment has one entry, in a partition of its UTC day of
- * creation and shard, and in the partitions of its user or guest and its organization. `project-changes` replaces the
- * entry after each change. An older version never replaces a newer version, so a replay of the stream in any order
- * ends the same.
+ * @module The entries of the list of all payments. Each payment has one, in the partitions of its UTC day of creation
+ * and shard, of its user or guest, and of its organization. `project-changes` replaces it after each change, never by
+ * an older version, so a replay in any order ends the same.
  */
 
 import { fingerprint } from '../core/ids.ts';
@@ -68,9 +67,7 @@ export const writePaymentEntries = async (table: Table, changed: readonly Paymen
   );
 };
 
-/**
- * The last four digits of saved methods. If a method has been deleted since, its digits come from the existing entry.
- */
+/** The last four digits of methods. A deleted method's digits come from the existing entry. */
 const lastFourOf = async (table: Table, payments: readonly VisiblePayment[]): Promise<ReadonlyMap<string, string>> => {
   const paidBy = payments.flatMap(({ id, createdAt, paymentMethodId: method }) =>
     method === undefined ? [] : [{ id, keys: [recordKey('PM', method), paymentEntryKey(createdAt, id)] }],

@@ -1,7 +1,4 @@
-/**
- * @module Finds a page of a list in order of creation. Deep pages start from the day counters instead of reading every
- * row before them.
- */
+/** @module Finds a page of a list in order of creation. Deep pages start from the day counters. */
 
 import { DomainError } from '../core/errors.ts';
 import { totalHeader } from '../http/paging.ts';
@@ -23,9 +20,8 @@ interface CountedBy {
 }
 
 /**
- * A page in order of `created_at`. The day counters lag behind the stream, so they only estimate the total of a list
- * that is too long to count. The counters of a range count whole days.
- * @param by undefined if the day counters do not fit the list's filter
+ * The day counters lag behind, so they only estimate the total of a list that is too long to count. They count whole
+ * days. @param by undefined if the day counters do not fit the list's filter
  */
 export const pageByCreation = (
   table: Table,

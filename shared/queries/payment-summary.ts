@@ -1,7 +1,4 @@
-/**
- * @module Summaries of payments and refunds, from the sums that `project-changes` keeps. No payment is read, so the
- * cost depends only on the number of days. Summaries lag behind the payments by moments.
- */
+/** @module Summaries from the sums that `project-changes` keeps. They lag by moments and read no payment. */
 
 import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
@@ -61,7 +58,6 @@ export const summaryRows = z.array(
 );
 type SummaryRow = z.output<typeof summaryRows>[number];
 
-/** The columns of summaries in CSV. */
 export const SUMMARY_COLUMNS = [
   'period',
   'currency',
@@ -73,7 +69,6 @@ export const SUMMARY_COLUMNS = [
   'refunded_cents',
 ] as const satisfies readonly (keyof SummaryRow)[];
 
-/** Sums up the payments of the caller or of an organization. */
 export const ownerSummary = async (
   deps: StoreDeps,
   request: ApiRequest<unknown, OwnerSummaryQuery>,
@@ -85,7 +80,6 @@ export const ownerSummary = async (
   return summaryOf(deps, [ownerPartition(request.owner, 'PAY')], request);
 };
 
-/** Sums up all payments. */
 export const summaryOfAll = (deps: StoreDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
   summaryOf(deps, allScopes, request);
 

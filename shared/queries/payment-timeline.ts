@@ -1,7 +1,4 @@
-/**
- * @module The timeline of a payment; see `timeline.ts`. A version that changed a refund or dispute shows it as it was
- * then.
- */
+/** @module The timeline of a payment (`timeline.ts`). A version shows the refund or dispute that it changed. */
 
 import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';

@@ -1,7 +1,6 @@
 /**
- * @module The timeline of a record, oldest entry first: its versions with their causes, the provider's events with
- * their results, and the attempts to deliver its events to targets. Versions are kept as long as the record. The other
- * entries are kept for 90 days, as in the webhook log.
+ * @module A record's timeline, oldest first: its versions, the provider's events, and the deliveries to targets.
+ * Versions are kept as long as the record, other entries for 90 days, as in the webhook log.
  */
 
 import * as z from 'zod';
@@ -30,7 +29,6 @@ const madeBy = {
     .describe("The id of the HTTP request, the provider's event or the queue's message that made the entry."),
 };
 const at = timestamp.describe('When the entry was made; entries are sorted by it.');
-/** The fields of every version. */
 export const changeFields = {
   kind: z.literal('change').describe('Marks a version of the record.'),
   at,
@@ -83,10 +81,7 @@ export interface Timeline<C extends ChangeEntry> {
   readonly next: TimelinePosition | undefined;
 }
 
-/**
- * More entries than a record has, unless it is billed for years, changed hundreds of times, or a target fails for
- * weeks.
- */
+/** More than a record has, except after years of billing, hundreds of changes, or weeks of failures. */
 const MAX_ENTRIES = 500;
 const MAX_LIMIT = 100;
 
@@ -121,10 +116,7 @@ export interface TimelinePage {
   readonly withLog: boolean;
 }
 
-/**
- * Reads a page. One query is enough if the page holds the whole timeline. Otherwise the versions (newest first) and the
- * log are read separately.
- */
+/** Needs one query if the page holds the whole timeline. Else versions (newest first) and log are read separately. */
 export const readTimeline = async <C extends ChangeEntry>(
   table: Table,
   { kind, id }: Historic,
@@ -218,9 +210,7 @@ interface Shape<C extends ChangeEntry> {
   readonly read: (page: TimelinePage) => Promise<Timeline<C>>;
 }
 
-/**
- * Returns the entries that the caller may see. Log entries are included only if the caller may read the webhook log.
- */
+/** Returns the entries that the caller may see; log entries only if the caller may read the webhook log. */
 export const timelineReply = async <C extends ChangeEntry>(
   { standings }: TimelineDeps,
   { record, caller, query }: TimelineRequest<Shown>,
@@ -271,7 +261,6 @@ const inOrder = (one: Entry, other: Entry): number => {
   return RANK[one.kind] - RANK[other.kind] || numberOf(one) - numberOf(other);
 };
 
-/** The stored fields of every version. */
 export const versionFields = {
   sk: z.string(),
   at: z.string(),

@@ -43,11 +43,7 @@ export interface Erasing {
   readonly emails: readonly string[];
 }
 
-/**
- * Returns true if the call changed something.
- * @throws DomainError if the erasure is not possible now, because the provider does not respond or a charge is under
- * way
- */
+/** @returns true if it changed something @throws DomainError while the provider is unavailable or a charge is open */
 type Erase = (erasing: Erasing, item: Item) => Promise<boolean>;
 
 interface RecordErasure {
@@ -133,10 +129,7 @@ const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<V
   return cancelIntent({ deps, store, provider }, payment, 'cancel');
 };
 
-/**
- * Marks the refund's own ids, because an event about a refund may name neither the payment nor the payment's ids at the
- * provider.
- */
+/** Marks the refund's ids, because an event about it may name neither the payment nor the payment's ids. */
 const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
   const { deps, subject } = erasing;
   if (!isOf(subject, refund) || blankRefund(refund, deps.now()) === refund) return false;
@@ -214,10 +207,7 @@ interface Named {
   readonly email?: string | undefined;
 }
 
-/**
- * Marks a personal record's ids. An organization's record continues without the person, so only its events up to now
- * are blanked.
- */
+/** Marks a personal record's ids. An organization's record continues, so only its events until now are blanked. */
 const noteRecord = async (
   { deps, erasureId }: Erasing,
   { userEmail, guestEmail, email, userId, organizationId }: Named,

@@ -1,7 +1,6 @@
 /**
- * @module Blanks the copies of a person's data in items that are not records: log entries, providers' events,
- * deliveries and stored responses. An item that names one of the person's records, or belongs to the person, loses all
- * personal data. In other items only the person's e-mail addresses are replaced.
+ * @module Blanks a person's data in items that are not records. An item that names a record of the person, or belongs
+ * to the person, loses all personal data. In others only the person's e-mail addresses are replaced.
  */
 
 import * as z from 'zod';
@@ -24,10 +23,7 @@ import type { Item, Table } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
 import type { Counted, ErasureJob } from './erasure-job.ts';
 
-/**
- * The values that an erasure searches for in logs, events, deliveries and stored responses. The e-mail addresses are
- * removed when the erasure is done.
- */
+/** The values that an erasure searches for. The e-mail addresses are removed when the erasure is done. */
 export interface Sought {
   readonly userId: string | undefined;
   /** Normalized. */
@@ -96,10 +92,7 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
 const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
   (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
 
-/**
- * If a record still needs the event, only the e-mail addresses are removed now. The function that applies the event
- * blanks the rest.
- */
+/** If a record needs the event, only e-mail addresses are removed. The function that applies it blanks the rest. */
 const markedToBlank = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
   const withoutMails = blankedEvent(sought, item, () => false);
   return item['isToBlank'] === true ? withoutMails : { ...withoutMails, isToBlank: true };
@@ -114,10 +107,7 @@ type Owned = Readonly<Record<'userId' | 'organizationId', unknown>>;
 
 const ownerOf = (item: Item): Owned => ({ userId: item['userId'], organizationId: item['organizationId'] });
 
-/**
- * True if all personal data of the item is blanked. In an organization's entries only the person's e-mail addresses
- * are.
- */
+/** True if all personal data of the item is blanked. In an organization's entries only e-mail addresses are. */
 const isPersonal = (sought: Sought, { userId, organizationId }: Owned, text: string): boolean =>
   organizationId === undefined &&
   ((sought.userId !== undefined && userId === sought.userId) || (userId === undefined && isNamed(sought, text)));
@@ -150,9 +140,7 @@ const withoutAnswer = (response: unknown): unknown => {
   );
 };
 
-/**
- * A provider may escape any letter, so the texts are compared after they are parsed. Unchanged JSON keeps its bytes.
- */
+/** A provider may escape any letter, so parsed texts are compared. Unchanged JSON keeps its bytes. */
 const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
   if (!isAll && sought.emails.length === 0) return json;
   const value: unknown = JSON.parse(json);

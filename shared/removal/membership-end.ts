@@ -21,10 +21,7 @@ const LAST_PASS_MS = 5 * MINUTE;
 
 const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });
 
-/**
- * Safe to stop midway and to repeat, because the due item is removed last.
- * @returns the outcome, for the log
- */
+/** Safe to stop midway and to repeat, because the due item is removed last. @returns the outcome, for the log */
 export const runEndedMembership = async (deps: BillingDeps, memberId: string): Promise<string> => {
   const key = endedMembershipKey(memberId);
   const item = await deps.table.get(key);

@@ -1,6 +1,5 @@
 /**
- * @module The records that are removed with their organization, here and at its providers. Payments stay, because they
- * are financial records.
+ * @module The records removed with their organization, here and at its providers. Payments stay as financial records.
  */
 
 import type { RecordKind } from '../access/record-kind.ts';

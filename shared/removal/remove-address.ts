@@ -9,7 +9,7 @@ import type { StoreDeps } from '../platform/table.ts';
 import { promoteNewest } from '../platform/table-defaults.ts';
 import { unlinkSubscription } from '../subscriptions/linked-records.ts';
 
-/** Removes an address from every method and subscription that uses it, of any owner. Payments keep their address. */
+/** Payments keep their address. */
 export const unlinkAddress = async (deps: StoreDeps, addressId: string): Promise<void> => {
   const partition = recordKey('ADDR', addressId).pk;
   for await (const item of deps.table.eachItem({ partition, ...ADDRESS_USES, consistent: true })) {

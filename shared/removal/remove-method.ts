@@ -32,9 +32,8 @@ export const deleteMethod = async (
 };
 
 /**
- * Changes subscriptions to the method's successor, then detaches the method at the provider, then removes it here. The
- * newest remaining method that is set up becomes the default.
- * @throws DomainError PAYMENT_METHOD_IN_USE
+ * Changes subscriptions to the successor, detaches the method, then removes it. The newest remaining method that is set
+ * up becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
  */
 export const removeMethod = async (
   deps: RemoveMethodDeps,

@@ -1,7 +1,4 @@
-/**
- * @module Deletes organizations. The request cancels live subscriptions and ends access. Due work then removes the
- * records.
- */
+/** @module Deletes organizations. The request cancels subscriptions and ends access; due work removes the records. */
 
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
@@ -118,10 +115,7 @@ const waitOf = ({ failed, more }: { readonly failed: number; readonly more: bool
   return failed > 0 ? RETRY_MS : LAST_WRITES_MS;
 };
 
-/**
- * An id that was derived from an Idempotency-Key stays taken. Otherwise a client that repeats the key would see the old
- * payments.
- */
+/** An id derived from an Idempotency-Key stays taken, because a repeated key must not show the old payments. */
 const removeOrganization = async (
   { table }: RemovalDeps,
   id: string,

@@ -1,8 +1,7 @@
 /**
- * @module The due work of an erasure. It goes through the person's listed records kind by kind, and then passes over
- * the whole table to find the items that no list shows. The job is done after a pass that changed nothing and began
- * five minutes or more after the last change, because every function and delivery that held older data has ended by
- * then.
+ * @module The due work of an erasure. It goes through the person's listed records, and then over the whole table to
+ * find the rest. The job is done after a pass that changed nothing and began five minutes or more after the last
+ * change, when every function and delivery with older data has ended.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -48,7 +47,6 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
 
 type Next = { readonly kind: 'at once' } | { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'done' };
 
-/** The next work after a step has been through all of its items. */
 const afterPass = (job: ErasureJob, now: number): { readonly job: ErasureJob; readonly next: Next } => {
   const fresh = { ...job, after: undefined, failed: 0, passAt: undefined };
   if (job.failed > 0) return { job: { ...fresh, step: restartAt(job) }, next: { kind: 'wait', ms: RETRY_MS } };

@@ -1,7 +1,4 @@
-/**
- * @module The interface of the two billers of subscriptions, the service and a provider, with the requests and results
- * of a charge.
- */
+/** @module The interface of the two billers, the service and a provider, with a charge's requests and results. */
 
 import type { GuestTokens } from '../access/guest-token.ts';
 import type { DomainError } from '../core/errors.ts';
@@ -32,7 +29,6 @@ export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunnin
   policy: dunning,
 });
 
-/** The outcome of an attempt, and the subscription after it. */
 export interface BillingResult {
   readonly subscription: Subscription;
   readonly declined?: DeclineCode | undefined;
@@ -53,7 +49,6 @@ export type StartCause = Exclude<Charge['cause'], 'renew'>;
 /** A charge that a caller waits for. */
 export type AttendedCharge = ChargeRequest & { readonly right: readonly TransactionStep[] };
 
-/** The operations that depend on the billing owner. */
 export interface Biller {
   /** Opens the first period, with a charge if money is due. Commit the result before `collect`. */
   readonly openFirstPeriod: (subscription: Subscription, cause: StartCause, now: Instant) => Subscription;

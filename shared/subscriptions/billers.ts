@@ -1,7 +1,4 @@
-/**
- * @module Chooses the biller of a subscription, and holds the steps that both billers share: stop an abandoned charge,
- * and start a period again.
- */
+/** @module Chooses a subscription's biller, and holds shared steps: stop an abandoned charge, start a period again. */
 
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
@@ -22,10 +19,7 @@ const BILLERS: Readonly<Record<Subscription['billingOwner'], Biller>> = {
 
 export const billerOf = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): Biller => BILLERS[billingOwner];
 
-/**
- * Stops an abandoned charge if that is still possible, and records its outcome. If the provider cannot be called now,
- * the charge stays, and due work checks it later.
- */
+/** Stops an abandoned charge if possible, and records the outcome. If the provider is unavailable, due work retries. */
 export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { charge } = subscription;
   if (!charge?.abandoned) return subscription;

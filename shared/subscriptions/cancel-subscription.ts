@@ -13,7 +13,7 @@ import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 import { commandView } from './subscription-view.ts';
 
-/** Cancels a subscription, at the end of its period or immediately. Idempotent. */
+/** Idempotent. */
 export const cancelSubscription = async (
   deps: BillingDeps,
   { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
@@ -26,10 +26,7 @@ export const cancelSubscription = async (
 const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
-/**
- * If the record is already scheduled to cancel, the provider is read first, because it may have carried out a
- * reactivation whose response was lost.
- */
+/** A scheduled cancellation is read at the provider first, because a reactivation may have lost its response. */
 const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
   const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
   const subscription = isKnown ? await syncFromProvider(deps, read) : read;

@@ -1,7 +1,4 @@
-/**
- * @module Changes the payment method of a subscription: at the payer's request, to the successor of a removed method,
- * or by removing a method that may no longer be charged.
- */
+/** @module Changes a subscription's method: at the payer's request, to a successor, or by removing it. */
 
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';
@@ -158,9 +155,7 @@ interface Hold {
   readonly held: NonNullable<Subscription['held']>;
 }
 
-/**
- * Stores the hold first, so that a report of the pause is recognized as a hold even if it arrives before the response.
- */
+/** Stores the hold first, so that an early report of the pause is recognized as a hold. */
 const holdAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -183,9 +178,7 @@ const holdAtProvider = async (
 const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>
   billingOwner === 'service' && status === 'past_due' && charge !== undefined && !hasOpenAttempt(charge);
 
-/**
- * Plans the next retry after a hard decline had stopped the retries, because the subscription has another method now.
- */
+/** Plans the next retry. A hard decline had stopped the retries, but the subscription has another method now. */
 const withRetry = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const { charge } = subscription;
   if (!charge?.failedAt || isFirst(charge) || charge.retryAt !== undefined) return subscription;

@@ -1,7 +1,4 @@
-/**
- * @module Creates subscriptions at a provider that bills. The creation is claimed in the record before the call, so a
- * retry sends the same request under the same key.
- */
+/** @module Creates subscriptions at a provider that bills. A claim comes first, so that every retry is identical. */
 
 import { assertNever } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -102,10 +99,7 @@ const claimedRequest = (subscription: Subscription): NewProviderSubscription => 
   return { ...creationRequest(subscription, trialEnd), isBridge, isAttended: true };
 };
 
-/**
- * A request by the service, without a payer.
- * @param trialEnd epoch seconds; no charge before this time
- */
+/** A request by the service, without a payer. @param trialEnd epoch seconds; no charge before this time */
 export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): NewProviderSubscription => {
   const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
   return {

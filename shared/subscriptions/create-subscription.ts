@@ -1,7 +1,4 @@
-/**
- * @module Creates subscriptions. A request is checked, stored as one record per Idempotency-Key, and charged while the
- * payer waits.
- */
+/** @module Creates subscriptions, one record per Idempotency-Key, and charges them while the payer waits. */
 
 import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requireSameOwner } from '../access/may-charge.ts';

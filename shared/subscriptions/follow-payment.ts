@@ -13,10 +13,7 @@ const messageSchema = z.object({
   detail: z.object({ payload: z.object({ data: z.object({ payment_id: z.string(), subscription_id: z.string() }) }) }),
 });
 
-/**
- * Settles the charge of a subscription that the service bills. A provider that bills reports the outcome itself. If a
- * payer has paid one open invoice here, the other open invoices are paid too.
- */
+/** Settles a charge that the service bills. If a payer has paid one open invoice here, the others are paid too. */
 export const followPayment = async (deps: BillingDeps, message: unknown): Promise<'done'> => {
   const { payment_id: paymentId, subscription_id: subscriptionId } = messageSchema.parse(message).detail.payload.data;
   const store = subscriptionStore(deps.table);

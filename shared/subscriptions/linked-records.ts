@@ -1,7 +1,4 @@
-/**
- * @module The links between subscriptions and other records: the subscriptions that use a method or customer, and the
- * customer, method and billing address that a subscription names.
- */
+/** @module Links between subscriptions and the customers, methods and billing addresses that they name. */
 
 import { customerRecord } from '../customers/customer.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
@@ -30,14 +27,10 @@ export const subscriptionsUsing = async (
   return items.flatMap((item) => (item && subscriptionOf(item)) ?? []).filter(isLive);
 };
 
-/** The customer and the payment method that a subscription names, if they still exist. */
 interface LinkedRecords {
   readonly hasCustomer: boolean;
   readonly method: PaymentMethod | undefined;
-  /**
-   * True if the subscription still has a payer. A person's subscription ends with its customer. An organization's
-   * subscription is charged while its method exists.
-   */
+  /** A person's subscription ends with its customer; an organization's is charged while its method exists. */
   readonly hasPayer: boolean;
 }
 

@@ -33,10 +33,7 @@ export const openPaymentView = (payment: VisiblePayment, now: Instant) => ({
   client_secret: keptSecret(payment, now) ?? null,
 });
 
-/**
- * The conditions under which the payer may confirm, because the subscription still waits for this payment.
- * @throws DomainError INVALID_STATE if it does not
- */
+/** The payer may confirm only while the subscription waits for this payment. @throws DomainError INVALID_STATE */
 export const requireOpenPayment = async (
   table: Table,
   { id, subscriptionId }: VisiblePayment,

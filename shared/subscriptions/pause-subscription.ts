@@ -62,10 +62,7 @@ export const resumeSubscription = async (
   return { data: commandView(resumed) };
 };
 
-/**
- * If the record already has the wanted status, the provider is read first, because it may have carried out a command
- * whose response was lost.
- */
+/** If the status is already as wanted, reads the provider, because an earlier command may have lost its response. */
 const readAgainIf = async (
   deps: BillingDeps,
   record: VisibleSubscription,

@@ -59,10 +59,7 @@ export const periodAt = (schedule: Schedule, at: Instant): number => {
 
 const timeOfDay = (at: Instant): number => ((at % DAY) + DAY) % DAY;
 
-/**
- * Missed periods (after an outage, or a long dunning of a short interval) are billed one after another, at most this
- * many. Older periods are skipped, so that a payer is not charged for a whole year in one go.
- */
+/** At most this many missed periods are billed, one by one, so that a payer is never charged a whole year in one go. */
 export const MAX_MISSED_PERIODS = 12;
 
 type Calendar = Pick<Subscription, 'billingInterval' | 'intervalMultiplier'>;

@@ -1,7 +1,4 @@
-/**
- * @module The choice between billing by the provider and billing by the service, and the errors of commands to a
- * provider that bills.
- */
+/** @module The choice between provider and service as biller, and the errors of commands to a provider. */
 
 import type { BillingInterval } from '../catalog/catalog-records.ts';
 import { DomainError } from '../core/errors.ts';
@@ -39,10 +36,7 @@ export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Pl
     ? 'provider'
     : 'service';
 
-/**
- * @throws DomainError UNSUPPORTED_PROVIDER if the provider no longer bills by itself, because the service does not take
- * over
- */
+/** @throws DomainError UNSUPPORTED_PROVIDER if the provider no longer bills, because the service does not take over */
 export const subscriptionsPortOf = async (
   deps: BillingDeps,
   { providerId }: Subscription,
@@ -56,10 +50,7 @@ export const subscriptionsPortOf = async (
 export const invalidStateError = ({ status }: Subscription): DomainError =>
   new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
 
-/**
- * The value that the provider returned.
- * @throws DomainError PROVIDER_ERROR for a refusal, otherwise PROVIDER_TIMEOUT or a similar code
- */
+/** @throws DomainError PROVIDER_ERROR for a refusal, otherwise PROVIDER_TIMEOUT or a similar code */
 export const requireAnswer = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
   if (outcome.kind === 'done') return outcome.value;
   const details = { subscription_id: id };

@@ -1,7 +1,4 @@
-/**
- * @module Commands to a provider that bills subscriptions. The record stores the provider's response, or its state
- * after a refusal.
- */
+/** @module Commands to a provider that bills. The record gets its response, or its state after a refusal. */
 
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -18,7 +15,6 @@ import { requireSettled, storeReport, syncAfterRefusal } from './store-report.ts
 import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
-/** A command to a provider that bills subscriptions. */
 export interface Command {
   /** Part of the idempotency key, so equal names are equal commands. */
   readonly name: string;
@@ -139,9 +135,7 @@ export const resumeAtProvider = async (
     : resumeInNewPeriod(deps, synced, { ...resumeInNewPeriodCommand, onlyIf });
 };
 
-/**
- * Until the charge is known to be paid, a repeated call is the same charge, even if other fields have changed since.
- */
+/** Until the charge is known to be paid, a repeated call is the same charge, even if fields have changed. */
 const resumeInNewPeriod = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -203,10 +197,7 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
   if (isLive(synced)) throw invalidStateError(synced);
 };
 
-/**
- * Cancels the payments of invoices that were voided. A charge that was under way continues, and its payment is recorded
- * so that its events can settle it.
- */
+/** Cancels the payments of voided invoices. A charge under way is recorded, so that its events can settle it. */
 export const recordDropped = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -229,10 +220,7 @@ interface Creations {
   readonly since: Instant;
 }
 
-/**
- * All subscriptions at the provider that were created for this record and may still charge. A search finds them,
- * because a provider keeps its idempotency keys for only a day.
- */
+/** The subscriptions that may still charge, found by a search because a provider keeps its keys for only a day. */
 const findCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
@@ -288,10 +276,7 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
 export const hasSameCharge = (current: Subscription, read: Subscription): boolean =>
   current.charge?.paymentId === read.charge?.paymentId;
 
-/**
- * Records a period that was charged before the cancellation as paid, so that a returning payer is not charged for it
- * again. A charge under way gets its payment, which its events settle.
- */
+/** Records a period charged before the cancellation as paid, so that a returning payer is not charged twice. */
 export const storeCharged = async (
   deps: BillingDeps,
   subscription: Subscription,

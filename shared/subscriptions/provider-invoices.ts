@@ -1,7 +1,4 @@
-/**
- * @module Records the invoices of a provider that bills as payments. Each invoice is one payment, which the provider
- * collects.
- */
+/** @module Records each invoice of a provider that bills as one payment, which the provider collects. */
 
 import { derivedId } from '../core/ids.ts';
 import { epochSeconds, instant, iso, SECOND } from '../core/time.ts';
@@ -49,10 +46,7 @@ interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'isPai
   readonly latestPaymentId: string | undefined;
 }
 
-/**
- * Records the invoices of a response. Also records invoices that the record knows as owed and the response no longer
- * names, because they were paid or given up and their events may be lost.
- */
+/** Records a response's invoices, and owed invoices that it no longer names, because events may be lost. */
 export const recordInvoices = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -125,10 +119,7 @@ export const skipsTime = (
   periodStart > epochSeconds(instant(currentPeriodStart)) &&
   periodStart !== epochSeconds(instant(currentPeriodEnd));
 
-/**
- * Finds paid invoices that no event has reported. A read may show a new period before its events arrive, and those
- * events may be lost together with the events of further charges. Nothing was charged before the first invoice.
- */
+/** Finds paid invoices whose events may be lost. Nothing was charged before the first invoice. */
 const findUnreported = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -150,10 +141,7 @@ type InvoicePayment =
   /** The invoice has no amount, or was paid outside the provider. */
   | { readonly kind: 'nothing' };
 
-/**
- * Records the payment of a provider's invoice. Its id is derived from subscription and period. If two invoices of one
- * period were paid, the second gets its own payment, so that its money is visible and can be refunded.
- */
+/** The payment's id derives from subscription and period. A second paid invoice of a period gets its own payment. */
 export const recordInvoicePayment = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -201,9 +189,7 @@ const recordAs = async (
 
 const AMOUNT_CHANGED = 'amount_changed_at_provider';
 
-/**
- * If the price was changed at the provider, or a discount, tax or balance applies there, the invoice sets the amounts.
- */
+/** The invoice sets the amounts, because the provider may have another price, or a discount, tax or balance. */
 const amountsOf = (
   { totalCents, currency }: Subscription,
   invoice: ProviderInvoice,

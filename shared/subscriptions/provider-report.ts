@@ -1,7 +1,4 @@
-/**
- * @module Applies a provider's report to a subscription that the provider bills. Pure. A canceled subscription stays
- * canceled unless the payer has reactivated it.
- */
+/** @module Applies a report of the provider that bills. Pure. Only the payer's reactivation undoes a cancellation. */
 
 import { DAY, epochSeconds, HOUR, type Instant, instant, iso, SECOND } from '../core/time.ts';
 import type { ProviderSubscription } from '../providers/subscription-port.ts';
@@ -210,10 +207,7 @@ export const isAboutFormer = (subscription: Subscription, namedId: string | unde
 
 const time = (seconds: number): string => iso(seconds * SECOND);
 
-/**
- * The status for readers. A trial at the provider that only covers paid time counts as active. An active subscription
- * whose first charge is still being collected counts as past due.
- */
+/** A trial over paid time counts as active. Active counts as past due while the first charge is collected. */
 const effectiveStatus = (
   subscription: Subscription,
   { status, isBridge = false, isCollecting }: SubscriptionReport,

@@ -51,10 +51,7 @@ const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subsc
   throw new DomainError('INVALID_STATE', { message: 'The customer of the subscription has been deleted' });
 };
 
-/**
- * @throws DomainError SUBSCRIPTION_NOT_CANCELED without a scheduled cancellation, or the reason why the caller may not
- * withdraw it
- */
+/** @throws DomainError SUBSCRIPTION_NOT_CANCELED if nothing is scheduled, or why the caller may not withdraw it */
 const withdrawCancel = async (
   deps: BillingDeps,
   subscription: Subscription,

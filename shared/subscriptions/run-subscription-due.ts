@@ -1,7 +1,4 @@
-/**
- * @module Does the due work of a subscription. Each step is safe to repeat at any time, because the record alone
- * decides the step and a conditional write commits it.
- */
+/** @module Does the due work of a subscription. Each step is safe to repeat, because the record alone decides it. */
 
 import { DomainError } from '../core/errors.ts';
 import { DAY, iso, MINUTE } from '../core/time.ts';
@@ -36,10 +33,7 @@ import { abandonTransfer, continueTransfer } from './transfer.ts';
 /** Failed due work is retried after this time. */
 const RETRY_MS = 5 * MINUTE;
 
-/**
- * Runs the due step of a subscription.
- * @returns the outcome, for the log
- */
+/** Runs the due step of a subscription. @returns the outcome, for the log */
 export const runDueSubscription = async (deps: BillingDeps, id: string): Promise<string> => {
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(id);
@@ -162,10 +156,7 @@ const claimAndAttempt = async (work: DueWork): Promise<string> => {
   return claimed.ok ? attempt({ ...work, subscription: claimed.record }, method) : OVERTAKEN;
 };
 
-/**
- * Fails the charge without an attempt, because the method was deleted or the member who owns it has left the
- * organization.
- */
+/** Fails the charge, because the method was deleted or its owner has left the organization. */
 const failWithoutMethod = (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
   const failure = { code: 'processing_error', attempts: subscription.charge?.attempts ?? 0, spent: false } as const;
@@ -179,10 +170,7 @@ const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => 
   return result.error?.code ?? result.subscription.status;
 };
 
-/**
- * If the provider bills, it is read first, because the payer may have set a method and paid, and the response may be
- * lost.
- */
+/** A provider that bills is read first, because the payer may have paid with another method. */
 const finishDunning = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const isAtProvider = isProviderBilled(work.subscription);
@@ -236,10 +224,7 @@ const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promis
   return DROPPED;
 };
 
-/**
- * Resolves a creation with an unknown outcome. It looks the subscription up at the provider. If the provider does not
- * have it, the call is repeated under the same key.
- */
+/** Looks a creation with an unknown outcome up at the provider. If it is missing, repeats the call with its key. */
 const checkCreation = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   if (subscription.charge?.abandoned) return endAbandonedCharge(work);
@@ -262,10 +247,7 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   return created.error?.code ?? created.subscription.status;
 };
 
-/**
- * Ends a canceled charge at the provider. If it was paid before the cancellation, that is recorded. Afterwards nothing
- * is left that would charge.
- */
+/** Ends a canceled charge at the provider. A payment before the cancellation is recorded; nothing else is charged. */
 const endAbandonedCharge = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const { id, charge } = work.subscription;

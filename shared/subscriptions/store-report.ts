@@ -1,7 +1,4 @@
-/**
- * @module Reads a subscription at the provider that bills it, and stores the result: its invoices as payments, and its
- * state in the record.
- */
+/** @module Reads a subscription at the provider that bills it, and stores its invoices as payments and its state. */
 
 import { DomainError } from '../core/errors.ts';
 import type { Refusal } from '../core/outcome.ts';
@@ -54,10 +51,7 @@ interface Answered {
   readonly isRead?: true;
 }
 
-/**
- * Like `storeReport`.
- * @returns also the response that was stored
- */
+/** Like `storeReport`. @returns also the response that was stored */
 const storeNewest = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -96,10 +90,7 @@ export const storeState = async (
   return followed.ok ? followed.record : (followed.found ?? stored);
 };
 
-/**
- * True if the provider charges another method than the record names. While collection is paused, the provider charges
- * no method.
- */
+/** True if the provider charges another method than the record's. False while collection is paused. */
 export const namesOtherMethod = (
   subscription: Subscription,
   { subscriptionId, methodId = subscription.methodRef }: Pick<EventSubscription, 'subscriptionId' | 'methodId'>,
@@ -137,10 +128,7 @@ const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidU
   return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
 
-/**
- * Reads the provider, which is authoritative, and stores the result.
- * @throws DomainError if the provider cannot be read now
- */
+/** Reads the provider, which is authoritative, and stores it. @throws DomainError if it cannot be read now */
 export const syncFromProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -178,10 +166,7 @@ export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscrip
   return synced;
 };
 
-/**
- * Reads the provider before a new period may be charged.
- * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
- */
+/** Reads the provider before a new period is charged. @throws DomainError PAYMENT_IN_PROGRESS during a charge */
 export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { providerSubscriptionId } = subscription;
   if (providerSubscriptionId === undefined) return subscription;

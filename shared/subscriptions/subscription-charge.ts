@@ -1,7 +1,4 @@
-/**
- * @module The charge of a subscription's period, as pure functions that open, claim, settle, abandon or drop it. A
- * subscription has at most one open charge.
- */
+/** @module The charge of a subscription's period, as pure functions. A subscription has at most one open charge. */
 
 import { derivedId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
@@ -16,10 +13,7 @@ import { type Charge, type Reason, type Subscription, subscriptionOf } from './s
 import { isFirst } from './subscription-states.ts';
 import { advanceSubscription, type VersionChange } from './subscription-versions.ts';
 
-/**
- * An unfinished charge is first checked after this time. Later checks are rare, because the event of its payment
- * settles the charge.
- */
+/** The first check of an unfinished charge. Later checks are rare, because the payment's event settles it. */
 const FIRST_CHECK_MS = MINUTE;
 const NEXT_CHECK_MS = HOUR;
 /** The first check of a charge whose call the provider may not have received, so that no event may ever arrive. */
@@ -133,7 +127,6 @@ export interface ChargeFailure {
   readonly spent: boolean;
 }
 
-/** The time of the settlement, and the dunning policy that applies. */
 export interface Settlement {
   readonly now: Instant;
   readonly policy: DunningPolicy;
@@ -181,10 +174,7 @@ const failedCharge = (
   };
 };
 
-/**
- * Drops a declined charge that the payer waits for. The subscription stays as before, except that a new subscription is
- * declined.
- */
+/** Drops a declined charge. The subscription stays as before, except that a new subscription is declined. */
 const refuseFirstCharge = (subscription: Subscription, declineCode: DeclineCode): Subscription => {
   const dropped = dropCharge(subscription);
   if (dropped.status !== 'creating') return dropped;
@@ -224,10 +214,7 @@ export const endDunning = (subscription: Subscription, { now, policy }: Settleme
   return advanceSubscription(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
 };
 
-/**
- * Records that the outcome of the open charge is unknown. A first charge makes the subscription past due until it
- * settles.
- */
+/** The outcome is unknown. A first charge makes the subscription past due until it settles. */
 export const recordPending = (subscription: Subscription, now: Instant, checkInMs = NEXT_CHECK_MS): Subscription => {
   const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + checkInMs) };
   if (!charge) return subscription;
@@ -241,7 +228,6 @@ export const recordPending = (subscription: Subscription, now: Instant, checkInM
   return advanceSubscription(subscription, move, { charge, ...firstPeriod, ...clearScheduledCancel(subscription) });
 };
 
-/** The fields of a payment that settle its charge. */
 export interface ChargedPayment {
   readonly id: string;
   readonly status: PaymentStatus;
@@ -250,10 +236,7 @@ export interface ChargedPayment {
   readonly failureCode?: DeclineCode | undefined;
 }
 
-/**
- * Settles the open charge by its payment. Idempotent, in any order, because the charge of another payment stays as it
- * is.
- */
+/** Settles the open charge. Idempotent, in any order, because the charge of another payment stays as it is. */
 export const settleCharge = (
   subscription: Subscription,
   payment: ChargedPayment,
@@ -280,10 +263,7 @@ export const settleCharge = (
   }
 };
 
-/**
- * True if this payment may still be collected without its payer. Its subscription may have dropped the charge or lost
- * its customer. True for a payment without a subscription.
- */
+/** True if the payment may still be collected without its payer, and true for a payment without a subscription. */
 export const isChargeOpen = async (
   table: Table,
   { id, subscriptionId }: { readonly id: string; readonly subscriptionId?: string | undefined },

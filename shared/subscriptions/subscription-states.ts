@@ -1,7 +1,4 @@
-/**
- * @module The one table of a subscription's states. Commands, charges, due work and provider reports all decide by it,
- * and the store refuses a change of status that the table does not allow.
- */
+/** @module The one table of a subscription's states. The store refuses a change of status that it does not allow. */
 
 import type { Transitions } from '../core/states.ts';
 import { DAY, HOUR, type Instant, instant } from '../core/time.ts';

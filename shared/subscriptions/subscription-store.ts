@@ -1,7 +1,4 @@
-/**
- * @module Stores subscriptions as items. The dependent items of a subscription are written in the same transaction:
- * its membership, its used-by items at method, customer and address, and the claim of its open period.
- */
+/** @module Stores subscriptions with their memberships, used-by items and period claims, in one transaction. */
 
 import { currentMaker } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
@@ -106,10 +103,7 @@ export const subscriptionStore = (table: Table) => {
     return record;
   };
 
-  /**
-   * Checks the conditions of a provider call that no write claims.
-   * @throws DomainError VERSION_CONFLICT if a condition failed
-   */
+  /** Checks the conditions of a call that no write claims. @throws DomainError VERSION_CONFLICT if a condition fails */
   const requireAll = async (onlyIf: readonly TransactionStep[] = []): Promise<void> => {
     if (onlyIf.length > 0 && !(await table.transact(onlyIf)).ok) throw new DomainError('VERSION_CONFLICT');
   };
@@ -148,10 +142,7 @@ const foundOf = (item: Item | undefined): Found<Subscription> => {
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
 
-/**
- * Marks a subscription that becomes live at the provider as unconfirmed. A deletion that started earlier did not find
- * it in the list of its customer and method.
- */
+/** Marks a subscription that becomes live as unconfirmed, because a deletion may have started before it was listed. */
 const started = (was: Subscription | undefined, next: Subscription): Subscription =>
   isProviderBilled(next) && isLive(next) && !(was && isLive(was))
     ? { ...next, unconfirmedSince: next.updatedAt }
@@ -167,7 +158,6 @@ const itemOf = (subscription: Subscription): Item => {
   };
 };
 
-/** The writes that follow from a change of a subscription. */
 const stepsBetween = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => [
   ...periodClaim(was, next),
   ...membershipSteps(was, next),
@@ -193,10 +183,7 @@ const membershipSteps = (was: Subscription | undefined, next: Subscription): rea
   return [{ put: membershipItem(after) }];
 };
 
-/**
- * Method and customer list their live subscriptions, so that neither is deleted while a subscription uses it. An
- * address lists all of its subscriptions.
- */
+/** Methods and customers list their live subscriptions, so that none in use is deleted. Addresses list all. */
 const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [usesOf(was), usesOf(next)];
   const without = (keys: readonly Key[], excluded: readonly Key[]) =>
@@ -228,10 +215,7 @@ const removalSteps = (subscription: Subscription): readonly TransactionStep[] =>
   ];
 };
 
-/**
- * Removes an ended subscription with its membership. A live subscription stays.
- * @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider, because due work must find out first
- */
+/** Removes an ended subscription only. @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider */
 export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
   const subscription = await subscriptionStore(table).load(id);
   if (subscription && mayExistAtProvider(subscription)) throw new DomainError('PAYMENT_IN_PROGRESS');

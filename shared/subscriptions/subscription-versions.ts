@@ -1,7 +1,4 @@
-/**
- * @module The next version of a subscription, as pure functions. The store commits it if the record has not changed
- * meanwhile.
- */
+/** @module The next version of a subscription. Pure; the store commits only over the version that was given. */
 
 import { codeOnly } from '../core/person-fields.ts';
 import { allows } from '../core/states.ts';

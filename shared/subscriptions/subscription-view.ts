@@ -1,7 +1,4 @@
-/**
- * @module Subscriptions as API callers see them, with the response schemas for the API document and the generated
- * tests.
- */
+/** @module Subscriptions as API callers see them, and their schemas for the API document and the tests. */
 
 import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
@@ -21,7 +18,6 @@ import {
 
 const orNull = <T>(value: T | undefined): T | null => value ?? null;
 
-/** A subscription as readers see it. */
 export const subscriptionView = (subscription: VisibleSubscription) => ({
   id: subscription.id,
   customer_id: subscription.customerId,
@@ -62,7 +58,6 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   updated_at: subscription.updatedAt,
 });
 
-/** The columns of subscriptions in CSV. */
 export const SUBSCRIPTION_COLUMNS = [
   'id',
   'status',
@@ -103,17 +98,11 @@ export const SUBSCRIPTION_COLUMNS = [
 
 export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
 
-/**
- * The provider's id of the subscription. Until a new subscription exists at the provider, the id of its latest
- * predecessor.
- */
+/** The provider's id. Before a new subscription exists there, the id of its latest predecessor. */
 const providerIdOf = ({ providerSubscriptionId, formerProviderIds }: Subscription): string | undefined =>
   providerSubscriptionId ?? formerProviderIds?.at(-1);
 
-/**
- * The response to a command.
- * @throws Error for a subscription that no reader may see, which is a bug
- */
+/** The response to a command. @throws Error for a subscription that no reader may see, which is a bug */
 export const commandView = (subscription: Subscription) => {
   if (!isVisibleSubscription(subscription))
     throw new Error('a command returned a subscription that readers must not see');

@@ -44,20 +44,14 @@ const optional = z.string().optional();
 
 /** The open charge: one payment for one period, with one or more attempts. */
 const chargeSchema = z.object({
-  /**
-   * `renew` is off-session. For the other causes the payer waits for the outcome, and the calendar starts with this
-   * period.
-   */
+  /** `renew` is off-session. Otherwise the payer waits, and the calendar starts with this period. */
   cause: z.enum(['create', 'renew', 'reactivate', 'resume']),
   anchor: z.string(),
   period: z.int(),
   start: z.string(),
   end: z.string(),
   paymentId: z.string(),
-  /**
-   * Counts the payments of one period. The next payment exists only after the previous payment has reached a final
-   * state.
-   */
+  /** Counts the payments of one period. The next payment exists only after the previous reached a final state. */
   generation: z.int(),
   /** Failed attempts of the payment that are recorded on the charge. */
   attempts: z.int(),
@@ -117,9 +111,7 @@ export const subscriptionSchema = z.object({
       lookAt: z.string(),
     })
     .optional(),
-  /**
-   * The provider bills the subscription, but no method is set. Collection is paused there until another method is set.
-   */
+  /** The provider bills, but no method is set. Collection is paused there until another method is set. */
   held: z
     .object({
       /** The end of dunning, if the subscription is past due by then. */
@@ -130,10 +122,7 @@ export const subscriptionSchema = z.object({
   providerGeneration: z.int().optional(),
   /** Epoch seconds of the newest report of the provider; older reports are stale. */
   knownAt: z.int().optional(),
-  /**
-   * Epoch seconds of the newest applied event in the shape of the interface. The provider's own events up to then are
-   * stale.
-   */
+  /** Epoch seconds of the newest applied event in the interface's shape. Provider events up to then are stale. */
   followedAt: z.int().optional(),
   /** The provider's next retry of a past-due subscription, if reported. */
   retryAt: optional,
@@ -145,10 +134,7 @@ export const subscriptionSchema = z.object({
   owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
   /** When the provider is read if no event arrives before. */
   syncAt: optional,
-  /**
-   * When a subscription that the provider bills became live. Customer or method may have been deleted at that moment,
-   * so due work checks them once. A subscription that the service bills is checked at every charge.
-   */
+  /** When a provider-billed subscription became live. Due work then checks once that customer and method exist. */
   unconfirmedSince: optional,
 
   subtotalCents: z.int(),
@@ -181,9 +167,7 @@ export const subscriptionSchema = z.object({
   /** Kept while the charge of a reactivation is pending. */
   canceledAt: optional,
   charge: chargeSchema.optional(),
-  /**
-   * Counts charges that were dropped unpaid, so that the next charge gets another payment, even for the same period.
-   */
+  /** Counts charges dropped unpaid, so that the next charge gets another payment, even for the same period. */
   lapsed: z.int().optional(),
   /** The payment of the latest attempt. */
   latestPaymentId: optional,
@@ -214,9 +198,7 @@ export const isVisibleSubscription = (subscription: Subscription): subscription 
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
 
-/**
- * True if a creation at the provider has an unknown outcome. The provider may have the subscription, and would bill it.
- */
+/** True if a creation has an unknown outcome. The provider may have the subscription, and would bill it. */
 export const mayExistAtProvider = ({ billingOwner, charge }: Subscription): boolean =>
   billingOwner === 'provider' && charge !== undefined;
 
@@ -242,10 +224,7 @@ export const billingStatusOf = (subscription: VisibleSubscription): BillingStatu
   }
 };
 
-/**
- * The next retry of a past-due subscription. A provider that bills makes no retry without a method, or after it has
- * given up.
- */
+/** A provider that bills makes no retry without a method, or after it has given up. */
 export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): string | undefined => {
   if (charge) return charge.retryAt;
   return held || isUnpaid ? undefined : retryAt;

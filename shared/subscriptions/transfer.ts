@@ -25,9 +25,7 @@ import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 
-/**
- * Starts a transfer. Paid time stays paid. A past-due subscription starts a new period, which is charged immediately.
- */
+/** Paid time stays paid. A past-due subscription starts a new period, which is charged immediately. */
 export const startTransfer = async (
   deps: BillingDeps,
   subscription: Subscription,
@@ -118,10 +116,7 @@ export const continueTransfer = async (deps: BillingDeps, subscription: Subscrip
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
 
-/**
- * Aborts the transfer.
- * @throws DomainError always, with the reason why no successor was created
- */
+/** Aborts the transfer. @throws DomainError always, with the reason why no successor was created */
 const failTransfer = async (
   context: TransferContext,
   outcome: Extract<Outcome<never>, { kind: 'declined' | 'refused' | 'not_done' }>,
@@ -138,10 +133,7 @@ const failTransfer = async (
   throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
-/**
- * Schedules the successor's cancellation if the subscription is scheduled to cancel.
- * @returns the successor as it is now
- */
+/** Schedules the successor's cancellation if needed. @returns the successor as it is now */
 const keepScheduledCancel = async (
   context: TransferContext,
   successor: ProviderSubscription,

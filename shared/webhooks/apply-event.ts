@@ -1,7 +1,4 @@
-/**
- * @module Applies stored provider events to their records, and logs each result. An event that comes before its record
- * is retried.
- */
+/** @module Applies stored provider events to their records, and logs each result. An early event is retried. */
 
 import * as z from 'zod';
 import { runAs } from '../core/actor.ts';

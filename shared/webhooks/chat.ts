@@ -68,10 +68,7 @@ const objectOf = (body: unknown): Fields => {
   return fieldsOf(data?.['object']) ?? data ?? fieldsOf(event['resource']) ?? event;
 };
 
-/**
- * The amount in the currency's major unit: 2500 minor units of USD are 25.00 USD. For a refund or dispute, its own
- * amount.
- */
+/** The amount in major units, as 25.00 USD for 2500. For a refund or dispute, its own amount. */
 const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string => {
   const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';

@@ -11,10 +11,7 @@ import { PROVIDER_EVENT_NAMES } from '../providers/event-names.ts';
 import { ACTED_ON_EVENTS } from '../providers/event-port.ts';
 import { matchesFilter, parseTargets, type Target } from './webhook-targets.ts';
 
-/**
- * Parses the settings and checks the targets. A host does this before it starts.
- * @throws SettingsError
- */
+/** Parses the settings and checks the targets. A host does this before it starts. @throws SettingsError */
 export const checkedSettings = (env: Environment): Settings => {
   const mistakes: string[] = [];
   const checked = <T>(parse: () => T): T | undefined => {
@@ -59,10 +56,7 @@ const filterMistakes = (name: string, value: string | undefined): readonly strin
     );
 };
 
-/**
- * The types of a provider's events cannot be listed, so any type after a slot counts as known:
- * `provider_a:charge.expired`.
- */
+/** A provider's event types cannot be listed, so any type after a slot counts as known: `provider_a:charge.expired`. */
 const isKnown = (filter: string): boolean => {
   if (filter === 'all' || eventNames().some((name) => matchesFilter(filter, name))) return true;
   const [slot, type = ''] = filter.split(':', 2);
@@ -74,10 +68,7 @@ const eventNames = (): readonly string[] => {
   return [...names, ...PROVIDER_SLOTS.map((slot) => `${slot}:${names[0]}`)];
 };
 
-/**
- * Suggests the most similar filter. If fewer than about half of its characters match, lists the forms that a filter can
- * have.
- */
+/** Suggests the most similar filter, or the possible forms if fewer than about half of its characters match. */
 const suggestionFor = (filter: string): string => {
   const families = [...new Set(eventNames().map((name) => `${name.split('.')[0]}.*`))];
   const known = ['all', ...eventNames(), ...families, ...PROVIDER_SLOTS.map((slot) => `${slot}:*`)];

@@ -95,10 +95,7 @@ interface Made {
   readonly attempted: Attempted;
 }
 
-/**
- * Logs an attempt. If the table refuses the entry, the queue keeps it.
- * @throws if the queue refuses it too
- */
+/** Logs an attempt. If the table refuses the entry, the queue keeps it. @throws if the queue refuses it too */
 const logOrQueue = async (
   { table, queues, log }: DeliverDeps,
   delivery: Delivery,
@@ -159,10 +156,7 @@ const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Bu
   return item && storedEventOf(item).raw;
 };
 
-/**
- * A canonical event younger than this is not checked. It holds the data of its record, and after an erasure the
- * record's later events are already blank.
- */
+/** A younger canonical event is not checked, because after an erasure the record's later events are already blank. */
 const FRESH_MS = 2 * MINUTE;
 
 const timed = z.object({ timestamp: z.string() });
@@ -215,9 +209,6 @@ export interface RetryPlan {
   readonly delayMs: number;
 }
 
-/**
- * Whole seconds until the retry after attempt number `tries`, counted from 1. 0 after the last attempt, so that the
- * queue moves the message to its dead-letter queue.
- */
+/** Whole seconds. `tries` counts from 1; 0 after the last, so that the message goes to the dead-letter queue. */
 export const secondsUntilNext = ({ retries, delayMs }: RetryPlan, tries: number): number =>
   tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND);

@@ -30,14 +30,12 @@ export interface Attempt {
   readonly about?: Historic | undefined;
 }
 
-/** The fields of an attempt that its log entry needs. */
 type LoggedAttempt = Omit<Attempt, 'target'> & { readonly target: Pick<Target, 'format'> };
 
 /** `gone` means that the target returned 410, so the event is not delivered again. */
 export const ATTEMPT_OUTCOMES = ['delivered', 'failed', 'gone'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 
-/** The result of an attempt. */
 export interface Attempted {
   readonly outcome: AttemptOutcome;
   readonly answer: PostResponse;

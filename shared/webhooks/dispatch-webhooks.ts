@@ -10,10 +10,7 @@ export interface DispatchDeps {
   readonly log: Log;
 }
 
-/**
- * Queues one delivery per event and subscribed target. A repeated dispatch queues the same deliveries, under the same
- * ids.
- */
+/** Queues one delivery per event and subscribed target. A repeat queues the same deliveries, under the same ids. */
 export const dispatchWebhooks = async (deps: DispatchDeps, events: readonly OutboundEvent[]): Promise<void> => {
   const targets = await deps.targets();
   const deliveries = events.flatMap((event) =>

@@ -7,10 +7,7 @@ import { INBOUND_EVENTS, type InboundEventType } from '../providers/event-port.t
 export const findCanonicalEvent = (name: string): CanonicalEvent | undefined =>
   CANONICAL_EVENTS.find((known) => known === name);
 
-/**
- * Parses `provider_b:payment_intent.succeeded`, or `payment_intent.succeeded` of the default slot.
- * @returns undefined for an event that the interface does not define
- */
+/** Parses `provider_b:payment_intent.succeeded`; the default slot may be left out. @returns undefined if unknown */
 export const parseRawEvent = (
   name: string,
 ): { readonly provider: ProviderSlot; readonly type: InboundEventType } | undefined => {

@@ -111,10 +111,7 @@ export const recordFormerInvoice = async (context: SubscriptionEventContext): Pr
 
 export const FORMER = 'an earlier subscription at the provider';
 
-/**
- * True if the event says that the invoice is unpaid, but the invoice may have been voided since, by an event that found
- * no payment yet.
- */
+/** True if the event says unpaid, but the invoice may have been voided since, by an event that found no payment. */
 const isOutdated = ({ subscription, event }: SubscriptionEventContext, { status }: EventInvoice): boolean =>
   status !== 'succeeded' && (!isLive(subscription) || ageOf(event, subscription) === 'older');
 

@@ -38,10 +38,7 @@ const isTheirs = async (standings: Standings, session: SessionCaller, record: Lo
   record.organizationId === session.organizationId &&
   mayReadLogOf(session, record, (organizationId) => standings.cached(session, organizationId));
 
-/**
- * True if this caller may read the log entries of an owner. An organization's members read its entries, users read
- * their own, platform admins read all, and guests read none.
- */
+/** True for members of an organization on its entries, for users on their own, and for platform admins on all. */
 export const mayReadLogOf = async (
   caller: Caller,
   { organizationId, userId }: Pick<LogRecord, 'organizationId' | 'userId'>,

@@ -56,10 +56,7 @@ export const applyMethodEvent = async (
 
 const CLOCKS_DIFFER_SECONDS = 60;
 
-/**
- * A detachment is final, whatever other events said since. An event from before the method was saved is about an
- * earlier record of the method.
- */
+/** A detachment is final. An event from before the method was saved is about an earlier record of the method. */
 const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: ProviderEvent): Promise<EventResult> => {
   const isEarlier = isStale({ createdAt: method.createdAt }, { createdAt: event.createdAt + CLOCKS_DIFFER_SECONDS });
   if (isEarlier) return ignored(method, 'stale');
@@ -67,10 +64,7 @@ const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: Prov
   return { kind: 'applied', reason: 'payment method removed', owner: method };
 };
 
-/**
- * Applies an event of a set-up, which names our method. The provider is read and decides, so the order of events does
- * not matter.
- */
+/** The event names our method. The provider is read and decides, so the order of events does not matter. */
 export const applySetupEvent = async (
   deps: RemoveMethodDeps,
   { slot, event: { object } }: InboundEvent<'setup_intent.succeeded' | 'setup_intent.failed'>,

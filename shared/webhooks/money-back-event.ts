@@ -1,7 +1,4 @@
-/**
- * @module Applies a provider's event about a refund or dispute. Any order and any repetition of these events leads to
- * the same records.
- */
+/** @module Applies refund and dispute events. Any order and any repetition leads to the same records. */
 
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso, SECOND } from '../core/time.ts';

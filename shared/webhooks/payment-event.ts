@@ -1,7 +1,4 @@
-/**
- * @module Applies a provider's event about a payment. Any order and any repetition of a payment's events leads to the
- * same result.
- */
+/** @module Applies a provider's event about a payment. Any order and any repetition leads to the same result. */
 
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
@@ -95,10 +92,7 @@ const aliasedPayment = async (
   return undefined;
 };
 
-/**
- * Our id in the event's metadata proves nothing, because anyone can set it at the provider. The provider's own ids must
- * match.
- */
+/** Our id in the metadata proves nothing, because anyone can set it there. The provider's own ids must match. */
 const findDifference = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
   if (payment.providerId !== slot) return 'provider differs';
   const known = [payment.providerIntentId, payment.providerPaymentId];
@@ -189,9 +183,7 @@ const finishUpdateFirst = async ({
   }
 };
 
-/**
- * The event contradicts a settled payment, so the provider is read. Its status is stored only if it is a later status.
- */
+/** The event contradicts a settled payment. The provider is read, and stored only if its status is later. */
 const decideByReading = async ({ deps, payment }: PaymentEventContext, reason: string): Promise<EventEffect> => {
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));

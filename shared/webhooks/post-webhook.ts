@@ -110,10 +110,7 @@ interface Agents {
   readonly secure: SecureAgent;
 }
 
-/**
- * Keeps connections between POSTs that follow each other. After a pause, new connections are opened, because the
- * function may have been frozen in between, which kills its connections.
- */
+/** Keeps connections between POSTs, but not over a pause, because a frozen function loses its connections. */
 const openAgents = (): (() => Agents) => {
   let agents: Agents | undefined;
   let usedAt = 0;

@@ -40,7 +40,6 @@ export const secondsAsked = (response: PostResponse, { times }: Postponed, now: 
   return seconds ? Math.min(seconds, LONGEST_SECONDS) : undefined;
 };
 
-/** Queues the delivery as a new message. */
 export const postpone = (
   queues: Pick<Queues, 'send'>,
   delivery: Delivery,

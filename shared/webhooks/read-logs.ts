@@ -50,10 +50,7 @@ export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string 
   data: viewOfLog(await logFor(deps, request), audienceOf(request.caller)),
 });
 
-/**
- * @returns the entry that the path names
- * @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it
- */
+/** @returns the entry that the path names @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it */
 export const logFor = async (
   deps: GetLogDeps,
   { caller, params }: Pick<ApiRequest<{ id: string }>, 'caller' | 'params'>,
@@ -122,10 +119,7 @@ const payersPayload = ({ direction, eventId, eventType, provider, payload, shown
   return { id: eventId, type: eventType, provider, data: { object }, created: created ?? null };
 };
 
-/**
- * Only these fields are for payers. Everything else, such as the target's own body or the refused address, is for
- * staff.
- */
+/** Only these fields are for payers. Others, such as the target's own body, are for staff. */
 const payersResponse = ({ response }: LogRecord): unknown => payersResponseSchema.safeParse(response).data ?? {};
 
 const payersResponseSchema = z.object({

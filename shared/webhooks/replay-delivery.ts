@@ -22,10 +22,7 @@ export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id:
   };
 };
 
-/**
- * @returns the entry
- * @throws DomainError if the caller may not see the entry, or may not replay its event
- */
+/** @returns the entry @throws DomainError if the caller may not see the entry, or may not replay its event */
 export const entryToReplay = async (
   deps: Pick<ReplayDeps, 'table' | 'standings'>,
   request: ApiRequest<{ id: string }>,

@@ -27,10 +27,7 @@ interface Tried {
   readonly http_status?: number;
 }
 
-/**
- * Sends one test event to every target that subscribes to it. Each target gets one attempt, and the reply holds the
- * results.
- */
+/** Sends to every target that subscribes. Each gets one attempt, and the reply holds the results. */
 export const sendTest = async (
   deps: SendTestDeps,
   { caller, body }: ApiRequest<unknown, unknown, TestBody>,

@@ -1,7 +1,4 @@
-/**
- * @module The order of a provider's events about a subscription, and the read of the provider if an event alone does
- * not decide.
- */
+/** @module The order of a subscription's events, and the read of the provider if an event does not decide. */
 
 import { epochSeconds, instant } from '../core/time.ts';
 import type { ProviderEvent } from '../providers/event-port.ts';
@@ -29,10 +26,7 @@ export const resultOf = (
 /** Clocks differ, and the response to a call was true at some time during the call. */
 const UNSURE_SECONDS = 30;
 
-/**
- * Compares the event with the newest report of the provider. If the order is unknown, an event in the shape of the
- * interface counts as newer, and is applied as it stands.
- */
+/** If the order is unknown, an event in the shape of the interface counts as newer, and is applied as it stands. */
 export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older' | 'newer' | 'unsure' => {
   const { createdAt, isOfInterface } = event;
   const { knownAt = 0 } = subscription;
@@ -58,10 +52,7 @@ export const isOverruled = (
 export const noteFollowed = ({ isOfInterface, createdAt }: ProviderEvent, next: Subscription): Subscription =>
   isOfInterface ? { ...next, followedAt: createdAt } : next;
 
-/**
- * Reads the subscription at the provider, because the event alone does not decide.
- * @throws if the provider gives no response; the event is then retried
- */
+/** Reads the subscription at the provider. @throws if there is no response; the event is then retried */
 export const syncSubscription = async (
   context: SubscriptionEventContext,
   namedId: string | undefined,

@@ -1,7 +1,4 @@
-/**
- * @module Applies a provider's event about a subscription that the provider bills. Events never change a subscription
- * that the service bills.
- */
+/** @module Applies a provider's subscription events, never to a subscription that the service bills. */
 
 import type { ProviderSlot } from '../core/settings.ts';
 import { epochSeconds, instant } from '../core/time.ts';
@@ -65,10 +62,7 @@ const applyToProviderBilled = async (
   return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
 };
 
-/**
- * Records the charges of a former subscription. If it still runs, it is canceled, because it must not charge beside the
- * current subscription.
- */
+/** Records a former subscription's charges. If it still runs, it is canceled, because it must not charge as well. */
 const applyToFormer = async (
   context: SubscriptionEventContext,
   type: SubscriptionEventType,
@@ -80,10 +74,7 @@ const applyToFormer = async (
   return mayRun ? cancelAtProvider(context, namedId) : resultOf(context, 'ignored', FORMER);
 };
 
-/**
- * True if the subscription was made at the provider by hand. Every subscription that this service makes has our id in
- * its metadata.
- */
+/** True if it was made at the provider by hand. Subscriptions of this service have our id in their metadata. */
 const isMadeByHand = ({ isOfInterface, object }: ProviderEvent): boolean =>
   !isOfInterface && (object.subscription ?? object.invoice)?.ourSubscriptionId === undefined;
 
@@ -176,10 +167,7 @@ const applyNews = async (
   }
 };
 
-/**
- * Applies an event that is newer than the record, ignores an older event, and reads the provider if the order is
- * unknown.
- */
+/** Applies an event newer than the record, ignores an older one, and reads the provider if the order is unknown. */
 const applyState = async (context: SubscriptionEventContext, namedId: string | undefined): Promise<EventResult> => {
   const { deps, store, subscription, event } = context;
   const news = event.object.subscription;

@@ -19,7 +19,6 @@ import {
 import { type Settings, SettingsError } from '../core/settings.ts';
 import type { OutboundEvent } from '../event-log/outbound-event.ts';
 
-/** A target that events are sent to. */
 export interface Target {
   /** `WEBHOOK_1`, or `EXTERNAL_WEBHOOK_1` of the older list. */
   readonly name: string;
@@ -197,10 +196,7 @@ const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): s
 const CHAT_HOSTS: readonly string[] = ['hooks.slack.com', 'hooks.slack-gov.com'];
 const isChatHost = (url: string): boolean => CHAT_HOSTS.includes(new URL(url).hostname);
 
-/**
- * True if a target subscribes to an event. Its mode must accept the kind, and a filter must match one of the event's
- * names.
- */
+/** True if the target's mode accepts the kind, and a filter matches one of the event's names. */
 export const wants = (
   { mode, filters }: Pick<Target, 'mode' | 'filters'>,
   { kind, aliases }: Pick<OutboundEvent, 'kind' | 'aliases'>,

@@ -73,10 +73,7 @@ const projectPayments = async (
   return projected.map(({ payment }) => payment);
 };
 
-/**
- * Projects the subscriptions of a batch in parallel, the changes of each in order.
- * @returns the number of changes that readers see
- */
+/** In parallel; the changes of each subscription in order. @returns the number of changes that readers see */
 const projectSubscriptions = async (deps: ProjectDeps, records: readonly DynamoDBRecord[]): Promise<number> => {
   const byItem = Map.groupBy(records, ({ dynamodb }) => dynamodb?.Keys?.['pk']?.S);
   const counts = await Promise.all(
@@ -102,10 +99,7 @@ const projectSubscription = async ({ table }: ProjectDeps, { before, after }: It
   return true;
 };
 
-/**
- * Removes the history of a removed subscription. The stream has reported all earlier versions by then, so no entry is
- * written afterwards.
- */
+/** Removes the history. The stream has reported all earlier versions, so no entry is written afterwards. */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
   const removed = removedItem(record);
   const subscription = removed && subscriptionOf(removed);

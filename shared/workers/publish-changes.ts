@@ -1,7 +1,4 @@
-/**
- * @module Publishes the events of stored changes to the bus. The table's stream is the outbox, so no change loses its
- * event.
- */
+/** @module Publishes the events of stored changes. The table's stream is the outbox, so no event is lost. */
 
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
@@ -39,10 +36,7 @@ const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEve
   EVT: ({ before, after }) => (before ? [] : [providerBusEvent(storedEventOf(after))]),
 };
 
-/**
- * Publishes a batch.
- * @returns the sequence number to resume from, if publishing failed
- */
+/** Publishes a batch. @returns the sequence number to resume from, if publishing failed */
 export const publishChanges = async (
   deps: PublishDeps,
   records: readonly DynamoDBRecord[],

@@ -47,10 +47,7 @@ const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promi
   ERA: runDueErasure,
 };
 
-/**
- * Runs the due work of one record. A message is stale, and dropped, if the record's due time differs from the
- * message's. If the provider's rate of calls is used up, the work returns to the index.
- */
+/** Drops a message whose due time is not the record's. If the call rate is used up, the work returns to the index. */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
   const { pk, sk, due_at: dueAt, slot } = messageSchema.parse(message);
   const moveDue = (byMs: number) =>

@@ -67,10 +67,7 @@ const lanesOf = ({ callsPerSecond }: SweepDeps): readonly Lane[] => [
   })),
 ];
 
-/**
- * The number of renewals that the provider can handle until the next sweep, so that a slow provider does not fill the
- * queue.
- */
+/** The renewals that the provider can handle until the next sweep, so that a slow provider does not fill the queue. */
 export const mostRenewals = (callsPerSecond: number): number =>
   callsPerSecond === 0
     ? MOST_PER_LANE

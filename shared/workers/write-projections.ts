@@ -3,9 +3,7 @@
 import { type Projection, projectionSteps } from '../payments/payment-history.ts';
 import type { Table } from '../platform/table.ts';
 
-/**
- * The limit of TransactWriteItems. Its other limit, 4 MB, is never reached, because these items have a few KB at most.
- */
+/** The limit of TransactWriteItems. The other limit, 4 MB, is never reached, because these items are small. */
 const MAX_STEPS = 100;
 
 /**

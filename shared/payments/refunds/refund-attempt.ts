@@ -1,7 +1,4 @@
-/**
- * @module Sends a refund to its provider and records the outcome. Every send has the same idempotency key, so the
- * provider makes the refund once.
- */
+/** @module Sends a refund and records the outcome. Every send has the same key, so the refund is made once. */
 
 import { DomainError } from '../../core/errors.ts';
 import type { Arrived, NotDone, Outcome, Refusal } from '../../core/outcome.ts';
@@ -12,7 +9,6 @@ import type { Refund } from './refund.ts';
 import { recordAnsweredRefund, recordReportedRefunds } from './refund-reports.ts';
 import { type RefundStoreDeps, refundStore } from './refund-store.ts';
 
-/** The parts of every provider call about a refund. */
 export interface RefundParts {
   readonly deps: RefundStoreDeps;
   readonly port: RefundsPort;
@@ -43,9 +39,7 @@ export interface RefundResult {
   readonly notDone?: NotDone;
 }
 
-/**
- * Records the outcome of a refund call. `unknown` leaves the refund pending, with its reservation and its next lookup.
- */
+/** `unknown` leaves the refund pending, with its reservation and its next lookup. */
 export const recordRefundAnswer = async (
   parts: RefundParts,
   refund: Refund,
@@ -65,10 +59,7 @@ export const recordRefundAnswer = async (
   }
 };
 
-/**
- * Refunds of one payment commit one after another. A refund that cannot commit now stays pending, and its next lookup
- * settles it.
- */
+/** Refunds of one payment commit one by one. A refund that cannot commit now stays pending until its next lookup. */
 export const nowOrLater = async (pending: Refund, settle: () => Promise<RefundResult>): Promise<RefundResult> => {
   try {
     return await settle();
@@ -78,10 +69,7 @@ export const nowOrLater = async (pending: Refund, settle: () => Promise<RefundRe
   }
 };
 
-/**
- * This call refunded nothing, but an earlier call may have. The provider's refunds are read and stored before the
- * refusal is recorded. While they cannot be read, the refund stays pending.
- */
+/** An earlier call may have refunded, so the provider is read first. Until then the refund stays pending. */
 const recordRefusal = async (parts: RefundParts, refund: Refund, refusal: Refusal): Promise<RefundResult> => {
   const found = await readRefunds(parts, refund);
   if (found === undefined) return { refund };
@@ -90,10 +78,7 @@ const recordRefusal = async (parts: RefundParts, refund: Refund, refusal: Refusa
   return failed.status === 'failed' ? { refund: failed, refusal } : { refund: failed };
 };
 
-/**
- * Reads and stores every refund that the provider has of the payment.
- * @returns undefined if they cannot be read; otherwise this refund, if the provider has it
- */
+/** Stores all of the payment's refunds. @returns undefined if they cannot be read; else this refund, if it exists */
 export const readRefunds = async (
   { deps, port, payment }: RefundParts,
   refund: Refund,

@@ -1,7 +1,4 @@
-/**
- * @module Stores the refunds that a provider reports in a response, an event or a read. Repeated and concurrent
- * reports of one refund make one record, so its amount counts once.
- */
+/** @module Stores reported refunds. Repeated and concurrent reports make one record, so the amount counts once. */
 
 import { ownerIdsOf } from '../../access/record-kind.ts';
 import { derivedId } from '../../core/ids.ts';
@@ -38,9 +35,7 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
   };
 };
 
-/**
- * Stores the provider's report of a refund that is recorded here. The report comes from a response, an event or a read.
- */
+/** The report comes from a response, an event or a read. */
 const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
   const mismatch = refundMismatch(refund, report);
   if (mismatch) {
@@ -129,10 +124,7 @@ export interface Reported {
   readonly report: ProviderRefund;
 }
 
-/**
- * The reason why a reported refund cannot be stored; undefined if it can. Sums hold only whole minor units of the
- * payment's currency.
- */
+/** Why a reported refund cannot be stored, if so. Sums hold only whole minor units of the payment's currency. */
 export const findUnusable = (
   payment: Pick<VisiblePayment, 'currency'>,
   { amountCents, currency }: Pick<ProviderRefund, 'amountCents' | 'currency'>,
@@ -142,9 +134,8 @@ export const findUnusable = (
 };
 
 /**
- * Stores one refund that the provider reports. A refund made at the provider becomes a record with an id derived from
- * the provider's, so that repeated and concurrent reports make one record. Such a record is stored even if the provider
- * gave back more than was paid.
+ * A refund made at the provider gets an id derived from the provider's, so reports make one record. It is stored even
+ * if the provider gave back more than was paid.
  */
 export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
   const store = refundStore(deps);
@@ -182,8 +173,7 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
 });
 
 /**
- * Stores every refund that the provider has of the payment, oldest first. The log warns an operator of a refund that
- * cannot be stored.
+ * Stores the payment's refunds, oldest first. The log warns of a refund that cannot be stored.
  * @returns the records, in the same order
  */
 export const recordReportedRefunds = async (

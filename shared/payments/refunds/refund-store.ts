@@ -44,11 +44,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
     if (hasGivenBackTooMuch(payment)) log.error('refund anomaly', { ...about, reason: 'more than was paid' });
   };
 
-  /**
-   * Stores a new refund with its share of the payment's sums. `build` decides on the payment as it is, and throws the
-   * refusal.
-   * @returns undefined if the id is taken
-   */
+  /** `build` decides on the payment as it is, and throws the refusal. @returns undefined if the id is taken */
   const insert = async (
     payment: VisiblePayment,
     build: (current: VisiblePayment) => Refund | Promise<Refund>,
@@ -103,10 +99,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
       decide,
     );
 
-  /**
-   * Removes a refund that certainly did not happen, with its reservation.
-   * @returns false if the refund has changed since, for example by an event
-   */
+  /** Removes a refund that certainly did not happen, with its reservation. @returns false if it has changed since */
   const withdraw = async (refund: Refund): Promise<boolean> => {
     const changed = await payments.changeById(refund.paymentId, (current) => ({
       next: withoutRefund(current, refund, now()),

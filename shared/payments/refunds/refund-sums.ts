@@ -14,7 +14,6 @@ interface Sums {
 
 const NOTHING: Sums = { refundedCents: 0, refundedCount: 0, refundingCents: 0 };
 
-/** The addition of one refund to the sums of its payment. */
 const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Sums => {
   if (refund?.status === 'succeeded') return { ...NOTHING, refundedCents: refund.amountCents, refundedCount: 1 };
   if (refund?.status === 'pending') return { ...NOTHING, refundingCents: refund.amountCents };

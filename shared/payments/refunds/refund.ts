@@ -1,7 +1,4 @@
-/**
- * @module A refund is money of a succeeded payment that goes back to its payer. The amount is a positive integer in
- * the payment's currency. The payment's sums hold the amount of each refund once, as reserved or as refunded.
- */
+/** @module A refund is money of a succeeded payment that goes back to its payer. Its payment's sums hold it once. */
 
 import * as z from 'zod';
 import type { Audience } from '../../access/audience.ts';
@@ -33,10 +30,7 @@ const refundSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   /** Set once the provider has responded. */
   providerRefundId: optional,
-  /**
-   * The reason as the provider names it; `not_received` if the refund never reached the provider; `duplicate_record` if
-   * another record has the same refund of the provider.
-   */
+  /** The provider's reason. `not_received`: never reached it. `duplicate_record`: another record has the refund. */
   failureCode: optional,
   /** The user id of the admin who made the refund. */
   createdBy: optional,
@@ -72,7 +66,6 @@ export const refundOf = (item: Item): Refund => refundSchema.parse(item);
 export const foundRefund = (refund: Refund | undefined): Found<Refund> | undefined =>
   refund && { kind: 'record', record: refund };
 
-/** Key, parsing and ownership of refunds, for access checks. */
 export const refundRecord: RecordKind<Refund> = {
   resource: 'refund',
   key: refundKey,
@@ -82,7 +75,6 @@ export const refundRecord: RecordKind<Refund> = {
   guestsRead: true,
 };
 
-/** A refund with everything that staff see. */
 const fullView = (refund: Refund) => ({
   id: refund.id,
   payment_id: refund.paymentId,
@@ -123,11 +115,9 @@ const PAYERS_FIELDS = [
 /** The values that payers see instead of the shop's own notes and the admin who made the refund. */
 const HIDDEN: Omit<RefundView, (typeof PAYERS_FIELDS)[number]> = { description: null, metadata: {}, created_by: null };
 
-/** A refund as the audience sees it. */
 export const refundView = (refund: Refund, audience: Audience): RefundView =>
   audience === 'staff' ? fullView(refund) : { ...pick(fullView(refund), PAYERS_FIELDS), ...HIDDEN };
 
-/** The columns of refunds in CSV. */
 export const REFUND_COLUMNS = [
   'id',
   'payment_id',
@@ -192,8 +182,7 @@ export const refundViewSchema = z
   .meta({ id: 'Refund', description: 'Money of a succeeded payment that goes back to its payer.' });
 
 /**
- * The next version of a refund without its personal data. Amounts, dates, ids and the status stay. A refund of an
- * organization's payment keeps the organization's texts.
+ * The next version without personal data. Amounts, dates, ids, the status and an organization's texts stay.
  * @returns the same refund if there is nothing to blank
  */
 export const blankRefund = (refund: Refund, now: Instant): Refund => {

@@ -1,7 +1,4 @@
-/**
- * @module The due work of a refund: looks up a pending refund and sets the time of the next lookup. It is safe to run
- * late or twice.
- */
+/** @module Looks up a pending refund and sets the next lookup. It is safe to run late or twice. */
 
 import { instant, iso, MINUTE } from '../../core/time.ts';
 import type { Providers } from '../../providers/registry.ts';

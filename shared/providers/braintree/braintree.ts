@@ -1,7 +1,4 @@
-/**
- * @module The Braintree adapter, with parts of its SDK. It covers customers only, with no payments, saved methods or
- * events.
- */
+/** @module The Braintree adapter: customers only, with no payments, saved methods or events. */
 
 import * as z from 'zod/mini';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
@@ -44,8 +41,7 @@ const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(
 
 /**
  * Errors 81604, 81605, 81608, 81613 and 81614 of
- * developer.paypal.com/braintree/docs/reference/general/validation-errors/all. Braintree accepts only ASCII e-mail
- * addresses.
+ * developer.paypal.com/braintree/docs/reference/general/validation-errors/all. E-mail addresses must be ASCII.
  */
 const LIMITS: ContactLimits = {
   name: { most: 255, inParts: true },

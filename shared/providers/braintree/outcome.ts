@@ -1,7 +1,4 @@
-/**
- * @module Runs a call of Braintree's SDK and classifies its outcome: done, refused, certainly not done, or unknown.
- * The SDK hides HTTP statuses, so its error names and messages decide.
- */
+/** @module Classifies the outcome of an SDK call. The SDK hides HTTP statuses, so its error names decide. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
@@ -67,10 +64,7 @@ const refusalOf = (errors: unknown): Outcome<never> => {
   return { kind: 'refused', reason: problem?.code ?? 'unprocessable', parameter: problem?.attribute };
 };
 
-/**
- * The SDK hides the status, but its error names reflect 401, 403, 404, 426 and 429. After other errors, the outcome is
- * unknown.
- */
+/** The SDK hides the status, but these names reflect 401, 403, 404, 426 and 429. Others leave the outcome unknown. */
 const BY_NAME = wordTable<StatusMeaning>({
   authenticationError: 'refused',
   authorizationError: 'refused',

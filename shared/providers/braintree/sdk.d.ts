@@ -1,7 +1,4 @@
-/**
- * @module Types of the parts of Braintree's SDK that the adapter uses, because the SDK has no types. Responses are
- * parsed, not trusted.
- */
+/** @module Types of the used parts of Braintree's SDK, which has none. Responses are parsed, not trusted. */
 
 declare module 'braintree/lib/braintree/environment.js' {
   export class Environment {

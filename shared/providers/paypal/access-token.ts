@@ -1,7 +1,6 @@
 /**
- * @module The access token of PayPal's API, obtained with client id and secret and valid for some hours. The client
- * keeps the token until a minute before it expires, and all waiting calls share one token request. If PayPal refuses
- * the token, the client requests a new one.
+ * @module The access token of PayPal's API, kept until a minute before it expires. All waiting calls share one token
+ * request. If PayPal refuses the token, the client requests a new one.
  */
 
 import * as z from 'zod/mini';

@@ -1,27 +1,18 @@
-/**
- * @module PayPal's amounts, which are decimal strings in the major unit, and the currencies that it accepts.
- * Conversion is exact in both directions.
- */
+/** @module PayPal's amounts (decimal strings in the major unit) and currencies. Conversion is exact both ways. */
 
 import { currencyDigits } from '../../core/money.ts';
 import { amountsBy, currencyTable } from '../currencies.ts';
 import type { Amount } from '../payment-port.ts';
 
-/** An amount in PayPal's format, as a decimal string in the major unit. */
 export interface PayPalMoney {
   readonly currency_code: string;
   readonly value: string;
 }
 
-/**
- * The error MAX_VALUE_EXCEEDED of Orders v2 names the limit 999999999999999.99. It matters only for currencies without
- * decimals, because with decimals it exceeds the greatest safe integer.
- */
+/** MAX_VALUE_EXCEEDED of Orders v2 names 999999999999999.99, which matters only for currencies without decimals. */
 const MOST_UNITS = 999_999_999_999_999;
 
-/**
- * Source: developer.paypal.com/api/rest/reference/currency-codes. PayPal accepts only whole units of HUF, JPY and TWD.
- */
+/** Source: developer.paypal.com/api/rest/reference/currency-codes. HUF, JPY and TWD have only whole units. */
 export const PAYPAL_CURRENCIES = currencyTable(
   {
     0: 'HUF JPY TWD',
@@ -42,10 +33,7 @@ export const paypalMoney = (amount: Amount): PayPalMoney | undefined => {
   return { currency_code: amount.currency, value: decimals === '' ? whole : `${whole}.${decimals}` };
 };
 
-/**
- * Converts PayPal's amount exactly to ISO 4217 minor units. A value between two units stays a fraction and matches no
- * record; undefined for an invalid currency.
- */
+/** In ISO 4217 minor units. A fraction stays and matches no record; undefined for an invalid currency. */
 export const centsOf = ({ currency_code: currency, value }: PayPalMoney): number | undefined =>
   /^[A-Z]{3}$/.test(currency) ? Number(`${value}e${currencyDigits(currency)}`) : undefined;
 

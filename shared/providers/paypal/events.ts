@@ -1,7 +1,4 @@
-/**
- * @module Reads PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. There are
- * no subscription events, because the service bills the subscriptions of PayPal payers.
- */
+/** @module Reads PayPal's events and the interface's payload, except subscriptions, which the service bills. */
 
 import * as z from 'zod/mini';
 import { secondsOf, wordTable } from '../adapter.ts';

@@ -95,9 +95,7 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
   },
 });
 
-/**
- * Turns a failed capture into a decline. Without the payer present, a charge that needs the payer is declined as well.
- */
+/** Turns a failed capture into a decline, and also a charge that needs the payer if the payer is not present. */
 const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outcome<ProviderPayment> => {
   const { status, failureCode = 'do_not_honor', attemptRef } = report;
   if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef };

@@ -1,14 +1,10 @@
-/**
- * @module Turns PayPal's refusals into outcomes. A refusal of the payment method is a decline with one of our decline
- * codes; any other refusal keeps PayPal's issue as its reason.
- */
+/** @module Turns PayPal's refusals into outcomes. A refused method is a decline; others keep PayPal's issue. */
 
 import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
 import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../vendor-http.ts';
 import { paypalRefusalSchema } from './schemas.ts';
 
-/** One call of PayPal's API. */
 export type PayPalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 
 /** One call of PayPal's API that returns a refusal unparsed. */

@@ -1,7 +1,4 @@
-/**
- * @module The PayPal adapter, with our own HTTP client, because PayPal's SDK supports neither webhooks nor another
- * base URL.
- */
+/** @module The PayPal adapter, with our own HTTP client, because PayPal's SDK lacks webhooks and other base URLs. */
 
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { type AdapterOptions, notOffered } from '../adapter.ts';
@@ -19,10 +16,7 @@ import { webhookVerifier } from './verify.ts';
 
 const LIVE_BASE = 'https://api-m.paypal.com';
 
-/**
- * The form of set-up tokens and of the simulator's test values. Ids of vaulted payment tokens contain lower-case
- * letters.
- */
+/** Set-up tokens and the simulator's test values. Ids of vaulted payment tokens contain lower-case letters. */
 const ONE_TIME = /^[0-9A-Z-]+$/;
 
 /** @returns undefined if client id or secret is missing; the slot is then closed */
@@ -45,9 +39,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   };
 };
 
-/**
- * @returns undefined if the webhook id, or a key of the verification call, is missing; the webhook route is then closed
- */
+/** @returns undefined without the webhook id or a key of the verification call, which closes the webhook route */
 export const openPayPalReceiver = (options: AdapterOptions): EventReceiver | undefined => {
   const { WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = options.settings;
   const exchange = openExchange(options);

@@ -84,9 +84,7 @@ const DISPUTES = '/v1/customer/disputes';
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 
-/**
- * All disputes of a capture, oldest first; PayPal lists the newest first. The link to the next page contains its query.
- */
+/** A capture's disputes, oldest first; PayPal lists the newest first. The next page's link contains the query. */
 const everyDispute = async (call: PayPalCall, captureId: string): Promise<Outcome<readonly PayPalDispute[]>> => {
   const found: PayPalDispute[] = [];
   let query = `?${new URLSearchParams({ disputed_transaction_id: captureId, page_size: String(PAGE_SIZE) })}`;

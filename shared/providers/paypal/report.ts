@@ -1,7 +1,6 @@
 /**
- * @module Reads the state of a payment from PayPal's order. The order is our intent, and its capture is an attempt. A
- * completed order may have a pending or declined capture. An order stores no refused attempts and cannot be canceled,
- * so before a capture our record's status decides both.
+ * @module The state of a payment, from PayPal's order and its captures. A completed order may have a pending or
+ * declined capture. An order stores no refused attempts or cancellations, so our record decides before a capture.
  */
 
 import { wordTable } from '../adapter.ts';
@@ -67,10 +66,7 @@ const CAPTURE_STATUS = wordTable<ReportedStatus>({
 /** Statuses of captures that are refunded in part or in full. */
 const REFUNDED: readonly string[] = ['PARTIALLY_REFUNDED', 'REFUNDED'];
 
-/**
- * The capture that decides the status: the last succeeded capture, else the last one in processing, else the last
- * capture.
- */
+/** The last succeeded capture, else the last in processing, else the last. It decides the status. */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {
   const last = (wanted: ReportedStatus) => captures.findLast(({ status }) => captureStatus(status) === wanted);
   return last('succeeded') ?? last('processing') ?? captures.at(-1);

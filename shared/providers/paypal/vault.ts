@@ -1,7 +1,6 @@
 /**
- * @module Saved methods and customers at PayPal. Saved methods are tokens in PayPal's vault. A customer keeps our own
- * id until PayPal assigns one with the first token; the service stores PayPal's id and sends it with every later
- * token.
+ * @module Saved methods (tokens in PayPal's vault) and customers at PayPal. A customer keeps our own id until PayPal
+ * assigns one with the first token, which every later token then names.
  */
 
 import * as z from 'zod/mini';

@@ -1,7 +1,6 @@
 /**
- * @module Verifies PayPal's webhooks with a call to PayPal. The service sends the event back byte for byte inside a
- * larger JSON text, because the signature covers the exact bytes. Events that are clearly not from PayPal are refused
- * without a call.
+ * @module Verifies PayPal's webhooks with a call. The event goes back byte for byte, because the signature covers the
+ * exact bytes. Events clearly not from PayPal are refused without a call.
  */
 
 import { createHash } from 'node:crypto';
@@ -14,10 +13,7 @@ export type SignatureCheck = 'valid' | 'invalid' | 'unavailable';
 export interface VerifyOptions {
   readonly exchange: PayPalExchange;
   readonly webhookId: string;
-  /**
-   * A base URL set by the operator may serve its own certificates. If it is empty, only PayPal's certificates are
-   * trusted.
-   */
+  /** An operator's base URL may serve its own certificates. If it is empty, only PayPal's are trusted. */
   readonly baseUrl: string;
 }
 

@@ -1,7 +1,4 @@
-/**
- * @module Cards on file at Square. A card is created from a token or a payment, never changed, and disabled when it is
- * detached.
- */
+/** @module Cards on file at Square: created from a token or a payment, never changed, disabled when detached. */
 
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -84,7 +81,6 @@ const BRANDS = wordTable<string>({
   CHINA_UNIONPAY: 'unionpay',
 });
 
-/** The stored fields of a Square card. */
 export const cardFacts = (card: SquareCard): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
   type: 'card',
   walletType: undefined,

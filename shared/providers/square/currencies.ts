@@ -1,7 +1,6 @@
 /**
- * @module The currencies that Square accepts. Square counts in the smallest unit of a currency, as ISO 4217 does, and
- * accepts any amount from 1 unit (developer.squareup.com/docs/payment-minimums). A location accepts only its own
- * currency.
+ * @module The currencies that Square accepts, in ISO 4217 minor units from 1
+ * (developer.squareup.com/docs/payment-minimums). A location accepts only its own currency.
  */
 
 import * as z from 'zod/mini';

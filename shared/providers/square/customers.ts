@@ -1,7 +1,4 @@
-/**
- * @module Customers at Square. Square clears a field only if it is sent as null, and requires a name, an e-mail
- * address or a phone number.
- */
+/** @module Customers at Square. A field is cleared only by null. A name, an e-mail or a phone number is required. */
 
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
@@ -120,10 +117,7 @@ const namedSomehow = (fields: Fields, ourCustomerId: string): object => {
   return Object.keys(given).length > 0 ? given : { given_name: ourCustomerId };
 };
 
-/**
- * The contact details that Square reports. A null field was cleared, and an absent field is left out. A name that
- * equals our id counts as no name.
- */
+/** A null field was cleared, an absent field is left out. A name that equals our id counts as no name. */
 export const customerFacts = ({
   given_name: given,
   family_name: family,

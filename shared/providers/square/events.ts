@@ -1,7 +1,6 @@
 /**
  * @module Reads Square's own events, `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment}}}`,
- * and the interface's payload. There are no subscription or invoice events, because the service bills the
- * subscriptions of Square payers.
+ * and the interface's payload. No subscription or invoice events, because the service bills subscriptions.
  */
 
 import * as z from 'zod/mini';

@@ -1,7 +1,4 @@
-/**
- * @module Calls Square's API and turns its refusals into outcomes. An error of the payment method is a decline with
- * one of our decline codes; an error without a decision by Square is an unknown outcome.
- */
+/** @module Calls Square's API. A method's error is a decline; an error without a decision is an unknown outcome. */
 
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';

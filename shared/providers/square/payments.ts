@@ -102,10 +102,7 @@ export const squarePayments = (account: SquareAccount) => {
   };
 };
 
-/**
- * The client secret in our own API. Square does not use it, because its browser SDK needs the application id and the
- * location.
- */
+/** The client secret in our own API. Square's browser SDK needs the application id and the location instead. */
 const clientSecret = ({ accessToken }: SquareAccount, paymentId: string): string =>
   `${paymentId}_secret_${createHmac('sha256', accessToken).update(`client_secret:${paymentId}`).digest('hex').slice(0, 32)}`;
 
@@ -185,7 +182,6 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
   );
 };
 
-/** Only the newest attempts are read. */
 const MAX_ATTEMPTS_READ = 5;
 
 /** Order states that a failed attempt does not explain. */
@@ -197,10 +193,7 @@ interface Located {
   readonly payment: ProviderPayment | undefined;
 }
 
-/**
- * Finds the payment that decides the status. The order is read first, because its tenders may name attempts that are
- * missing in our record.
- */
+/** The payment that decides the status. The order comes first, because its tenders may name attempts unknown to us. */
 export const locate = async (
   orders: SquareOrders,
   { intentId, attemptRef }: KnownPayment,

@@ -1,7 +1,6 @@
 /**
- * @module Refunds and disputes at Square. A refund has no field for our id, so our id is at the end of its reason, a
- * text that the seller sees. Square's list of refunds lags behind and cannot be filtered by payment, so the refund ids
- * in the payment are read.
+ * @module Refunds and disputes at Square. Our id is at the end of a refund's reason, which the seller sees. Square's
+ * list of refunds lags behind and cannot be filtered by payment, so the refund ids in the payment are read.
  */
 
 import * as z from 'zod/mini';
@@ -64,10 +63,7 @@ export const squareRefunds = (call: SquareCall): RefundsPort => ({
     return { kind: 'done', value: oldestFirst(refunds) };
   },
 
-  /**
-   * Lists the disputes of every location, because the service may have used another location at the time of the
-   * payment.
-   */
+  /** Lists every location's disputes, because the payment may have been made at another location. */
   listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
     const disputes: ProviderDispute[] = [];
     let cursor: string | null | undefined;
@@ -113,10 +109,7 @@ const disputesOf = (listed: readonly Listed[], paymentId: string): readonly Prov
   return read.every((dispute) => dispute !== undefined) ? read : undefined;
 };
 
-/**
- * Stays below Square's limit of 192 characters. The text of a refund never changes, because its idempotency key
- * requires the same body.
- */
+/** Stays below Square's limit of 192 characters. Never changes, because its idempotency key requires the same body. */
 const reasonText = ({ reason, refundId }: CreateRefund): string => `${wordsOf(reason ?? 'refund')} (${refundId})`;
 
 const wordsOf = (reason: string): string => reason.replaceAll('_', ' ');

@@ -1,7 +1,4 @@
-/**
- * @module Reads the state of a payment from Square's order and payments. The order is our intent, and its payment is
- * an attempt.
- */
+/** @module The state of a payment, from Square's order (our intent) and the order's payments (attempts). */
 
 import { wordTable } from '../adapter.ts';
 import type { KnownPayment, ProviderPayment, ReportedStatus } from '../payment-port.ts';
@@ -9,10 +6,8 @@ import { reportedMoney } from './currencies.ts';
 import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
-/** The fields of our record that complete the status of an open order. */
 type Known = Pick<Partial<KnownPayment>, 'status'> & { readonly method: string | null | undefined };
 
-/** The report of an order without a payment. */
 export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayment => ({
   intentId: order.id,
   paymentId: order.id,
@@ -70,10 +65,7 @@ const STATUSES = wordTable<ReportedStatus>({
   CANCELED: 'canceled',
 });
 
-/**
- * The attempt that decides the status: the last succeeded attempt, else the last one in processing, else the last
- * attempt.
- */
+/** The last succeeded attempt, else the last in processing, else the last. It decides the status. */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
   attempts.findLast(({ status }) => status === 'succeeded') ??
   attempts.findLast(({ status }) => status === 'processing') ??

@@ -18,7 +18,6 @@ export const cardSchema = z.looseObject({
 });
 export type SquareCard = z.infer<typeof cardSchema>;
 
-/** The reasons why an attempt failed. */
 const failures = z.nullish(z.array(z.looseObject({ code: z.string() })));
 
 export const squarePaymentSchema = z.looseObject({
@@ -37,7 +36,6 @@ export const squarePaymentSchema = z.looseObject({
 });
 export type SquarePayment = z.infer<typeof squarePaymentSchema>;
 
-/** The ids of the refunds of a payment. */
 export const squareRefundedSchema = z.looseObject({ refund_ids: z.nullish(z.array(z.string().check(z.minLength(1)))) });
 
 export const squareOrderSchema = z.looseObject({

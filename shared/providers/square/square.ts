@@ -1,7 +1,4 @@
-/**
- * @module The Square adapter, with our own HTTP client, because Square's SDK takes longer to load than a payment
- * takes.
- */
+/** @module The Square adapter. Own HTTP client, because Square's SDK takes longer to load than a payment takes. */
 
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { type AdapterOptions, listed, notOffered } from '../adapter.ts';

@@ -1,9 +1,7 @@
 /**
- * @module Stripe's presentment currencies (docs.stripe.com/currencies) and their units. ISK and UGX have no decimals
- * in ISO 4217, but Stripe counts them in hundredths; MGA has two decimals, but Stripe counts whole ariary. Amounts in
- * currencies with three decimals must end in 0. Stripe's STD is no longer an ISO code. Stripe documents minimum
- * charges by settlement currency; a charge in another currency must reach the converted minimum, which only Stripe
- * knows.
+ * @module Stripe's presentment currencies (docs.stripe.com/currencies) and their units. Stripe counts ISK and UGX in
+ * hundredths and MGA in whole ariary, unlike ISO 4217. Three-decimal amounts must end in 0. Stripe's STD is no longer
+ * an ISO code. Minimum charges depend on the settlement currency, so only Stripe knows the minimum of another currency.
  */
 
 import type Stripe from 'stripe';

@@ -5,9 +5,7 @@ import type { CreateCustomer, CustomerDetails, ReportedDetails, UpdateCustomer }
 import { type ContactLimits, fittedContact, fittedUpdate } from '../fitted-contact.ts';
 import type { StripeCall } from './outcome.ts';
 
-/**
- * Sources: docs.stripe.com/api/customers/create, and `maxLength` in Stripe's OpenAPI file. Stripe counts characters.
- */
+/** Sources: docs.stripe.com/api/customers/create, and `maxLength` in Stripe's OpenAPI file, in characters. */
 const LIMITS: ContactLimits = {
   name: { most: 256, inParts: false },
   phone: { most: 20 },

@@ -1,7 +1,4 @@
-/**
- * @module Saved methods and their set-ups at Stripe. A SetupIntent attaches a method to its customer, after the
- * authentication of the payer if Stripe requires it.
- */
+/** @module Saved methods at Stripe. A SetupIntent attaches a method, after the payer's authentication if needed. */
 
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
@@ -20,10 +17,7 @@ import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { methodParameters } from './payments.ts';
 import { idOf, nextActionOf, readStripeMethod, readStripeSetup } from './report.ts';
 
-/**
- * Stripe's refusals to detach a missing method, or (without a code) a method that is not attached. Both count as
- * detached.
- */
+/** Stripe's refusals to detach a missing method or (without a code) an unattached method. Both count as detached. */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', INVALID_REQUEST]);
 
 export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({

@@ -1,7 +1,4 @@
-/**
- * @module Runs a call of Stripe's SDK and classifies its outcome: done, declined, refused, certainly not done, or
- * unknown.
- */
+/** @module Classifies the outcome of a Stripe call: done, declined, refused, certainly not done, or unknown. */
 
 import Stripe from 'stripe';
 import type { Log } from '../../core/logger.ts';

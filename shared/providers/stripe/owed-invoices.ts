@@ -1,7 +1,6 @@
 /**
- * @module The owed invoices of a Stripe subscription. These are all its open invoices, not only the newest, because
- * Stripe collects each until it is paid or void. Every operation that stops, pays or moves a subscription reads them
- * here.
+ * @module The owed invoices of a Stripe subscription are all its open invoices, because Stripe collects each until it
+ * is paid or void. Every operation that stops, pays or moves a subscription reads them here.
  */
 
 import type Stripe from 'stripe';
@@ -24,9 +23,8 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
 
   /**
-   * The open invoices, oldest first. Each is read separately, because Stripe expands a list only as far as the id of
-   * the intent. Uncollectible invoices are left out, because the merchant has written them off and Stripe no longer
-   * collects them.
+   * Open invoices, oldest first, each read separately because Stripe expands a list only as far as the intent's id.
+   * Uncollectible invoices are left out, because the merchant has written them off.
    */
   const list = (subscriptionId: string): Promise<Outcome<Invoices>> =>
     search({ subscription: subscriptionId, status: 'open' });
@@ -53,10 +51,7 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     return find(invoiceId);
   };
 
-  /**
-   * Voids the invoices, so that they can no longer be paid.
-   * @returns the invoices that are not drafts, read again afterwards
-   */
+  /** Voids the invoices, so that they can no longer be paid. @returns those that are not drafts, read again */
   const drop = async (owed: Invoices, options: CallOptions): Promise<Outcome<Invoices>> => {
     const held = await setCollection(owed.filter(isDraft), { ...options, collects: false });
     return held.kind === 'done' ? afterChange(await each(owed.filter(isFinal), voidOne)) : held;
@@ -79,10 +74,7 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     return { kind: 'done', value: owed };
   };
 
-  /**
-   * Pays the invoices with a method, in sequence, until one is declined.
-   * @returns the paid invoices
-   */
+  /** Pays the invoices with a method, in sequence, until one is declined. @returns the paid invoices */
   const pay = async (owed: Invoices, { methodId, isAttended, idempotencyKey }: Paying): Promise<Outcome<Invoices>> => {
     const paid: ProviderInvoice[] = [];
     for (const { invoiceId } of owed.filter(isPayable)) {

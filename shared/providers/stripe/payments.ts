@@ -117,10 +117,7 @@ const confirmForCustomer = async (input: ConfirmIntent, steps: ConfirmSteps): Pr
 /** The outcome if the update fails or is unknown, because the update charges nothing. */
 const NOTHING_CHARGED = { kind: 'not_done', reason: 'unreachable' } as const;
 
-/**
- * True if the refusal means that the intent and the method have different customers. The excluded codes have other
- * causes.
- */
+/** True if the refusal means that intent and method have different customers. Excluded codes have other causes. */
 const lacksCustomer = (outcome: Outcome<ProviderPayment>): boolean =>
   outcome.kind === 'refused' && outcome.parameter === 'payment_method' && !OTHER_REFUSALS.includes(outcome.reason);
 
@@ -134,10 +131,7 @@ const NO_METHOD = { payment_method: '' } as const;
 /** Clears a removed method, and also a saved method, which is sent only with the confirmation. */
 const withoutMethod = ({ method, isSavedMethod }: UpdateIntent) => (method === null || isSavedMethod ? NO_METHOD : {});
 
-/**
- * Leaves out a saved method, which is sent only with the confirmation. Otherwise, anyone with the client secret could
- * charge it from a browser without authentication.
- */
+/** A saved method is sent only with the confirmation; else anyone with the client secret could charge it. */
 const common = (input: CreateIntent | UpdateIntent) => ({
   currency: input.currency.toLowerCase(),
   ...(input.description && { description: input.description }),

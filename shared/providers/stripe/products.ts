@@ -22,10 +22,7 @@ export interface ProductMaker {
   readonly descriptor: string;
 }
 
-/**
- * Creates the product if it does not exist.
- * @returns the product id
- */
+/** Creates the product if it does not exist. @returns the product id */
 export const ensureProduct = async (
   { stripe, call, descriptor }: ProductMaker,
   sold: Sold,
@@ -50,9 +47,7 @@ export const ensureProduct = async (
 
 const MAX_NAME_LENGTH = 250;
 
-/**
- * Stripe's ids consist of letters, digits, `_` and `-`. A product id with other characters is encoded in hexadecimal.
- */
+/** Stripe allows letters, digits, `_` and `-` in ids. Another product id is encoded in hexadecimal. */
 const productIdOf = ({ productId, amountCents, currency, unit, count }: Sold): string => {
   if (productId === undefined) return `payments_price_${currency.toLowerCase()}_${amountCents}_${count}_${unit}`;
   const isPlain = /^[\w-]{1,200}$/.test(productId);

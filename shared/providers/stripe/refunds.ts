@@ -1,7 +1,4 @@
-/**
- * @module Refunds and disputes at Stripe, which belong to a PaymentIntent. Our refund id is stored in the metadata of
- * the refund.
- */
+/** @module Refunds and disputes of Stripe's PaymentIntents. Our refund id is stored in the refund's metadata. */
 
 import type Stripe from 'stripe';
 import type { DisputeStatus, RefundReason, RefundStatus } from '../../core/money-back.ts';
@@ -59,10 +56,7 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
 const reasonParameter = (reason: RefundReason | undefined) =>
   reason === undefined || reason === 'other' ? {} : { reason };
 
-/**
- * Stripe refuses the refund of a disputed charge, because the bank has already taken the money, unless the dispute is
- * only an inquiry.
- */
+/** Stripe refuses to refund a disputed charge, because the bank has the money, unless the dispute is an inquiry. */
 const REFUSALS = wordTable<string>({
   charge_already_refunded: REFUND_EXCEEDS,
   [EXCEEDS_UNREFUNDED]: REFUND_EXCEEDS,

@@ -1,7 +1,4 @@
-/**
- * @module Reads Stripe's PaymentIntents, SetupIntents and payment methods, and maps Stripe's error codes to our
- * decline codes.
- */
+/** @module Reads PaymentIntents, SetupIntents and methods, and maps Stripe's error codes to decline codes. */
 
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
@@ -11,10 +8,7 @@ import type { ProviderMethod, ProviderSetup } from '../method-port.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedAmount } from './currencies.ts';
 
-/**
- * Reads a PaymentIntent.
- * @param known the method in our record, because Stripe receives a saved method only with the confirmation
- */
+/** @param known the method in our record, because Stripe receives a saved method only with the confirmation */
 export const readStripePayment = (
   intent: Stripe.PaymentIntent,
   known?: Pick<KnownPayment, 'method'>,

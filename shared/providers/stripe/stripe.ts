@@ -1,7 +1,4 @@
-/**
- * @module The Stripe adapter, with Stripe's SDK. The SDK's retries are off, because the service retries once itself,
- * under the same idempotency key (`vendor-failures.ts`).
- */
+/** @module The Stripe adapter. The SDK's retries are off, because the service retries (`vendor-failures.ts`). */
 
 import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
@@ -22,15 +19,10 @@ import { verifyStripeSignature } from './verify.ts';
 
 const LIVE_BASE = 'https://api.stripe.com';
 
-/**
- * The API version that this adapter is written for. A newer SDK uses a newer version, so read Stripe's changelog before
- * an update.
- */
+/** A newer SDK uses a newer version of the API, so read Stripe's changelog before an update. */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
 
-/**
- * The form of Stripe.js tokens and of the names of Stripe's test cards. Any other method may be attached to a customer.
- */
+/** Tokens of Stripe.js and names of test cards. Any other method may be attached to a customer. */
 const ONE_TIME = /^(?:tok_|pm_card_)/;
 
 /** @returns undefined if the API key is missing; the slot is then closed */

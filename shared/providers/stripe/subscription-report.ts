@@ -32,10 +32,7 @@ export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<
 
 const NEVER_PAID: ReadonlySet<string> = new Set(['incomplete', 'incomplete_expired']);
 
-/**
- * The newest invoice, except the zero invoice of a trial and the invoice of a paused period, which is voided before any
- * charge.
- */
+/** The newest invoice, except a trial's zero invoice and a paused period's invoice, which is voided unpaid. */
 const newestOf = ({ latest_invoice: newest, status }: Stripe.Subscription): ProviderInvoice | undefined => {
   if (newest === null || typeof newest === 'string') return undefined;
   const isOfTrial = status === 'trialing' || newest.billing_reason === 'subscription_create';

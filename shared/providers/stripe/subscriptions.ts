@@ -1,7 +1,6 @@
 /**
  * @module Subscriptions billed by Stripe Billing. Every call expands the newest invoice. The open invoices are read
- * again with their intents, which have the reason why they are unpaid, because Stripe expands four levels and one call
- * would need five.
+ * again with their intents, because Stripe expands four levels and one call would need five.
  */
 
 import type Stripe from 'stripe';
@@ -88,10 +87,7 @@ type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
-/**
- * According to its types, the SDK returns headers as an object. With its fetch client, they are the Headers of the
- * response.
- */
+/** The SDK's types say that headers are an object. With its fetch client, they are the Headers of the response. */
 const headerOf = (headers: object, name: string): unknown =>
   'get' in headers && typeof headers.get === 'function' ? headers.get(name) : undefined;
 
@@ -227,10 +223,7 @@ const payOwed = async ({ owed, find }: Billing, found: Found, input: Paying): Pr
   return withSettled(afterChange(await find(input.subscriptionId)), paid.value);
 };
 
-/**
- * Schedules or withdraws a cancellation. A date set in Stripe's customer portal is not the flag, so it is cleared
- * separately.
- */
+/** Schedules or withdraws a cancellation. A date of Stripe's customer portal is not the flag and is cleared too. */
 const scheduleCancel = async (
   { update }: Billing,
   input: OfSubscription & { readonly cancel: boolean },
@@ -248,19 +241,13 @@ const withSettled = (found: Found, settled: readonly ProviderInvoice[]): Found =
   return { kind: 'done', value: { ...found.value, owed: [...settled, ...found.value.owed.filter(isLeft)] } };
 };
 
-/**
- * Names the parameter of a refused method, because Stripe names none for a detached method. The call sends only the
- * method.
- */
+/** Names the refused method's parameter, because Stripe names none for a detached method. */
 const refusedMethod = (changed: Found): Found =>
   changed.kind === 'refused' && changed.reason === INVALID_REQUEST
     ? { ...changed, parameter: changed.parameter ?? 'payment_method' }
     : changed;
 
-/**
- * Cancels the subscription and voids its unpaid invoices. Stripe itself stops collecting them, but the payer could
- * still pay them with a client secret. A repeated call voids them as well.
- */
+/** Cancels the subscription and voids its unpaid invoices, which the payer could still pay with a client secret. */
 const cancel = async (
   { stripe, call, owed }: Billing,
   { subscriptionId, idempotencyKey }: OfSubscription,
@@ -284,9 +271,7 @@ const mayOwe = (subscription: Stripe.Subscription): { readonly owes: boolean } =
   return { owes: isOpen || !hasOneInvoice(subscription) };
 };
 
-/**
- * Voids the owed invoices and reads the status again, because at Stripe the newest invoice that is not void decides it.
- */
+/** Voids the owed invoices and reads the status again, because the newest invoice that is not void decides it. */
 const dropOwed = async (
   { owed, find }: Billing,
   held: Found,

@@ -4,10 +4,7 @@ import type { WebhookRequest } from '../event-port.ts';
 
 const CLOCK_TOLERANCE_SECONDS = 300;
 
-/**
- * Stripe signs the time and the body (stripe-signature, hexadecimal HMAC-SHA256). A replay after five minutes is
- * refused.
- */
+/** Stripe signs time and body (stripe-signature, hex HMAC-SHA256). A replay after five minutes is refused. */
 export const verifyStripeSignature = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' | 'invalid' => {
   const header = headers['stripe-signature'];
   const [time, ...others] = header?.split(',').flatMap(timeOf) ?? [];
