@@ -22,7 +22,6 @@ const SCALED = [
   'test/flow/permission-former-members.test.ts',
   'test/flow/permission-restarts.test.ts',
   'test/flow/reference-page.test.ts',
-  'test/flow/slots.test.ts',
   'test/flow/subscriptions-transfer.test.ts',
   'test/simulation/simulation.test.ts',
   'test/unit/**/*-laws.test.ts',

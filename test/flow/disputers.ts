@@ -48,7 +48,7 @@ export const readDispute = async (service: TestHost, disputed: Disputed): Promis
 export const announcedOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>
   announcedIn(await service.busEvents(), paymentId);
 
-export const announcedIn = (events: readonly ParsedJson[], paymentId: string): ParsedJson[] =>
+const announcedIn = (events: readonly ParsedJson[], paymentId: string): ParsedJson[] =>
   events
     .filter(({ source, detail }: ParsedJson) => source === 'payments' && detail.payload.data.dispute !== undefined)
     .filter(({ detail }: ParsedJson) => detail.payload.data.payment_id === paymentId)
@@ -79,7 +79,7 @@ export const expectSameDispute = async (service: TestHost, disputed: Disputed): 
 };
 
 /** @param held the dispute in the provider's ledger */
-export const expectShownAs = async (service: TestHost, disputed: Disputed, held: ParsedJson): Promise<void> => {
+const expectShownAs = async (service: TestHost, disputed: Disputed, held: ParsedJson): Promise<void> => {
   const isOpen = ['needs_response', 'under_review'].includes(held.status);
   const shown = await readDispute(service, disputed);
   expect(shown).toMatchObject({ status: held.status, amount_cents: held.amount, currency: held.currency });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
@@ -9,62 +9,19 @@ import {
   readErasure,
   requestErasure,
   untilErased,
-  userLife,
 } from './erasures.ts';
 import { confirm, createPaidIntent, PATIENT, read, signIn, storedPayment } from './flow.ts';
-import type { ParsedJson, RequestOptions } from './host.ts';
+import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
-import { everyNth, waysToStop } from './ways.ts';
 
-/** An erasure that is stopped at any write or call to the provider goes on, and ends the same. */
 const stoppable = withStops(PATIENT);
 
 beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-/** One run of due work: the first takes the listed records and the whole table once. */
-const runOnce = () => stoppable().service.advance(MINUTE_SECONDS);
-
 const STOPPED_MINUTES = 120;
-
-/** A part of the places in the usual run. */
-const NTH = 30;
-
-const started = async (admin: RequestOptions, word: string) => {
-  const { service } = stoppable();
-  const plant = planter(word);
-  const life = await userLife(service, plant);
-  await service.settle();
-  const { id } = await requestErasure(service, admin, { user_id: life.user.userId });
-  return { id, plant, life };
-};
-
-describe('an interrupted erasure of a user', () => {
-  test('is finished later after a stop at any write or call', async () => {
-    const { service, watch, stopped } = stoppable();
-    const { options } = await platformAdmin(service);
-    const observed = await started(options, 'seen');
-    const calls = await watch(runOnce);
-    expect(calls.filter((name) => name.startsWith('DELETE') || name.startsWith('POST')).length).toBeGreaterThan(2);
-    await untilErased(service, options, { id: observed.id, maxMinutes: STOPPED_MINUTES });
-    let cases = 0;
-    for (const [index, way] of everyNth(NTH, waysToStop(calls)).entries()) {
-      const { id, plant, life } = await started(options, `stop${index}`);
-      await stopped(way, runOnce);
-      await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
-      expect({ way, left: await findPlanted(service, plant.values) }).toEqual({ way, left: [] });
-      const [paid] = life.payments;
-      expect(await read(service, paid.id, life.user.options)).toMatchObject({
-        status: 'succeeded',
-        total_cents: 2_500,
-      });
-      cases += 1;
-    }
-    expect(cases).toBeGreaterThan(inject('scale') > 1 ? 50 : 1);
-  });
-});
 
 describe('a waiting erasure', () => {
   test('waits for a provider that does not respond', async () => {

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { paidIntentBody, THREE_D_SECURE } from '../builders/intent.ts';
-import { HOUR_SECONDS } from '../builders/seconds.ts';
+import { paidIntentBody } from '../builders/intent.ts';
 import {
   atProvider,
   confirm,
-  createIntent,
   createPaidIntent,
   eventsOf,
   itemsOf,
@@ -42,25 +40,6 @@ describe('200 concurrent confirms of one payment', () => {
     expect((await atProvider(service, payment.id)).charges).toMatchObject([{ status: 'succeeded', amount: 2_500 }]);
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
-  });
-
-  test('charge one method when they name different methods and keys', async () => {
-    const user = await signIn(service);
-    const payment = await createIntent(service, user);
-    await atOnce(60, (index) =>
-      confirm(service, payment.id, {
-        ...user.options,
-        idempotencyKey: `try-${index}`,
-        body: { payment_method_id: index % 3 === 0 ? 'pm_card_visa_chargeDeclined' : 'pm_card_mastercard' },
-      }),
-    );
-    await service.settle();
-    expect(await timesCharged(service, payment.id)).toBeLessThanOrEqual(1);
-    const last = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: 'pm_card_visa' } });
-    expect(last).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-    await service.settle();
-    expect(await timesCharged(service, payment.id)).toBe(1);
-    expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
   test('get the same response under one key, or an error while the first request is running', async () => {
@@ -114,40 +93,9 @@ describe('50 concurrent creates', () => {
     expect(corrected).toMatchObject({ status: 201, body: { status: 'created' } });
     expect((await atProvider(service, corrected.body.id)).intents).toHaveLength(1);
   });
-
-  test('create 50 payments without a key, each counted and published once', async () => {
-    const user = await signIn(service);
-    const answers = await atOnce(50, () => service.post('/payments/intents', paidIntentBody(), user.options));
-    expect(tally(answers)).toEqual({ '201 created': 50 });
-    await service.settle();
-    const list = await service.get('/payments?limit=10', user.options);
-    expect(list.body.meta).toMatchObject({ total: 50, hasMore: true });
-    for (const { body } of answers) expect(await eventsOf(service, body.id)).toEqual(['payment.created']);
-  });
 });
 
 describe('concurrent changes of one payment', () => {
-  test('change its status once when confirm, webhook, sync and the customer act concurrently', async () => {
-    const user = await signIn(service);
-    const payments = await atOnce(12, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE }));
-    await service.webhookMode('duplicate');
-    await Promise.all(payments.map(({ id }) => confirm(service, id, user.options)));
-    await Promise.all(
-      payments.flatMap(({ id, provider_payment_id }) => [
-        service.authenticate(id),
-        ...Array.from({ length: 4 }, () => service.post(`/payments/sync/${provider_payment_id}`, {}, user.options)),
-        confirm(service, id, user.options),
-      ]),
-    );
-    await service.settle();
-    await service.webhookMode('normal');
-    for (const { id } of payments) {
-      expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
-      expect(await timesCharged(service, id)).toBe(1);
-      expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
-    }
-  });
-
   test('preserve every update that returned 200', async () => {
     const user = await signIn(service);
     const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'];
@@ -164,49 +112,6 @@ describe('concurrent changes of one payment', () => {
         else expect({ status, code: body.code }).toEqual({ status: 409, code: 'VERSION_CONFLICT' });
       }
       expect(answers.some(({ status }) => status === 200)).toBe(true);
-    }
-  });
-
-  test('charge the recorded amount after updates and confirms', async () => {
-    const user = await signIn(service);
-    const payments = await atOnce(12, () => createPaidIntent(service, user));
-    const answers = await Promise.all(
-      payments.flatMap(({ id }, index) => [
-        service.put(`/payments/intents/${id}`, { total_cents: 5_000 + index }, user.options),
-        confirm(service, id, user.options),
-        service.put(`/payments/intents/${id}`, { total_cents: 9_000 + index }, user.options),
-      ]),
-    );
-    for (const answer of answers) expect([200, 402, 409]).toContain(answer.status);
-    await service.advance(HOUR_SECONDS);
-    for (const { id } of payments) {
-      const record = await read(service, id, user.options);
-      if (record.status !== 'succeeded') {
-        expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-      }
-      const { charges, intents } = await atProvider(service, id);
-      expect(intents).toMatchObject([{ amount: record.total_cents, status: 'succeeded' }]);
-      expect(charges).toMatchObject([{ amount: record.total_cents, status: 'succeeded' }]);
-    }
-  });
-
-  test('end canceled without a charge, or paid, after cancels and confirms', async () => {
-    const user = await signIn(service);
-    const payments = await atOnce(12, () => createPaidIntent(service, user));
-    await Promise.all(
-      payments.flatMap(({ id }) => [
-        service.post(`/payments/intents/${id}/cancel`, {}, user.options),
-        confirm(service, id, user.options),
-        service.post(`/payments/intents/${id}/cancel`, {}, user.options),
-      ]),
-    );
-    await service.advance(HOUR_SECONDS);
-    for (const { id } of payments) {
-      const { status } = await read(service, id, user.options);
-      const { intents } = await atProvider(service, id);
-      expect(intents).toMatchObject([{ status }]);
-      expect(await timesCharged(service, id)).toBe(status === 'succeeded' ? 1 : 0);
-      expect(['succeeded', 'canceled']).toContain(status);
     }
   });
 });

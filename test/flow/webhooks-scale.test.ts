@@ -1,32 +1,22 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { setHost } from '../../shared/host.ts';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
 import { itemsOf } from './flow.ts';
 import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
 import { type TestHost, withHost } from './host.ts';
-import { openLossyBus } from './lossy-bus.ts';
 import { type DeliveredWebhook, deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
 /** Many concurrent deliveries: a sample of the promised load, and the full load with `npm run test:long`. */
 const scale = inject('scale');
 const DELIVERIES = scale === 1 ? 20 : 100 * scale;
-/** The minimum; the test adds groups of events until publishing has been stopped at every step. */
-const EVENTS = scale === 1 ? 80 : 1_000 * scale;
-/** The calls at which a run of the publisher is stopped, and the number of events that needs so many calls. */
-const STEPS = scale === 1 ? 4 : 10;
-const GROUP = 20 * STEPS;
-const TIMEOUT_MS = 300_000 * scale;
 
 const ports = {
   failing: await freePort(),
   hanging: await freePort(),
-  publishing: await freePort(),
   target: await freePort(),
 };
 
-const named = (count: number, from = 0): string[] =>
-  Array.from({ length: count }, (_, index) => `customer ${from + index}`);
+const named = (count: number): string[] => Array.from({ length: count }, (_, index) => `customer ${index}`);
 const customerIdOf = ({ body }: DeliveredWebhook): string => body.data.customer_id;
 const behave = (service: TestHost, sink: string, behaviour: object) =>
   service.control('POST', `/sink/${sink}/behaviour`, behaviour);
@@ -139,42 +129,4 @@ describe('a hanging target', () => {
     await settled(service);
     expect(hanging.received().sort()).toEqual([...ids].sort());
   });
-});
-
-describe('publishing interrupted at every step, with a twentieth of its entries failing', () => {
-  const port = ports.publishing;
-  const bus = openLossyBus(STEPS);
-  const env = nodesAt(port, { consumer: { SECRET } });
-  const service = withHost({ frozen: true, port, env, catalogue: bus.catalogue });
-
-  test(
-    'loses no event despite three replays of the stream, and a consumer applies each id once',
-    async () => {
-      const host = service.host();
-      const url = await bus.start(`${host.baseUrl}/_local/aws`);
-      setHost({ env: { ...host.env, AWS_ENDPOINT_URL_EVENTBRIDGE: url }, now: host.clock.now });
-      try {
-        const ids: string[] = [];
-        while (ids.length < EVENTS || bus.stopsLeft() > 0) {
-          ids.push(...(await storeCustomers(service.host(), named(GROUP, ids.length))));
-          await settled(service);
-        }
-        for (let replay = 0; replay < 3; replay += 1) {
-          await host.replayStream('workers.publish-changes');
-          await settled(service);
-        }
-        expect(bus.failedEntries()).toBeGreaterThan(ids.length / 10);
-        const delivered = await deliveredTo(service, 'consumer');
-        expect(delivered.length).toBeGreaterThanOrEqual(4 * ids.length);
-        const applied = Map.groupBy(delivered, webhookIdOf);
-        expect([...applied.values()].map(([first]) => first && customerIdOf(first)).sort()).toEqual([...ids].sort());
-        // Repeated deliveries are identical, so a receiver may apply the first one only.
-        expect([...applied.values()].filter((all) => new Set(all.map(({ raw }) => raw)).size > 1)).toEqual([]);
-      } finally {
-        setHost({ env: host.env, now: host.clock.now });
-        await bus.close();
-      }
-    },
-    TIMEOUT_MS,
-  );
 });
