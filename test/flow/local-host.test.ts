@@ -692,56 +692,6 @@ describe('the clock', () => {
     ]);
     expect(callsOf(catalogue, HOURLY.id)).toHaveLength(1 + 2);
   });
-
-  test('runs due work in time order while it moves, each at its own time', async () => {
-    const { service, catalogue } = await freshHost();
-    await nextHour(service);
-    const seen: [string, number][] = [];
-    catalogue.handle(QUEUE.id, (event) => void seen.push([bodiesOf(event).join(), service.now()]));
-    catalogue.handle(HOURLY.id, () => void seen.push(['hourly', service.now()]));
-    const start = service.now();
-    await send(service, 'c', { delay: 900 });
-    await send(service, 'a', { delay: 60 });
-    await send(service, 'b', { delay: 120 });
-    await service.advance(2 * HOUR_SECONDS);
-    expect(seen).toEqual([
-      ['a', start + 60_000],
-      ['b', start + 120_000],
-      ['c', start + 900_000],
-      ['hourly', start + HOUR],
-      ['hourly', start + 7_200_000],
-    ]);
-  });
-
-  test('moves more than a day and runs all due work of that day', async () => {
-    const { service, catalogue } = await freshHost();
-    const putDueItem = (at: number) => put(service, 'one', { due: 'DUE#1', due_at: new Date(at).toISOString() });
-    await putDueItem(service.now());
-    catalogue.handle(SWEEP.id, () => putDueItem(service.now() + HOUR));
-    await service.advance(24 * HOUR_SECONDS);
-    expect(callsOf(catalogue, SWEEP.id).length).toBeGreaterThan(20);
-  });
-
-  test('stands still while frozen, and continues from there', async () => {
-    const { service } = await freshHost();
-    const at = service.now();
-    await service.freeze(true);
-    expect(service.now()).toBe(at);
-    expect(await service.advance(10)).toEqual({ now: new Date(at + 10_000).toISOString(), frozen: true });
-    expect(service.now()).toBe(at + 10_000);
-    await service.freeze(false);
-    expect(service.now()).toBeGreaterThanOrEqual(at + 10_000);
-    expect(service.now()).toBeLessThan(at + 20_000);
-  });
-
-  test('refuses to move backward', async () => {
-    const { service } = await freshHost();
-    const past = new Date(service.now() - 1_000).toISOString();
-    expect(await service.request('POST', '/_local/clock', { body: { set: past } })).toMatchObject({
-      status: 400,
-      body: { error: 'the clock moves forward only' },
-    });
-  });
 });
 
 describe('the identity service', () => {
