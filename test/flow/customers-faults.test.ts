@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { customerBody } from '../builders/payer.ts';
+import { customerBody, methodBody } from '../builders/payer.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
@@ -37,6 +37,24 @@ describe('a failing provider', () => {
       expect(made).toMatchObject([{ id: again.body.provider_customer_id }]);
     },
   );
+
+  test.each([
+    ['user', false],
+    ['guest', true],
+  ])('makes one customer of a %s’s first method although the response to its creation was lost', async (_, isGuest) => {
+    const { options } = await signIn(service);
+    const before = (await service.ledger()).customers.length;
+    const guest = { guest_data: { email: 'lost@example.com', name: 'Gina' } };
+    const save = () =>
+      service.post('/payment-methods', methodBody(isGuest ? guest : {}), {
+        ...(!isGuest && options),
+        idempotencyKey: 'the-first-method-of-this-person',
+      });
+    await service.fault({ action: 'timeout_after', path: '/v1/customers', times: 1 });
+    expect(await save()).toMatchObject({ status: 504 });
+    expect(await save()).toMatchObject({ status: 201 });
+    expect((await service.ledger()).customers).toHaveLength(before + 1);
+  });
 
   test.each(FAULTS.slice(1, 3))('changes nothing here after %s on an update', async (action, status, code) => {
     const user = await signIn(service);
