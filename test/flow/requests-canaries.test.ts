@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { cardNumber } from '../builders/card-number.ts';
-import { guestIntentBody, VISA } from '../builders/intent.ts';
+import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
@@ -13,7 +14,7 @@ import { type ParsedJson, withHost } from './host.ts';
  * addresses of their own, providers send events full of secrets. Then everything that was written, queued, put on the
  * bus or logged is searched for each of them.
  */
-type Kind = 'secret' | 'token' | 'card number' | 'e-mail';
+type Kind = 'secret' | 'token' | 'card number' | 'e-mail' | 'description' | 'detail';
 
 const canaries = new Map<string, { readonly kind: Kind; readonly planted: string }>();
 
@@ -24,6 +25,8 @@ const keep = (kind: Kind, planted: string, value: string): string => {
 const secret = (planted: string): string => keep('secret', planted, `canarysecret${canaries.size}x`);
 const token = (planted: string): string => keep('token', planted, `canarytoken${canaries.size}x`);
 const email = (planted: string): string => keep('e-mail', planted, `canary.mail.${canaries.size}@example.com`);
+const description = (planted: string): string => keep('description', planted, `canarytext${canaries.size}x`);
+const detail = (planted: string): string => keep('detail', planted, `canarydetail${canaries.size}x`);
 const card = (planted: string): string =>
   keep('card number', planted, cardNumber(`400000${canaries.size}`.padEnd(15, '0')));
 
@@ -86,7 +89,8 @@ const payAsUser = async (): Promise<void> => {
   const user = await signIn(service, { email: email('user') });
   keep('token', 'session', user.session);
   keep('token', 'bearer', user.token);
-  const payment = await createIntent(service, user);
+  const texts = { description: description('payment'), metadata: { note: detail('metadata') } };
+  const payment = await createIntent(service, user, texts);
   keep('secret', 'client secret', payment.client_secret);
   const options = { ...user.options, idempotencyKey: token('key of a confirm') };
   await confirm(service, payment.id, { ...options, body: { payment_method_id: VISA } });
@@ -97,11 +101,30 @@ const payAsUser = async (): Promise<void> => {
 };
 
 const payAsGuest = async (): Promise<void> => {
-  const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: email('guest') }));
+  const { body } = await service.post(
+    '/payments/intents',
+    guestIntentBody({}, { email: email('guest'), name: detail('guest name') }),
+  );
   keep('token', 'guest token', body.guest_token);
   keep('secret', 'client secret', body.client_secret);
   await confirm(service, body.id, { guestToken: body.guest_token, body: { payment_method_id: VISA } });
   await service.get(`/payments/${body.id}?token=${body.guest_token}`);
+};
+
+/** Failing requests: at the provider, at the identity service and inside the service. */
+const askInTrouble = async (): Promise<void> => {
+  const user = await signIn(service);
+  for (const action of ['reset', 'error_500', 'malformed', 'rate_limit']) {
+    await service.fault({ path: '/v1/payment_intents', times: 2, action });
+    const texts = { description: description(action), metadata: { note: detail(action) } };
+    await service.post('/payments/intents', intentBody({ ...texts, payment_method_id: VISA }), user.options);
+    await service.clearFaults();
+  }
+  await service.request('POST', '/payments/intents', { ...user.options, body: `{"x":"${detail('malformed JSON')}` });
+  await service.post('/payments/intents', { total_cents: detail('amount') }, user.options);
+  await service.identity({ available: false });
+  await service.get('/payments', { session: token('session during an outage') });
+  await service.identity({ available: true });
 };
 
 const SECRET_FIELDS = ['client_secret', 'access_token', 'password', 'signature', 'cvc', 'api_key', 'private_key'];
@@ -116,21 +139,34 @@ const tellFromProviders = async (): Promise<void> => {
         receipt_email: email(where),
         note: `paid with ${card(where)}`,
         list: [{ token: token(where) }],
+        secrets: [secret(where)],
+        credentials: { inner: secret(where) },
+        redirect: { url: `https://x.example/?a=1&client_secret=${secret(where)}` },
       };
       await service.sendEvent({ provider, type, vocabulary: 'contract', object });
+      const refused = { ...object, note: detail(`${where} with an invalid signature`) };
+      await service.sendEvent({ provider, type, vocabulary: 'contract', object: refused, signature: 'invalid' });
     }
   }
 };
+
+/** Every kind of line that the work above writes. */
+const MESSAGES = [
+  ...['request served', 'request failed', 'provider called', 'provider event applied', 'provider event refused'],
+  ...['due work done', 'changes published', 'webhook dispatched', 'webhook delivered'],
+];
 
 const PEOPLE = 20;
 
 beforeAll(async () => {
   listen();
+  for (const [name, value] of Object.entries(LOCAL_SECRETS)) keep('secret', name, value);
   await askEveryRoute();
   for (let person = 0; person < PEOPLE; person += 1) {
     await payAsUser();
     await payAsGuest();
   }
+  await askInTrouble();
   await service.settle();
   await tellFromProviders();
   await service.advance(10 * MINUTE_SECONDS);
@@ -150,7 +186,8 @@ const foundIn = (text: string, belongs: readonly Kind[] = []): string[] =>
 describe('a planted secret, token, card number or address', () => {
   test('appears in no log line', () => {
     expect(canaries.size).toBeGreaterThanOrEqual(1_000);
-    expect(new Set([...canaries.values()].map(({ kind }) => kind)).size).toBe(4);
+    expect(new Set([...canaries.values()].map(({ kind }) => kind)).size).toBe(6);
+    for (const message of MESSAGES) expect(lines.join('\n')).toContain(`"message":"${message}"`);
     expect(lines.length).toBeGreaterThan(endpoints.length);
     expect(foundIn(lines.join('\n'))).toEqual([]);
   });
@@ -166,8 +203,11 @@ describe('a planted secret, token, card number or address', () => {
     // target.
     const belongs: Readonly<Record<string, readonly Kind[]>> = {
       DLV: ['e-mail'],
-      PAY: ['e-mail'],
-      CUS: ['e-mail'],
+      PAY: ['e-mail', 'description', 'detail'],
+      IDEM: ['e-mail', 'description', 'detail'],
+      CUS: ['e-mail', 'detail'],
+      // The provider stores the description too, and its events have it.
+      LOG: ['description'],
     };
     const items: ParsedJson[] = (await itemsOf(service)).filter(({ sk }) => sk !== 'EVT');
     expect(items.length).toBeGreaterThan(PEOPLE * 5);
