@@ -80,6 +80,15 @@ describe('the list of addresses', () => {
     expect(idsOf(await list(user, query))).toEqual(at(...expected));
   });
 
+  test('has up to 100 addresses if the request names no limit', async () => {
+    const rich = await signedIn();
+    await Promise.all(Array.from({ length: 101 }, () => service.post('/addresses', partialAddress(), rich.options)));
+    const answer = await service.get('/addresses', rich.options);
+    expect(answer.body).toHaveLength(100);
+    expect(answer.headers.get('x-total-count')).toBe('101');
+    expect(await list(rich, '?offset=100')).toHaveLength(1);
+  });
+
   test('links to its next page', async () => {
     const walked: string[] = [];
     for (let path: string | undefined = '/addresses?limit=2&completeness=any'; path; ) {

@@ -54,6 +54,19 @@ const expectAgreement = async (service: TestHost, who: Subscriber, id: string): 
 describe('a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
+  it.each([
+    ['daily', 1, 1],
+    ['weekly', 7, 7],
+    ['monthly', 28, 31],
+    ['quarterly', 89, 92],
+    ['yearly', 365, 366],
+  ])('has %s periods of %i to %i days', async (billing_interval, least, most) => {
+    const made = await subscribe(service, await subscriber(service), { billing_interval });
+    const days = (Date.parse(made.current_period_end) - Date.parse(made.current_period_start)) / DAY;
+    expect(days).toBeGreaterThanOrEqual(least);
+    expect(days).toBeLessThanOrEqual(most);
+  });
+
   it('is charged only by the provider, and the record follows, period by period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
