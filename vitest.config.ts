@@ -24,7 +24,6 @@ const SCALED = [
   'test/flow/reference-page.test.ts',
   'test/flow/subscriptions-transfer.test.ts',
   'test/simulation/simulation.test.ts',
-  'test/unit/**/*-laws.test.ts',
 ];
 
 const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('test/flow/local-start.test.ts');

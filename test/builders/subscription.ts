@@ -1,6 +1,5 @@
 import { DAY, iso } from '../../shared/core/time.ts';
-import type { MembershipStatus } from '../../shared/memberships/membership.ts';
-import type { StoredStatus, Subscription } from '../../shared/subscriptions/subscription.ts';
+import type { Subscription } from '../../shared/subscriptions/subscription.ts';
 import { NOON } from './payment.ts';
 
 /**
@@ -56,40 +55,3 @@ export const subscriptionBody = (fields: Fields = {}): Fields => ({
   billing_interval: 'monthly',
   ...fields,
 });
-
-const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> = {
-  creating: undefined,
-  declined: undefined,
-  trialing: 'pending',
-  active: 'active',
-  past_due: 'active',
-  paused: 'expired',
-  canceled: 'cancelled',
-};
-
-/**
- * The first payment grants the membership; a reactivation grants it again after its payment only. A free period keeps it, and a
- * provider that gives up ends it.
- */
-export const expectedMembership = ({
-  status,
-  activeSince,
-  charge,
-  isUnpaid,
-}: Subscription): MembershipStatus | undefined => {
-  if (isUnpaid) return 'cancelled';
-  if (status === 'trialing' && activeSince !== undefined) return 'active';
-  if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
-  if (status === 'past_due' && charge?.cause === 'reactivate') return 'cancelled';
-  if (status === 'past_due' && charge?.cause === 'resume') return 'expired';
-  return MEMBERSHIP[status];
-};
-
-/** The end of the paid time, of a free period that lasts longer, or the cancellation before either; none before the first payment. */
-export const expectedMembershipEnd = (of: Subscription): string | undefined => {
-  const { status, activeSince, paidUntil, currentPeriodEnd, canceledAt } = of;
-  if (activeSince === undefined) return undefined;
-  const times = expectedMembership(of) === 'cancelled' ? [paidUntil, canceledAt] : [paidUntil];
-  const isFree = status === 'trialing' && paidUntil !== undefined && currentPeriodEnd > paidUntil;
-  return isFree ? currentPeriodEnd : times.filter((time) => time !== undefined).sort()[0];
-};

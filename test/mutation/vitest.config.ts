@@ -2,10 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 const SECOND_MS = 1_000;
 
-/**
- * The tests that judge the deciding modules by single sentences. Those of random sequences are left out: each mutant would
- * run ten thousand of them again.
- */
+/** The tests that judge the deciding modules by single sentences. */
 export default defineConfig({
   test: {
     environment: 'node',
@@ -15,7 +12,6 @@ export default defineConfig({
       'test/unit/{paypal-adapter,paypal-verify,table-change,table-keys}.test.ts',
       'test/unit/webhooks-{attempt,deliver,post}.test.ts',
     ],
-    exclude: ['test/unit/**/*-laws.test.ts'],
     provide: { scale: 1 },
     restoreMocks: true,
     testTimeout: 60 * SECOND_MS,
