@@ -17,7 +17,7 @@ import { dropCharge, openCharge, recordFailed, recordPending, UNANSWERED_CHECK_M
 import { subscriptionStore } from './subscription-store.ts';
 
 /** Claims a creation at the provider. Commit the claim before the call. Readers do not see the change. */
-export const claimCreation = (subscription: Subscription, cause: StartCause, now: Instant): Subscription => {
+const claimCreation = (subscription: Subscription, cause: StartCause, now: Instant): Subscription => {
   const { anchor, period, trialEnd, providerSubscriptionId, formerProviderIds = [] } = subscription;
   const isTrial = cause === 'create' && trialEnd !== undefined;
   const trial = { anchor, period, start: now, end: instant(trialEnd ?? anchor) };

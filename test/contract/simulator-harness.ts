@@ -9,7 +9,7 @@ export interface FakeClock extends Clock {
   advance(ms: number): Promise<void>;
 }
 
-export const START = Date.UTC(2030, 0, 1);
+const START = Date.UTC(2030, 0, 1);
 export const WEBHOOK_SECRET = 'whsec_local_provider_a';
 
 export const fakeClock = (): FakeClock => {

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -128,28 +127,6 @@ describe('a restart of the simulator', () => {
     expect(data.map(({ lines }) => new Date((lines.data[0]?.period.start ?? 0) * 1_000).getUTCFullYear())).toEqual([
       2035, 2034, 2033, 2032, 2031, 2030,
     ]);
-  });
-
-  it('loses no acknowledged request after kill -9', async () => {
-    const file = join(folder, 'simulator.db');
-    const script = `
-      const { createRig } = await import(${JSON.stringify(import.meta.resolve('./simulator-harness.ts'))});
-      const rig = createRig({ file: ${JSON.stringify(file)} });
-      const paid = await rig.stripe.paymentIntents.create(
-        { ...${JSON.stringify(PAY)}, payment_method: 'pm_card_visa' }, { idempotencyKey: 'k1' });
-      console.log(paid.id);
-      process.kill(process.pid, 'SIGKILL');`;
-    const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-    expect(child.signal).toBe('SIGKILL');
-    rig = createRig({ file });
-    const id = child.stdout.trim();
-    expect((await rig.stripe.paymentIntents.retrieve(id)).status).toBe('succeeded');
-    const again = await rig.stripe.paymentIntents.create(
-      { ...PAY, payment_method: 'pm_card_visa' },
-      { idempotencyKey: 'k1' },
-    );
-    expect(again.id).toBe(id);
-    expect((await rig.events()).map(({ type }) => type)).toContain('payment_intent.succeeded');
   });
 });
 

@@ -80,16 +80,6 @@ export const subscriptionEventsOf = async (service: TestHost, id: string): Promi
       return `${event['detail-type']} ${reason ?? status}`;
     });
 
-/** The versions in the timeline of a subscription: number, cause and type of actor. */
-export const historyOf = async (service: TestHost, who: Subscriber, id: string): Promise<string[]> => {
-  await service.settle();
-  const { status, body } = await service.get(`/subscriptions/${id}/timeline`, who.options);
-  expect({ status, body }).toMatchObject({ status: 200, body: { meta: { is_complete: true } } });
-  return body.data
-    .filter(({ kind }: ParsedJson) => kind === 'change')
-    .map(({ version, cause, actor }: ParsedJson) => `${version} ${cause} by ${actor?.type}`);
-};
-
 interface Command {
   readonly id: string;
   readonly name: 'cancel' | 'reactivate' | 'pause' | 'resume';
