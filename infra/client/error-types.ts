@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import type { ErrorCode } from '../../shared/core/errors.ts';
 import { DECLINE_CODES } from '../../shared/core/outcome.ts';
+import { rowOf } from '../../shared/core/rows.ts';
 
 export type JsonObject = { readonly [name: string]: unknown };
 
@@ -14,7 +16,7 @@ export const schemaOfCode = (code: string): JsonObject => ({
     success: { const: false },
     error: { type: 'string', description: 'For a developer, in English. It may change; do not compare it.' },
     code: { const: code },
-    details: Object.hasOwn(DETAILS, code) ? DETAILS[code] : ANY_DETAILS,
+    details: rowOf(DETAILS, code) ?? ANY_DETAILS,
     request_id: { type: 'string', description: 'Quote it to support.' },
   },
 });
@@ -38,7 +40,7 @@ const jsonSchema = (schema: z.ZodType): JsonObject => {
 const problems = jsonSchema(z.array(z.object({ path: z.string(), rule: z.string(), message: z.string() })));
 
 /** The codes whose details a program acts on. The details of the other codes are for people. */
-const DETAILS: Readonly<Record<string, JsonObject>> = {
+const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
   VALIDATION_ERROR: problems,
   UNSUPPORTED_CURRENCY: problems,
   PAYMENT_DECLINED: {

@@ -1,3 +1,4 @@
+import type { AdapterName } from '../../shared/core/settings.ts';
 import { VENDORS } from '../local/host/simulator.ts';
 
 /** The part of the local host's page that lists the operations of each provider's API that the simulator offers. */
@@ -14,7 +15,7 @@ interface Described {
  * Counted in the OpenAPI files that the providers publish. A test compares the counts if copies of the files lie next
  * to the project.
  */
-export const DESCRIBED: Readonly<Record<string, Described>> = {
+export const DESCRIBED: Readonly<Record<AdapterName, Described>> = {
   stripe: { name: 'Stripe', theirs: { count: 468, source: 'github.com/stripe/openapi, spec3, version 2023-08-16' } },
   paypal: {
     name: 'PayPal',
@@ -33,7 +34,7 @@ export const simulatorOperations = (): Readonly<Record<string, string>> => ({
     '| Provider | Offered | Of | Operations |',
     '|---|---|---|---|',
     ...VENDORS.map(({ adapter, operations }) => {
-      const { name, theirs } = DESCRIBED[adapter] ?? { name: adapter, theirs: undefined };
+      const { name, theirs } = DESCRIBED[adapter];
       const all = theirs ? `${theirs.count} (${theirs.source})` : 'no published description';
       const listed = operations.map(({ method, path }) => `\`${method} ${path}\``).join(' · ');
       return `| ${name} | ${operations.length} | ${all} | ${listed} |`;

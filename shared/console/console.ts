@@ -3,6 +3,7 @@
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DomainError } from '../core/errors.ts';
+import { rowOf } from '../core/rows.ts';
 import type { ApiRequest, FileContent, Reply } from '../http/request.ts';
 
 export interface ConsoleEntry {
@@ -52,7 +53,7 @@ export const showConsoleFile =
     const { path } = params;
     if (!path.startsWith(FILES)) return documentReply(deps, entry);
     const name = path.slice(FILES.length);
-    const content = Object.hasOwn(files, name) ? files[name] : undefined;
+    const content = rowOf(files, name);
     if (content === undefined) throw new DomainError('ROUTE_NOT_FOUND');
     return fileReply(name, Buffer.from(content, 'base64'), /\bgzip\b/.test(headers['accept-encoding'] ?? ''));
   };

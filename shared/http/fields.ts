@@ -4,6 +4,7 @@
  */
 
 import * as z from 'zod';
+import { rowOf } from '../core/rows.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
@@ -149,8 +150,7 @@ const FLAGS: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: tru
 /** The value of a flag, in any letter case; undefined if the text is not a flag. */
 export const flagOf = (text: string): boolean | undefined => {
   if (text.length > LONGEST_FLAG) return undefined;
-  const word = text.toLowerCase();
-  return Object.hasOwn(FLAGS, word) ? FLAGS[word] : undefined;
+  return rowOf(FLAGS, text.toLowerCase());
 };
 
 /** A boolean in the query, if it is sent. */

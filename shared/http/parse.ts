@@ -6,6 +6,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod';
 import { DomainError, invalid, MAX_PROBLEMS, type Problem } from '../core/errors.ts';
+import { rowOf } from '../core/rows.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_JSON_DEPTH = 10;
@@ -122,9 +123,6 @@ const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> | undefined =
   return inner instanceof z.ZodObject ? inner._zod.def.shape : undefined;
 };
 
-const fieldIn = (shape: Readonly<Record<string, Schema>>, name: string): Schema | undefined =>
-  Object.hasOwn(shape, name) ? shape[name] : undefined;
-
 /**
  * The body without absent fields, in nested objects too. The caller's own data (metadata) stays as sent.
  * @param nullClears true on PUT and PATCH, so that null stays in a nullable field and clears the stored value
@@ -133,7 +131,7 @@ export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: b
   const shape = shapeOf(schema);
   if (!shape || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const kept = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
-    const field = fieldIn(shape, name);
+    const field = rowOf(shape, name);
     if (!field) return [[name, value]];
     return isAbsent(field, value, nullClears) ? [] : [[name, withoutAbsentFields(field, value, nullClears)]];
   });
@@ -162,7 +160,7 @@ const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean 
 const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const shape = shapeOf(schema) ?? {};
   const present = Object.entries(query).flatMap(([name, value]): [string, string][] => {
-    const field = fieldIn(shape, name);
+    const field = rowOf(shape, name);
     if (value === '') return field && meaningful.get(field) ? [[name, value]] : [];
     return [[name, field ? inSpellingOf(field, value) : value]];
   });

@@ -3,9 +3,10 @@
 import * as z from 'zod';
 import { DomainError, ERRORS, type ErrorCode, type ErrorDetails, invalid, notFound } from '../core/errors.ts';
 import { callsProviders } from '../core/rights.ts';
+import { keysOf } from '../core/rows.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 
-export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => Object.hasOwn(ERRORS, code));
+export const ERROR_CODES = keysOf(ERRORS);
 
 interface Guide {
   /** When the code is returned, and what the caller should do. */

@@ -2,6 +2,8 @@
  * @module The groups of operations, in the order of an integrator's needs. The first part of an id selects its group.
  */
 
+import { rowOf } from '../core/rows.ts';
+
 const GROUPS = {
   payments: [
     'Payments',
@@ -57,14 +59,10 @@ const GROUPS = {
   api: ['Service', 'The settings that a browser needs to take payments, the health of the service, and this document.'],
 } as const satisfies Record<string, readonly [name: string, description: string]>;
 
-type Group = keyof typeof GROUPS;
-
-const isGroup = (name: string): name is Group => Object.hasOwn(GROUPS, name);
-
 export const groupOf = ({ id }: { readonly id: string }): string => {
-  const [name = ''] = id.split('.');
-  if (!isGroup(name)) throw new Error(`${id} belongs to no group: add a row to GROUPS`);
-  return GROUPS[name][0];
+  const group = rowOf(GROUPS, id.split('.')[0]);
+  if (!group) throw new Error(`${id} belongs to no group: add a row to GROUPS`);
+  return group[0];
 };
 
 /** The group of the events that the service sends. */

@@ -3,6 +3,7 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
+import { rowOf } from '../core/rows.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { CreateIntent, ProviderPayment } from '../providers/payment-port.ts';
@@ -118,7 +119,7 @@ export const refusalError = (refusal: {
   }
   if (refusal.parameter === 'currency') return new DomainError('UNSUPPORTED_CURRENCY');
   if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL', { message: TOO_SMALL });
-  const field = CALLERS_FIELDS.get(refusal.parameter ?? '');
+  const field = rowOf(CALLERS_FIELDS, refusal.parameter);
   if (field) {
     return new DomainError('VALIDATION_ERROR', {
       details: [{ path: field, rule: refusal.reason, message: 'was refused by the provider' }],
@@ -130,10 +131,4 @@ export const refusalError = (refusal: {
 const TOO_SMALL = 'The total is less than the provider charges';
 
 /** The caller's fields by the name of the provider's parameter. */
-const CALLERS_FIELDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    amount: 'total_cents',
-    return_url: 'return_url',
-    verification_token: 'verification_token',
-  } as const),
-);
+const CALLERS_FIELDS = { amount: 'total_cents', return_url: 'return_url', verification_token: 'verification_token' };

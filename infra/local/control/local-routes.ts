@@ -1,3 +1,4 @@
+import { rowOf } from '../../../shared/core/rows.ts';
 import { type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { answerAws, type Operations } from '../machine/aws-protocol.ts';
 import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts';
@@ -20,7 +21,7 @@ export const createLocal = (sites: LocalParts): ((ask: LocalRequest) => Promise<
   };
   return async (ask) => {
     const [, first = ''] = ask.path.split('/', 2);
-    const site = Object.hasOwn(prefixes, first) ? prefixes[first] : undefined;
+    const site = rowOf(prefixes, first);
     if (site) return site({ ...ask, path: ask.path.slice(first.length + 1) });
     return (await control(ask)) ?? problem(404, `no such control route: ${ask.method} /_local${ask.path}`);
   };

@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { rowOf } from '../../../shared/core/rows.ts';
 import type { GatewayAnswer } from './gateway-answer.ts';
 
 const ASSETS: Readonly<Record<string, string>> = {
@@ -69,7 +70,7 @@ export const createReference = (basePath: string, credentials: Credentials): Ref
     if (local === '/docs' || local === '/docs/') return answer('text/html; charset=utf-8', page(basePath));
     if (local === '/docs/start.js') return answer('text/javascript; charset=utf-8', start(basePath, credentials));
     const asset = local.startsWith('/docs/') ? local.slice('/docs/'.length) : '';
-    const contentType = Object.hasOwn(ASSETS, asset) ? ASSETS[asset] : undefined;
+    const contentType = rowOf(ASSETS, asset);
     return contentType ? answer(contentType, await readFile(join(folder, asset))) : undefined;
   };
 };

@@ -1,0 +1,10 @@
+/** @module Tables whose keys are a union of names, so that a forgotten row does not compile. */
+
+/** The row for a key that comes from outside, such as a stored item's; undefined if the table has no such row. */
+export const rowOf = <Row>(table: Readonly<Record<string, Row>>, key: unknown): Row | undefined =>
+  typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
+
+/** The keys of a table with their type, in the table's order. */
+export const keysOf = <Key extends string>(table: Readonly<Record<Key, unknown>>): readonly Key[] =>
+  // Sound for a table that is a constant: it has no other keys.
+  Object.keys(table) as Key[];
