@@ -4,17 +4,17 @@
  */
 
 import { CUSTOMER_SECRETS, MEMORY_MB, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { keysOf } from '../../shared/core/rows.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
-
-/** Sort keys of items whose changes become events on the bus. */
-const RECORDS = ['PAY', 'CUS', 'SUB', 'MBR', 'EVT'];
+import { PROJECTIONS } from '../../shared/workers/project-changes.ts';
+import { EVENTS_OF } from '../../shared/workers/publish-changes.ts';
 
 export const workerTriggers = [
   {
     id: 'workers.publish-changes',
     kind: 'stream',
     summary: 'Turns stored changes into events on the bus',
-    sortKeys: RECORDS,
+    sortKeys: keysOf(EVENTS_OF),
     batchSize: 100,
     batchesAtOnce: 4,
     uses: ['events:put'],
@@ -26,7 +26,7 @@ export const workerTriggers = [
     id: 'workers.project-changes',
     kind: 'stream',
     summary: 'Keeps histories, counters and the list of all payments',
-    sortKeys: ['PAY', 'SUB'],
+    sortKeys: keysOf(PROJECTIONS),
     removalsOf: ['SUB'],
     batchSize: 100,
     batchesAtOnce: 4,

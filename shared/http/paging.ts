@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import type { Clause } from '../platform/expression.ts';
-import { type ItemKind, type Key, type Owner, ownerPartition } from '../platform/keys.ts';
+import { type Key, type OwnedKind, type Owner, ownerPartition } from '../platform/keys.ts';
 import type { IndexRow, Listed } from '../platform/listing.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { type CountedPage, listCounted, type Total } from '../platform/totals.ts';
@@ -55,7 +55,7 @@ export interface OffsetPage {
 
 interface OwnedQuery {
   readonly owner: Owner;
-  readonly kind: ItemKind;
+  readonly kind: OwnedKind;
   readonly filter?: readonly Clause[];
   readonly page: OffsetPage;
 }

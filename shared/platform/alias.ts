@@ -1,19 +1,18 @@
 /** @module Aliases lead from a provider's id to our record. An order and its capture lead to one payment. */
 
 import * as z from 'zod';
-import { aliasKey, type ItemKind } from './keys.ts';
+import { aliasKey, keyOf, type OwnedKind } from './keys.ts';
 import type { Item, Table, TransactionStep } from './table.ts';
 
-const KINDS = ['PAY', 'PM', 'CUS', 'SUB', 'RFD'] as const;
+/** Providers know no address of ours. A dispute is found by its payment. */
+type AliasedKind = Exclude<OwnedKind, 'ADDR' | 'DSP'>;
+const KINDS = { PAY: 'PAY', PM: 'PM', CUS: 'CUS', SUB: 'SUB', RFD: 'RFD' } as const satisfies {
+  readonly [Kind in AliasedKind]: Kind;
+};
 const aliasSchema = z.object({ kind: z.enum(KINDS), id: z.string() });
-export type Alias = z.infer<typeof aliasSchema>;
+export type Alias = Readonly<z.infer<typeof aliasSchema>>;
 
-interface Target {
-  readonly kind: Exclude<ItemKind, 'ADDR' | 'DSP'>;
-  readonly id: string;
-}
-
-const aliasItem = ({ providerId, externalId }: ExternalId, { kind, id }: Target): Item => ({
+const aliasItem = ({ providerId, externalId }: ExternalId, { kind, id }: Alias): Item => ({
   ...aliasKey(providerId, externalId),
   kind,
   id,
@@ -24,21 +23,21 @@ export interface ExternalId {
   readonly externalId: string;
 }
 
-export const putAlias = async (table: Table, externalId: ExternalId, target: Target): Promise<void> => {
+export const putAlias = async (table: Table, externalId: ExternalId, target: Alias): Promise<void> => {
   await table.put(aliasItem(externalId, target));
 };
 
 /** Writes the missing aliases, with one read for all and one write per missing alias. @returns how many it wrote */
-export const fillAliases = async (table: Table, aliases: readonly (ExternalId & { readonly target: Target })[]) => {
+export const fillAliases = async (table: Table, aliases: readonly (ExternalId & { readonly target: Alias })[]) => {
   const items = aliases.map(({ target, ...externalId }) => aliasItem(externalId, target));
-  const found = await table.getMany(items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+  const found = await table.getMany(items.map(keyOf));
   const missing = items.filter((_, index) => found[index] === undefined);
   await Promise.all(missing.map((item) => table.put(item, [{ absent: true }])));
   return missing.length;
 };
 
 /** `putAlias` as a step of the write that stores the record. */
-export const aliasStep = (providerId: string, externalId: string, target: Target): TransactionStep => ({
+export const aliasStep = (providerId: string, externalId: string, target: Alias): TransactionStep => ({
   put: aliasItem({ providerId, externalId }, target),
 });
 

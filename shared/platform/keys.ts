@@ -17,14 +17,24 @@ export type Owner =
   | { readonly kind: 'guest'; readonly email: string; readonly guestId: string }
   | { readonly kind: 'organization'; readonly organizationId: string };
 
-export type ItemKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB' | 'RFD' | 'DSP';
+/** Kinds of records that have an owner and stand in its lists. */
+export type OwnedKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB' | 'RFD' | 'DSP';
+/** Kinds of items that hold copies of what records say. */
+export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
+/**
+ * Kinds of items, which are their sort keys. A table that decides something for each kind is keyed by this type and
+ * excludes the kinds without a row, with the reason. So a new kind compiles only when every table has decided.
+ */
+export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
+/** Kinds about which no table decides: reference records, which other systems own, and ids, locks and counters. */
+type PlainKind = (typeof REFERENCE_PREFIX)[ReferenceKind] | 'REF' | 'GONE' | 'ERASING' | 'CALLS';
+/** Every version of these records is kept. A payment's history has those of its refunds and disputes; others have none. */
+export type HistoricKind = Exclude<OwnedKind, 'PM' | 'ADDR' | 'CUS' | 'RFD' | 'DSP'>;
 
-const single = (kind: string, id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });
-
-export const recordKey = (kind: ItemKind, id: string): Key => single(kind, id);
-export const paymentKey = (id: string): Key => single('PAY', id);
+export const recordKey = (kind: ItemKind | PlainKind, id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });
+export const paymentKey = (id: string): Key => recordKey('PAY', id);
 export interface Historic {
-  readonly kind: 'PAY' | 'SUB';
+  readonly kind: HistoricKind;
   readonly id: string;
 }
 export const historyKey = ({ kind, id }: Historic, version: number): Key => ({
@@ -57,10 +67,7 @@ export const everyPaymentPartitions = (day: string): readonly string[] =>
   paymentShards.map((shard) => everyPaymentPartition(day, shard));
 /** A payment's entry in the list of all payments, by its `listSort`. */
 export const paymentEntryKey = (createdAt: string, id: string): Key => ({
-  pk: everyPaymentPartition(
-    createdAt.slice(0, DAY_LENGTH),
-    Number.parseInt(fingerprint(id).slice(0, 6), 16) % PAYMENT_SHARDS,
-  ),
+  pk: everyPaymentPartition(createdAt.slice(0, DAY_LENGTH), shardOf(id, PAYMENT_SHARDS)),
   sk: listSort(createdAt, id),
 });
 const DAY_LENGTH = '2000-01-01'.length;
@@ -68,7 +75,7 @@ const DAY_LENGTH = '2000-01-01'.length;
 export const userEntriesPartition = (userId: string): string => `USER#${userId}#ALLPAY`;
 export const guestEntriesPartition = (email: string): string => `GUEST#${emailHash(email)}#ALLPAY`;
 export const organizationEntriesPartition = (organizationId: string): string => `ORG#${organizationId}#ALLPAY`;
-export const membershipKey = (id: string): Key => single('MBR', id);
+export const membershipKey = (id: string): Key => recordKey('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
@@ -87,21 +94,14 @@ export const historyLogKey = ({ kind, id }: Historic, logId: string): Key => ({
   sk: `${HISTORY_PREFIX}${logId}`,
 });
 /** Leads from a provider's id to our record; many to one. */
-export const aliasKey = (providerId: string, externalId: string): Key => ({
-  pk: `REF#${providerId}#${externalId}`,
-  sk: 'REF',
-});
-export const providerEventKey = (providerId: string, eventId: string): Key => ({
-  pk: `EVT#${providerId}#${eventId}`,
-  sk: 'EVT',
-});
+export const aliasKey = (providerId: string, externalId: string): Key =>
+  recordKey('REF', `${providerId}#${externalId}`);
+export const providerEventKey = (providerId: string, eventId: string): Key =>
+  recordKey('EVT', `${providerId}#${eventId}`);
 /** The delivery of an event to one target. */
-export const deliveryKey = (messageId: string, target: string): Key => ({
-  pk: `DLV#${messageId}#${target}`,
-  sk: 'DLV',
-});
-export const logKey = (id: string): Key => single('LOG', id);
-export const organizationKey = (id: string): Key => ({ pk: `ORG#${id}`, sk: 'ORG' });
+export const deliveryKey = (messageId: string, target: string): Key => recordKey('DLV', `${messageId}#${target}`);
+export const logKey = (id: string): Key => recordKey('LOG', id);
+export const organizationKey = (id: string): Key => recordKey('ORG', id);
 /** A member's id is derived from organization and user, so that a user is a member only once. */
 export const memberIdOf = (organizationId: string, userId: string): string =>
   derivedId('member', organizationId, userId);
@@ -112,7 +112,7 @@ export const memberKeyById = (organizationId: string, memberId: string): Key => 
 export const memberKey = (organizationId: string, userId: string): Key =>
   memberKeyById(organizationId, memberIdOf(organizationId, userId));
 /** A membership that has ended. The item stays until none of that user's methods pays for the organization. */
-export const endedMembershipKey = (memberId: string): Key => single('LEFT', memberId);
+export const endedMembershipKey = (memberId: string): Key => recordKey('LEFT', memberId);
 export const MEMBER_PREFIX = 'MEMBER#';
 /** A user's memberships, in the `owner` index. */
 export const membershipPartition = (userId: string): string => `USER#${userId}#ORG`;
@@ -121,7 +121,7 @@ export const memberPartition = (organizationId: string): string => `ORG#${organi
 export const REFERENCE_KINDS = ['products', 'projects', 'tiers', 'invites'] as const;
 export type ReferenceKind = (typeof REFERENCE_KINDS)[number];
 const REFERENCE_PREFIX = { products: 'PRODUCT', projects: 'PROJECT', tiers: 'TIER', invites: 'INVITE' } as const;
-export const referenceKey = (kind: ReferenceKind, id: string): Key => single(REFERENCE_PREFIX[kind], id);
+export const referenceKey = (kind: ReferenceKind, id: string): Key => recordKey(REFERENCE_PREFIX[kind], id);
 /** All records of a reference kind, in the `owner` index. */
 export const referencePartition = (kind: ReferenceKind): string => `KIND#${REFERENCE_PREFIX[kind]}`;
 /** An owner's customer at a provider. */
@@ -144,13 +144,13 @@ const ALL_SHARDS = 8;
 /** The sums of all payments use shards, so that no item gets every write and concurrent writes do not conflict. */
 export const allScope = (spread: string): string => `ALL#${shardOf(spread, ALL_SHARDS)}#PAY`;
 export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
-export const idempotencyKey = (scope: string): Key => ({ pk: `IDEM#${scope}`, sk: 'IDEM' });
+export const idempotencyKey = (scope: string): Key => recordKey('IDEM', scope);
 export const rateKey = (name: string, subject: string, window: number): Key => ({
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
   sk: String(window),
 });
 /** The erasure of a person; its partition also holds the e-mail addresses that the erasure still looks for. */
-export const erasureKey = (id: string): Key => single('ERA', id);
+export const erasureKey = (id: string): Key => recordKey('ERA', id);
 /** An e-mail address that the erasure has found and still looks for. */
 export const soughtKey = (erasureId: string, email: string): Key => ({
   pk: erasureKey(erasureId).pk,
@@ -158,18 +158,16 @@ export const soughtKey = (erasureId: string, email: string): Key => ({
 });
 export const SOUGHT_PREFIX = 'MAIL#';
 /** One erasure of a person runs at a time. */
-export const erasureLockKey = (kind: 'user' | 'email', value: string): Key => ({
-  pk: `ERASING#${fingerprint(kind, value).slice(0, 32)}`,
-  sk: 'ERASING',
-});
+export const erasureLockKey = (kind: 'user' | 'email', value: string): Key =>
+  recordKey('ERASING', fingerprint(kind, value).slice(0, 32));
 /** An id, ours or a provider's, of a record whose person was erased. Later events about the record are blanked. */
-export const erasedKey = (id: string): Key => ({ pk: `GONE#${id}`, sk: 'GONE' });
+export const erasedKey = (id: string): Key => recordKey('GONE', id);
 /** The erased ids of one erasure, in the `owner` index. */
 export const erasedPartition = (erasureId: string): string => `ERASURE#${erasureId}`;
 export const cacheEpochKey: Key = { pk: 'CACHE#EPOCH', sk: 'CACHE' };
 
 /** The partition of a record's owner in the `owner` index. A guest's partition is a hash of the e-mail. */
-export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
+export const ownerPartition = (owner: Owner, kind: OwnedKind): string => {
   switch (owner.kind) {
     case 'user':
       return `USER#${owner.userId}#${kind}`;
@@ -179,9 +177,9 @@ export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
       return `ORG#${owner.organizationId}#${kind}`;
   }
 };
-export const guestPartition = (email: string, kind: ItemKind): string => `GUEST#${emailHash(email)}#${kind}`;
+export const guestPartition = (email: string, kind: OwnedKind): string => `GUEST#${emailHash(email)}#${kind}`;
 const emailHash = (email: string): string => fingerprint(normalizedEmail(email)).slice(0, 32);
-export const projectPartition = (projectId: string, kind: ItemKind): string => `PROJECT#${projectId}#${kind}`;
+export const projectPartition = (projectId: string, kind: OwnedKind): string => `PROJECT#${projectId}#${kind}`;
 
 /** The refunds or disputes of a payment, in the `owner` index. */
 export const besidePayment = (paymentId: string, kind: 'RFD' | 'DSP'): string => `${paymentKey(paymentId).pk}#${kind}`;
@@ -203,7 +201,7 @@ export const billingShards = (slot: ProviderSlot): readonly string[] =>
 /** Every partition of the `due` index. */
 export const everyDueShard: readonly string[] = [...dueShards, ...PROVIDER_SLOTS.flatMap(billingShards)];
 /** The calls to a provider that due work has reserved so far. */
-export const callsKey = (slot: ProviderSlot): Key => ({ pk: `CALLS#${slot}`, sk: 'CALLS' });
+export const callsKey = (slot: ProviderSlot): Key => recordKey('CALLS', slot);
 
 export const shardOf = (id: string, shards: number): number =>
   Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;

@@ -10,9 +10,9 @@ import { type Changed, changeRecord, type Decide, inOrder } from './change.ts';
 import type { Clause } from './expression.ts';
 import {
   dueShard,
-  type ItemKind,
   type Key,
   listSort,
+  type OwnedKind,
   type Owner,
   ownerPartition,
   projectPartition,
@@ -57,7 +57,7 @@ export const isStale = (
 ): boolean => event.createdAt < (record.knownAt ?? epochSeconds(instant(record.createdAt)));
 
 export interface RecordShape<T extends StoredRecord> {
-  readonly kind: ItemKind;
+  readonly kind: OwnedKind;
   readonly schema: z.ZodType<T>;
   ownerOf(record: T): Owner | undefined;
   projectOf?(record: T): string | undefined;

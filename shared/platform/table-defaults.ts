@@ -4,7 +4,7 @@
  */
 
 import type { Clause } from './expression.ts';
-import { type ItemKind, type Key, type Owner, ownerPartition } from './keys.ts';
+import { type Key, type OwnedKind, type Owner, ownerPartition } from './keys.ts';
 import type { Item, Table, TransactionStep, Written } from './table.ts';
 
 export const ownerKeyOf = (owner: Owner): string => {
@@ -20,7 +20,7 @@ export const ownerKeyOf = (owner: Owner): string => {
 
 export interface DefaultSlot {
   readonly owner: Owner;
-  readonly kind: ItemKind;
+  readonly kind: OwnedKind;
   /** Set if an owner has one default per variant (an address's type). */
   readonly variant?: string | undefined;
   /** Conditions on the list fields of a record that may become the default after a removal. */

@@ -3,6 +3,7 @@
 import type { MemoryMb, QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
 import { SECOND } from '../core/time.ts';
+import type { ItemKind } from './keys.ts';
 
 interface TriggerBase {
   /** `workers.run-due` is the entry functions/workers/run-due.ts, export `handler`. */
@@ -21,9 +22,9 @@ interface TriggerBase {
  */
 export interface StreamTrigger extends TriggerBase {
   readonly kind: 'stream';
-  readonly sortKeys: readonly string[];
+  readonly sortKeys: readonly ItemKind[];
   /** The sort keys of items whose removal the trigger also reads, including removal by expiry. */
-  readonly removalsOf?: readonly string[];
+  readonly removalsOf?: readonly ItemKind[];
   readonly batchSize: number;
   /** Concurrent batches per stream shard, 1 to 10; each item is in only one of them. */
   readonly batchesAtOnce: number;

@@ -18,7 +18,7 @@ import { paymentStore } from '../payments/payment-store.ts';
 import { blankPayment } from '../payments/payment-versions.ts';
 import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
 import { refundStore } from '../payments/refunds/refund-store.ts';
-import { keyOf } from '../platform/keys.ts';
+import { type ItemKind, keyOf, type PayloadKind } from '../platform/keys.ts';
 import { recordStore } from '../platform/record-store.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { requireDone } from '../providers/unwrap.ts';
@@ -51,8 +51,11 @@ interface RecordErasure {
   readonly erase: Erase;
 }
 
-/** By sort key. Add a row for each new kind of record. */
-export const RECORD_ERASURES = {
+/** Disputes and organizations hold no data of a person, ended memberships only ids. An erasure clears itself. */
+export type ErasedKind = Exclude<ItemKind, PayloadKind | 'DSP' | 'ORG' | 'LEFT' | 'ERA'>;
+
+/** By sort key, in the order of erasure. Subscriptions end first, so that nothing is charged afterwards. */
+export const RECORD_ERASURES: Readonly<Record<ErasedKind, RecordErasure>> = {
   SUB: { counted: 'subscriptions', erase: (erasing, item) => eraseSubscriptionOf(erasing, subscriptionOf(item)) },
   PAY: { counted: 'payments', erase: (erasing, item) => erasePaymentOf(erasing, paymentOf(item)) },
   RFD: { counted: 'refunds', erase: (erasing, item) => eraseRefundOf(erasing, refundOf(item)) },
@@ -63,9 +66,7 @@ export const RECORD_ERASURES = {
   CUS: { counted: 'customers', erase: (erasing, item) => removeCustomerOf(erasing, customerRecord.parse(item)) },
   ADDR: { counted: 'addresses', erase: (erasing, item) => removeAddressOf(erasing, addressRecord.parse(item)) },
   MBR: { counted: 'memberships', erase: (erasing, item) => blankMembership(erasing, item) },
-} as const satisfies Readonly<Record<string, RecordErasure>>;
-
-export type ErasedKind = keyof typeof RECORD_ERASURES;
+};
 
 /** True if the record is the person's own, or an organization's record that the person made. */
 const isOf = (subject: Subject, { userId, guestEmail }: Pick<Owned, 'userId' | 'guestEmail'>): boolean =>

@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { idsIn, withoutEmails, withoutPerson } from '../core/person-fields.ts';
 import { redact } from '../core/redaction.ts';
+import { rowOf } from '../core/rows.ts';
 import { comparableText, normalizedEmail } from '../core/text.ts';
 import { erasedIds } from '../event-log/erased-events.ts';
 import { inboundLogKey } from '../event-log/log-entry.ts';
@@ -16,6 +17,7 @@ import {
   guestPartition,
   keyOf,
   ownerCustomerKey,
+  type PayloadKind,
   SOUGHT_PREFIX,
   soughtKey,
 } from '../platform/keys.ts';
@@ -68,8 +70,8 @@ interface Trace {
   readonly blanked: (sought: Sought, item: Item) => Readonly<Record<string, unknown>> | undefined;
 }
 
-/** By sort key. Add a row for each new kind of item that holds payloads. */
-const TRACES: Readonly<Record<string, Trace>> = {
+/** By sort key. */
+const TRACES: Readonly<Record<PayloadKind, Trace>> = {
   LOG: { counted: 'webhook_logs', blanked: (sought, item) => blankedLog(sought, item) },
   EVT: { counted: 'provider_events', blanked: (sought, item) => blankedEvent(sought, item) },
   DLV: { counted: 'webhook_deliveries', blanked: (sought, item) => blankedDelivery(sought, item) },
@@ -78,7 +80,7 @@ const TRACES: Readonly<Record<string, Trace>> = {
 
 /** @returns the counter of the changed item; undefined if the item did not change */
 export const blankTrace = async (table: Table, sought: Sought, item: Item): Promise<Counted | undefined> => {
-  const trace = TRACES[String(item['sk'])];
+  const trace = rowOf(TRACES, item['sk']);
   const found = trace?.blanked(sought, item);
   if (!trace || found === undefined) return undefined;
   const isNeeded = 'isBlanked' in found && !(await isApplied(table, item));

@@ -12,6 +12,7 @@ import {
   type Key,
   keyOf,
   MEMBER_PREFIX,
+  type OwnedKind,
   type Owner,
   organizationKey,
   ownerCustomerKey,
@@ -66,26 +67,29 @@ const recordsIn = <T>(
 
 const AT_PROVIDER = { atProvider: true } as const;
 
-/** Removed in this order: members, subscriptions, customer pointers, addresses, methods, customers. */
-const childrenOf = (organizationId: string): readonly Children[] => {
+/** Payments stay, with their refunds and disputes. */
+type RemovedKind = Exclude<OwnedKind, 'PAY' | 'RFD' | 'DSP'>;
+
+/** Removed in this order. */
+const childrenOf = (organizationId: string): Readonly<Record<RemovedKind | 'members' | 'pointers', Children>> => {
   const owner: Owner = { kind: 'organization', organizationId };
-  const owned = (kind: 'ADDR' | 'PM' | 'CUS' | 'SUB') => ownerPartition(owner, kind);
-  return [
-    itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),
-    recordsIn(owned('SUB'), subscriptionRecord, async (deps, subscription) => {
+  const owned = (kind: RemovedKind) => ownerPartition(owner, kind);
+  return {
+    members: itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),
+    SUB: recordsIn(owned('SUB'), subscriptionRecord, async (deps, subscription) => {
       await cancelNow(deps, subscription);
       await eraseSubscription(deps.table, subscription.id);
     }),
-    itemsUnder(ownerCustomerKey(ownerKeyOf(owner), '').pk),
-    recordsIn(owned('ADDR'), addressRecord, async (deps, { id }, key) => {
+    pointers: itemsUnder(ownerCustomerKey(ownerKeyOf(owner), '').pk),
+    ADDR: recordsIn(owned('ADDR'), addressRecord, async (deps, { id }, key) => {
       await unlinkAddress(deps, id);
       await deps.table.remove(key);
     }),
-    recordsIn(owned('PM'), paymentMethodRecord, (deps, method) => removeMethod(deps, method, AT_PROVIDER)),
-    recordsIn(owned('CUS'), customerRecord, (deps, customer) =>
+    PM: recordsIn(owned('PM'), paymentMethodRecord, (deps, method) => removeMethod(deps, method, AT_PROVIDER)),
+    CUS: recordsIn(owned('CUS'), customerRecord, (deps, customer) =>
       removeCustomer({ ...deps, deleteHistory: false }, customer, AT_PROVIDER),
     ),
-  ];
+  };
 };
 
 /** Limits of one run, well within its function's time-out even with a slow provider. */
@@ -105,7 +109,7 @@ export interface RemovalRun {
 export const removeNextChildren = async (deps: RemovalDeps, organizationId: string): Promise<RemovalRun> => {
   const until = deps.now() + MAX_RUN_MS;
   let [removed, failed] = [0, 0];
-  for (const children of childrenOf(organizationId)) {
+  for (const children of Object.values(childrenOf(organizationId))) {
     let after: Item | undefined;
     do {
       if (removed + failed >= MAX_PER_RUN || deps.now() > until) return { removed, failed, more: true };

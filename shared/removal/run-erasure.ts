@@ -5,16 +5,19 @@
  */
 
 import { DomainError } from '../core/errors.ts';
+import { keysOf, rowOf } from '../core/rows.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
-import { erasureKey, guestPartition, type ItemKind, keyOf, ownerPartition } from '../platform/keys.ts';
+import { erasureKey, guestPartition, keyOf, ownerPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './erase-records.ts';
 import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, subjectOf } from './erasure-job.ts';
 import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './erasure-traces.ts';
 import type { RemovalDeps } from './organization-children.ts';
 
-/** The listed kinds, in order. Subscriptions end first, so that nothing is charged once the erasure has started. */
-const LISTED = ['SUB', 'PAY', 'PM', 'CUS', 'ADDR'] as const satisfies readonly (ErasedKind & ItemKind)[];
+/** The kinds that stand in the person's lists. Refunds and memberships are found in the whole table. */
+type ListedKind = Exclude<ErasedKind, 'RFD' | 'MBR'>;
+const isListed = (kind: ErasedKind): kind is ListedKind => kind !== 'RFD' && kind !== 'MBR';
+const LISTED = keysOf(RECORD_ERASURES).filter(isListed);
 const WHOLE_TABLE = LISTED.length;
 
 const RETRY_MS = 5 * MINUTE;
@@ -94,7 +97,7 @@ const runSlice = async ({ deps, sought }: Run, job: ErasureJob): Promise<Slice> 
 /** The owner index is eventually consistent, so the items decide. */
 const listedPage = async (
   { table }: RemovalDeps,
-  kind: (typeof LISTED)[number],
+  kind: ListedKind,
   { subject, after }: { readonly subject: Subject; readonly after: Item | undefined },
 ): Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }> => {
   const partition = subject.kind === 'user' ? ownerPartition(subject, kind) : guestPartition(subject.email, kind);
@@ -119,20 +122,18 @@ const eraseAny = async (erasing: Erasing, sought: Sought, item: Item): Promise<R
   const { table, now } = erasing.deps;
   const { sk, ttl, tombstone } = item;
   if (tombstone === true) return undefined;
-  if (isErasedKind(sk)) {
+  const record = rowOf(RECORD_ERASURES, sk);
+  if (record) {
     if (typeof ttl === 'number' && ttl <= epochSeconds(now())) {
       return (await removeExpired(table, erasing.subject, item)) ? 'removed' : undefined;
     }
-    const { erase, counted: name } = RECORD_ERASURES[sk];
-    return (await erase(erasing, item)) ? name : undefined;
+    return (await record.erase(erasing, item)) ? record.counted : undefined;
   }
   const blanked = await blankTrace(table, sought, item);
   if (blanked !== undefined) return blanked;
   const isRemoved = (await removeClaim(table, sought, item)) || (await removeCounter(table, sought, item));
   return isRemoved ? 'removed' : undefined;
 };
-
-const isErasedKind = (sk: unknown): sk is ErasedKind => typeof sk === 'string' && Object.hasOwn(RECORD_ERASURES, sk);
 
 const counted = (job: ErasureJob, results: readonly Result[], at: string): ErasureJob => {
   const counts = { ...job.counts };

@@ -6,10 +6,12 @@
 
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
-import { type Payment, paymentOf } from '../payments/payment.ts';
+import { keysOf } from '../core/rows.ts';
+import { paymentOf } from '../payments/payment.ts';
 import { repairAliases } from '../payments/payment-aliases.ts';
 import { projectionOf } from '../payments/payment-history.ts';
 import { changeOf, type ItemChange, removedItem } from '../platform/images.ts';
+import type { HistoricKind } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
@@ -21,21 +23,25 @@ export interface ProjectDeps {
   readonly log: Log;
 }
 
-/**
- * Writes history and counters for the changed payments of a batch, in as few transactions as possible. Then writes
- * their entries in the list of all payments, once per batch and payment. A changed subscription needs only a history
- * entry, in one write. Also writes aliases of a payment that its function has not written.
- */
+/** @returns the number of changes that readers see */
+type Project = (deps: ProjectDeps, records: readonly DynamoDBRecord[]) => Promise<number>;
+
+/** By sort key. The stream reports these kinds to the function. */
+export const PROJECTIONS: Readonly<Record<HistoricKind, Project>> = {
+  PAY: (deps, records) => projectPayments(deps, records),
+  SUB: (deps, records) => projectSubscriptions(deps, records),
+};
+
 export const projectChanges = async (
   deps: ProjectDeps,
   records: readonly DynamoDBRecord[],
 ): Promise<string | undefined> => {
-  const ofPayments = records.filter(isAbout('PAY'));
-  await repairPaymentAliases(deps, ofPayments);
-  const payments = await projectPayments(deps, ofPayments);
-  const subscriptions = await projectSubscriptions(deps, records.filter(isAbout('SUB')));
-  await writePaymentEntries(deps.table, payments);
-  deps.log.info('changes projected', { count: payments.length + subscriptions });
+  let count = 0;
+  for (const kind of keysOf(PROJECTIONS)) {
+    const ofKind = records.filter(({ dynamodb }) => dynamodb?.Keys?.['sk']?.S === kind);
+    count += await PROJECTIONS[kind](deps, ofKind);
+  }
+  deps.log.info('changes projected', { count });
   return undefined;
 };
 
@@ -49,16 +55,13 @@ const repairPaymentAliases = async ({ table, log }: ProjectDeps, records: readon
   if (count > 0) log.warn('missing aliases written', { count });
 };
 
-const isAbout =
-  (sortKey: 'PAY' | 'SUB') =>
-  ({ dynamodb }: DynamoDBRecord): boolean =>
-    dynamodb?.Keys?.['sk']?.S === sortKey;
-
-/** @returns the changed payments, once per change that readers see */
-const projectPayments = async (
-  { table }: ProjectDeps,
-  records: readonly DynamoDBRecord[],
-): Promise<readonly Payment[]> => {
+/**
+ * Writes aliases that the payments' functions have not written, then history and counters in as few transactions as
+ * possible, then the entries in the list of all payments, once per batch and payment.
+ */
+const projectPayments: Project = async (deps, records) => {
+  const { table } = deps;
+  await repairPaymentAliases(deps, records);
   const changes = records.map(changeOf).filter((change) => change !== undefined);
   const spread = String(changes[0]?.after['pk']);
   const projected = changes.flatMap(({ before, after }) => {
@@ -70,11 +73,15 @@ const projectPayments = async (
     table,
     projected.map(({ projection }) => projection),
   );
-  return projected.map(({ payment }) => payment);
+  await writePaymentEntries(
+    table,
+    projected.map(({ payment }) => payment),
+  );
+  return projected.length;
 };
 
-/** In parallel; the changes of each subscription in order. @returns the number of changes that readers see */
-const projectSubscriptions = async (deps: ProjectDeps, records: readonly DynamoDBRecord[]): Promise<number> => {
+/** Projects the subscriptions of a batch in parallel, the changes of each in order. */
+const projectSubscriptions: Project = async (deps, records) => {
   const byItem = Map.groupBy(records, ({ dynamodb }) => dynamodb?.Keys?.['pk']?.S);
   const counts = await Promise.all(
     [...byItem.values()].map(async (ofItem) => {

@@ -2,6 +2,7 @@
 
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
+import { rowOf } from '../core/rows.ts';
 import { customerShape } from '../customers/customer.ts';
 import { customerEvents } from '../customers/customer-events.ts';
 import { providerBusEvent, storedEventOf } from '../event-log/stored-event.ts';
@@ -12,6 +13,7 @@ import { paymentEvents } from '../payments/payment-events.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { BusEvent } from '../platform/bus-event.ts';
 import { changeOf, type ItemChange } from '../platform/images.ts';
+import type { ItemKind } from '../platform/keys.ts';
 import { parseRecord } from '../platform/record-store.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { subscriptionEvents } from '../subscriptions/subscription-events.ts';
@@ -21,8 +23,14 @@ export interface PublishDeps {
   readonly log: Log;
 }
 
-/** The events of a stored change, by the sort key of its item. */
-const EVENTS_OF: Readonly<Record<string, (change: ItemChange) => readonly BusEvent[]>> = {
+/**
+ * A refund or dispute changes its payment, whose event reports it. No event reports methods, addresses, organizations
+ * or erasures. The other kinds only serve the sending of events and responses.
+ */
+type SilentKind = 'RFD' | 'DSP' | 'PM' | 'ADDR' | 'ORG' | 'LEFT' | 'ERA' | 'LOG' | 'DLV' | 'IDEM';
+
+/** The events of a stored change, by the sort key of its item. The stream reports these kinds to the publisher. */
+export const EVENTS_OF: Readonly<Record<Exclude<ItemKind, SilentKind>, (change: ItemChange) => readonly BusEvent[]>> = {
   PAY: ({ before, after }) => paymentEvents(before && paymentOf(before), paymentOf(after)),
   CUS: ({ before, after }) => {
     const customer = parseRecord(customerShape, after);
@@ -43,7 +51,7 @@ export const publishChanges = async (
 ): Promise<string | undefined> => {
   const changes = records.map(changeOf).filter((change) => change !== undefined);
   const events = changes.flatMap((change) =>
-    (EVENTS_OF[String(change.after['sk'])]?.(change) ?? []).map((event) => ({ event, change })),
+    (rowOf(EVENTS_OF, change.after['sk'])?.(change) ?? []).map((event) => ({ event, change })),
   );
   const failed = new Set(await deps.bus.publish(events.map(({ event }) => event)));
   const firstFailed = events.findIndex(({ event }) => failed.has(event));

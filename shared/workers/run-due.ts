@@ -2,12 +2,14 @@
 
 import * as z from 'zod';
 import type { Log } from '../core/logger.ts';
+import { keysOf } from '../core/rows.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso, MINUTE } from '../core/time.ts';
 import { runDueDispute } from '../payments/dispute-store.ts';
 import { runDueRefund } from '../payments/refunds/run-refund-due.ts';
 import { type DuePaymentDeps, runDuePayment } from '../payments/run-payment-due.ts';
 import type { Handled } from '../platform/consumers.ts';
+import type { ItemKind, PayloadKind } from '../platform/keys.ts';
 import type { CallRate } from '../providers/call-rate.ts';
 import { runEndedMembership } from '../removal/membership-end.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
@@ -23,20 +25,15 @@ const RUN_LEASE_MS = 15 * MINUTE;
 /** The first sweep after this time queues the work again. */
 const PUT_BACK_MS = MINUTE;
 
-const messageSchema = z.object({
-  pk: z.string(),
-  sk: z.string(),
-  due_at: z.string(),
-  /** The provider that the work may call. */
-  slot: z.enum(PROVIDER_SLOTS).optional(),
-});
-
 export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
   RemovalDeps &
   BillingDeps & { readonly log: Log; readonly callRate: Pick<CallRate, 'admit'> };
 
+/** Copies expire by themselves. Addresses and customers change only by requests, memberships with their subscription. */
+type DueKind = Exclude<ItemKind, PayloadKind | 'ADDR' | 'CUS' | 'MBR'>;
+
 /** The functions that run due work, by the sort key of the record's item. Each returns the outcome, for the log. */
-const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<string>>> = {
+const DUE_HANDLERS: Readonly<Record<DueKind, (deps: RunDeps, id: string) => Promise<string>>> = {
   PAY: (deps, id) => runDuePayment({ ...deps, isChargeOpen: (payment) => isChargeOpen(deps.table, payment) }, id),
   ORG: runDueOrganization,
   SUB: runDueSubscription,
@@ -46,6 +43,14 @@ const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promi
   DSP: runDueDispute,
   ERA: runDueErasure,
 };
+
+const messageSchema = z.object({
+  pk: z.string(),
+  sk: z.enum(keysOf(DUE_HANDLERS)),
+  due_at: z.string(),
+  /** The provider that the work may call. */
+  slot: z.enum(PROVIDER_SLOTS).optional(),
+});
 
 /** Drops a message whose due time is not the record's. If the call rate is used up, the work returns to the index. */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
@@ -62,11 +67,12 @@ export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> 
     return 'done';
   }
   if (!(await moveDue(RUN_LEASE_MS)).ok) return 'done';
-  const outcome = await DUE_HANDLERS[sk]?.(deps, pk.slice(pk.indexOf('#') + 1));
+  const id = pk.slice(pk.indexOf('#') + 1);
+  const outcome = await DUE_HANDLERS[sk](deps, id);
   deps.log.info('due work done', {
-    ...(sk === 'PAY' && { payment_id: pk.slice(4) }),
-    ...(sk === 'SUB' && { subscription_id: pk.slice(4) }),
-    outcome: outcome ?? 'unknown kind',
+    ...(sk === 'PAY' && { payment_id: id }),
+    ...(sk === 'SUB' && { subscription_id: id }),
+    outcome,
   });
   return 'done';
 };

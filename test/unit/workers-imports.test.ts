@@ -26,10 +26,3 @@ test('the sweep of due work loads no record, provider adapter or use case', () =
   const useCases = /^shared\/(payments|subscriptions|customers|payment-methods|memberships|organizations|removal)\//;
   expect(files.filter((file) => useCases.test(file))).toEqual([]);
 });
-
-test('the run of due work loads the use cases of every kind of due record', () => {
-  const files = filesLoadedBy('functions/workers/run-due.ts');
-  expect(files).toContain('shared/payments/run-payment-due.ts');
-  expect(files).toContain('shared/subscriptions/run-subscription-due.ts');
-  expect(files).toContain('shared/removal/membership-end.ts');
-});

@@ -28,7 +28,7 @@ export interface EmbeddedDatabaseOptions {
 /** @throws StartError if the folder holds data of another engine or version. */
 export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: EmbeddedDatabaseOptions): Database => {
   refuseOtherEngine(place);
-  const recorded = new Set(triggers.flatMap(({ sortKeys }) => sortKeys));
+  const recorded = new Set<string>(triggers.flatMap(({ sortKeys }) => sortKeys));
   const table = openEmbeddedTable({ file: place.file(TABLE_FILE), isRecorded: (sortKey) => recorded.has(sortKey) });
   const clean = (): void => table.deleteExpired(epochSeconds(Date.now()) - EXPIRED_SECONDS);
   clean();

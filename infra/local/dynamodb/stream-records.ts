@@ -18,9 +18,10 @@ export const sequenceOf = (record: StreamRecord): string => record.dynamodb?.Seq
 export const isWanted = (trigger: StreamTrigger, record: StreamRecord): boolean => {
   const { eventName, dynamodb } = record;
   const sortKey = dynamodb?.Keys?.['sk']?.S ?? '';
-  if (eventName === 'REMOVE') return trigger.removalsOf?.includes(sortKey) ?? false;
+  const isOf = (kinds: readonly string[] = []): boolean => kinds.includes(sortKey);
+  if (eventName === 'REMOVE') return isOf(trigger.removalsOf);
   if (eventName !== 'INSERT' && eventName !== 'MODIFY') return false;
-  if (!trigger.sortKeys.includes(sortKey)) return false;
+  if (!isOf(trigger.sortKeys)) return false;
   // The local engine records a put that changes nothing, but DynamoDB does not.
   return eventName === 'INSERT' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage);
 };
