@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Command, Option } from 'commander';
+import { keysOf } from '../shared/core/rows.ts';
 import { cdkProgram } from './cdk-command.ts';
 import { reservedInAll } from './constructs/bulkheads.ts';
 import { putWebhooks } from './put-webhooks.ts';
@@ -14,7 +15,7 @@ import { type DeploymentSettings, readDeploymentSettings } from './stage/setting
 export interface Given {
   readonly profile?: string;
   readonly region?: string;
-  readonly requireApproval: string;
+  readonly requireApproval: keyof typeof APPROVED;
   readonly webhooksOnly?: boolean;
 }
 
@@ -79,10 +80,7 @@ const deployStacks = async (given: Given, account: Account, { say, ask, cdk, con
 const BUILT = ['--app', 'cdk.out'];
 
 /** The options of `cdk diff` that show the changes that need approval. */
-const APPROVED: Readonly<Record<string, readonly string[]>> = {
-  'any-change': [],
-  broadening: ['--security-only'],
-};
+const APPROVED = { never: undefined, 'any-change': [], broadening: ['--security-only'] };
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -149,7 +147,7 @@ const command = new Command('deploy')
   .option('--region <name>', 'the AWS region; without it AWS_REGION, AWS_DEFAULT_REGION, then the profile’s')
   .addOption(
     new Option('--require-approval <changes>', 'which changes of rights need approval first')
-      .choices(['never', 'any-change', 'broadening'])
+      .choices(keysOf(APPROVED))
       .default('broadening'),
   )
   .option('--webhooks-only', 'deploy no stack')

@@ -5,6 +5,7 @@
 
 import { CUSTOMER_SECRETS, MEMORY_MB, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { keysOf } from '../../shared/core/rows.ts';
+import type { CanonicalEvent } from '../../shared/platform/bus-event.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
 import { PROJECTIONS } from '../../shared/workers/project-changes.ts';
 import { EVENTS_OF } from '../../shared/workers/publish-changes.ts';
@@ -60,7 +61,7 @@ export const workerTriggers = [
         name: 'subscription-payments',
         pattern: {
           source: ['payments'],
-          'detail-type': ['payment.succeeded', 'payment.failed'],
+          'detail-type': ['payment.succeeded', 'payment.failed'] satisfies readonly CanonicalEvent[],
           detail: { payload: { data: { subscription_id: [{ prefix: 'subs_' }] } } },
         },
       },
