@@ -1,5 +1,5 @@
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
-import type { Membership } from './membership.ts';
+import { type Membership, membershipFacts } from './membership.ts';
 
 /** The event of a stored change of a membership. A pause also ends the membership. */
 export const membershipEvents = (before: Membership | undefined, after: Membership): readonly BusEvent[] => {
@@ -27,13 +27,7 @@ const nameOf = (before: Membership | undefined, after: Membership): CanonicalEve
 
 const dataOf = (membership: Membership) => ({
   membership_id: membership.id,
-  membership_type_id: membership.tierId,
-  entity_type: membership.entityType,
-  entity_id: membership.entityId,
-  subscription_id: membership.subscriptionId,
-  status: membership.status,
-  starts_at: membership.startsAt ?? null,
-  ends_at: membership.endsAt ?? null,
+  ...membershipFacts(membership),
   ...(membership.status === 'expired' && { reason: 'paused' }),
   user: payerOf(membership),
   project: membership.projectId ? { id: membership.projectId } : null,

@@ -50,8 +50,8 @@ export const membershipRecord: RecordKind<Membership> = {
   rule: 'owned',
 };
 
-export const membershipView = (membership: Membership) => ({
-  id: membership.id,
+/** What responses and events show of a membership. */
+export const membershipFacts = (membership: Membership) => ({
   membership_type_id: membership.tierId,
   entity_type: membership.entityType,
   entity_id: membership.entityId,
@@ -59,6 +59,11 @@ export const membershipView = (membership: Membership) => ({
   status: membership.status,
   starts_at: membership.startsAt ?? null,
   ends_at: membership.endsAt ?? null,
+});
+
+export const membershipView = (membership: Membership) => ({
+  id: membership.id,
+  ...membershipFacts(membership),
   created_at: membership.createdAt,
   updated_at: membership.updatedAt,
 });

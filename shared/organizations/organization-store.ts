@@ -15,7 +15,7 @@ import {
   membershipPartition,
   organizationKey,
 } from '../platform/keys.ts';
-import type { Found } from '../platform/record-store.ts';
+import { type Found, foundIn } from '../platform/record-store.ts';
 import type { Item, StoreDeps, TransactionStep } from '../platform/table.ts';
 import {
   countAttribute,
@@ -24,10 +24,7 @@ import {
   newMember,
   type Organization,
   organizationOf,
-  organizationSchema,
 } from './organization.ts';
-
-const tombstoneSchema = organizationSchema.pick({ createdAt: true, requestHash: true });
 
 const organizationItem = ({ members, ...organization }: Organization): Item => ({
   ...organizationKey(organization.id),
@@ -67,13 +64,8 @@ export const insertSteps = (organization: Organization, others: readonly Member[
 };
 
 export const organizationStore = ({ table, now }: StoreDeps) => {
-  const foundOf = (item: Item | undefined): Found<Organization> | undefined => {
-    if (!item) return undefined;
-    const record = organizationOf(item);
-    if (record) return { kind: 'record', record };
-    const { createdAt, requestHash } = tombstoneSchema.parse(item);
-    return { kind: 'tombstone', createdAt, requestHash };
-  };
+  const foundOf = (item: Item | undefined): Found<Organization> | undefined =>
+    item && foundIn(item, organizationOf(item));
 
   const find = async (id: string): Promise<Found<Organization> | undefined> =>
     foundOf(await table.get(organizationKey(id)));

@@ -16,7 +16,7 @@ import type { Item } from '../platform/table.ts';
 const optional = z.string().optional();
 const count = z.int().nonnegative();
 
-export const organizationSchema = z.object({
+const organizationSchema = z.object({
   id: z.string(),
   version: z.int(),
   name: z.string(),

@@ -73,6 +73,15 @@ export type Found<T> =
   | { readonly kind: 'record'; readonly record: T }
   | { readonly kind: 'tombstone'; readonly requestHash: string | undefined; readonly createdAt: string };
 
+const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });
+
+/** The record of an item; without a record, the item is a tombstone. */
+export const foundIn = <T>(item: Item, record: T | undefined): Found<T> => {
+  if (record) return { kind: 'record', record };
+  const { requestHash, createdAt } = tombstoneSchema.parse(item);
+  return { kind: 'tombstone', requestHash, createdAt };
+};
+
 /** @returns undefined for a tombstone. */
 export const parseRecord = <T extends StoredRecord>(shape: RecordShape<T>, item: Item): T | undefined =>
   item['tombstone'] === true ? undefined : shape.schema.parse(item);
@@ -101,15 +110,9 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   const key = (id: string): Key => recordKey(shape.kind, id);
   const parse = (item: Item | undefined): T | undefined => item && parseRecord(shape, item);
 
-  const find = async (id: string): Promise<Found<T> | undefined> => foundOf(await table.get(key(id)));
+  const foundOf = (item: Item | undefined): Found<T> | undefined => item && foundIn(item, parse(item));
 
-  const foundOf = (item: Item | undefined): Found<T> | undefined => {
-    if (!item) return undefined;
-    const record = parse(item);
-    if (record) return { kind: 'record', record };
-    const { requestHash, createdAt } = tombstoneSchema.parse(item);
-    return { kind: 'tombstone', requestHash, createdAt };
-  };
+  const find = async (id: string): Promise<Found<T> | undefined> => foundOf(await table.get(key(id)));
 
   const load = async (id: string): Promise<T | undefined> => parse(await table.get(key(id)));
 
@@ -179,5 +182,3 @@ const asRead = ({ version, knownAt }: StoredRecord): readonly Clause[] => [
   { equals: ['version', version] },
   knownAt === undefined ? { lacks: 'knownAt' } : { equals: ['knownAt', knownAt] },
 ];
-
-const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });
