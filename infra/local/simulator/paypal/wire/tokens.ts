@@ -1,4 +1,3 @@
-import { rowOf } from '../../../../../shared/core/rows.ts';
 import { type Behaviour, type DeclineReason, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
 import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -45,8 +44,7 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
 
 /** Values such as `SIM-OK-3-THEN-LOST`, in addition to the listed values. */
 const sourceOf = (value: string): TestSource | undefined => {
-  const source = rowOf(SOURCES, value);
-  if (source) return source;
+  if (Object.hasOwn(SOURCES, value)) return SOURCES[value];
   const later = value.startsWith('SIM-') ? laterDecline(value.slice('SIM-'.length).toLowerCase()) : undefined;
   return later && (value.endsWith('-DECLINE') ? wallet(later) : card(later));
 };

@@ -5,7 +5,6 @@
  */
 
 import { createHash } from 'node:crypto';
-import { rowOf } from '../../../../../shared/core/rows.ts';
 import { type Behaviour, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
 import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
@@ -57,7 +56,7 @@ export const methodOfSource = (unit: Unit, source: string): LedgerMethod => {
   const short = name.replace(/^(card-nonce|customer-card-id|bank-nonce)-/, '');
   if (short === 'already-used' || short === 'expired') throw spentToken(SPENT[short]);
   const known = bank ? BANK_ACCOUNTS : CARDS;
-  const behaviour = rowOf(known, short) ?? laterDecline(short.replace(/^sim-/, ''));
+  const behaviour = Object.hasOwn(known, short) ? known[short] : laterDecline(short.replace(/^sim-/, ''));
   if (!behaviour) throw squareNotFound('Card nonce not found', 'source_id');
   return newMethod(unit, { token: short, behaviour, bank });
 };
