@@ -22,7 +22,7 @@ const settingsOrExit = (): DeploymentSettings => {
 
 const settings = settingsOrExit();
 for (const name of settings.secretsLeftOut) {
-  stderr.write(`${name} is not deployed: it belongs in its secret in Secrets Manager\n`);
+  stderr.write(`${name} is not deployed; store it in its secret in Secrets Manager\n`);
 }
 await build(FUNCTIONS_FOLDER);
 const app = new App({ analyticsReporting: false, outdir: join(root, 'cdk.out') });

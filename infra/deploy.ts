@@ -94,7 +94,7 @@ export const accountOf = async ({ profile, region }: Partial<Given>, variables: 
 
 const regionOf = (by: { readonly profile?: string }): Promise<string> =>
   new SecretsManagerClient(by).config.region().catch((cause: unknown) => {
-    throw new Error('no region: say --region or AWS_REGION, or give the profile one', { cause });
+    throw new Error('no region; set --region or AWS_REGION, or a region in the profile', { cause });
   });
 
 const steps = (settings: DeploymentSettings): Steps => ({
@@ -136,15 +136,15 @@ export const concurrencyProblem = async (
   const limit = AccountLimit?.ConcurrentExecutions ?? 0;
   if (reserved + UNRESERVED <= limit) return undefined;
   return (
-    `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}, but the account may run ${limit}: ` +
-    'ask AWS for more (Service Quotas, AWS Lambda, Concurrent executions), or set BULKHEADS=off'
+    `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}, but the account may run ${limit}; ` +
+    'request a higher limit (Service Quotas, AWS Lambda, Concurrent executions), or set BULKHEADS=off'
   );
 };
 
 const command = new Command('deploy')
   .description('Deploys every stack of the stage, then stores the webhook targets in their secret.')
-  .option('--profile <name>', 'the AWS profile; without it AWS_PROFILE, then what the SDK finds')
-  .option('--region <name>', 'the AWS region; without it AWS_REGION, AWS_DEFAULT_REGION, then the profile’s')
+  .option('--profile <name>', 'the AWS profile; default: AWS_PROFILE, then the credentials that the SDK finds')
+  .option('--region <name>', 'the AWS region; default: AWS_REGION, AWS_DEFAULT_REGION, then the region of the profile')
   .addOption(
     new Option('--require-approval <changes>', 'which changes of rights need approval first')
       .choices(keysOf(APPROVED))
@@ -155,7 +155,9 @@ const command = new Command('deploy')
     const settings = readDeploymentSettings();
     const account = await accountOf(given, env);
     const { profile, region } = account;
-    stdout.write(`${settings.stage} in ${region}, by ${profile ? `the profile ${profile}` : 'what the SDK finds'}\n`);
+    stdout.write(
+      `${settings.stage} in ${region}, by ${profile ? `the profile ${profile}` : 'the credentials that the SDK finds'}\n`,
+    );
     exit(await deploy(given, account, steps(settings)));
   });
 

@@ -21,7 +21,7 @@ export const putWebhooks = async (client: SecretsManagerClient, given: Given): P
   const secret = webhookSecretName(given.stage);
   const names = Object.keys(given.webhookVariables);
   if (names.length === 0) {
-    return `no webhook variable is set: ${secret} stays as it is${idleNote(await held(client, secret))}`;
+    return `no webhook variable is set, so ${secret} does not change${idleNote(await held(client, secret))}`;
   }
   const whole = names.some(namesTarget);
   const variables = whole ? given.webhookVariables : { ...(await held(client, secret)), ...given.webhookVariables };
@@ -29,14 +29,14 @@ export const putWebhooks = async (client: SecretsManagerClient, given: Given): P
   await client.send(new PutSecretValueCommand({ SecretId: secret, SecretString: JSON.stringify(variables) }));
   const done = whole
     ? `${names.length} webhook variables are in ${secret}`
-    : `no target is named: ${secret} keeps its own; set in it: ${names.join(', ')}`;
+    : `no target is named, so ${secret} keeps its targets; set in it: ${names.join(', ')}`;
   return `${done}${idleNote(variables)}`;
 };
 
 /** Names the configured targets that receive nothing, and the reason. */
 const idleNote = (variables: Readonly<Record<string, string>>): string => {
   const off = switchesOff(variables);
-  return off.length === 0 ? '' : `; nothing is sent to some of its URLs: ${areOff(off)}`;
+  return off.length === 0 ? '' : `; nothing is sent to some of its URLs, because ${areOff(off)}`;
 };
 
 const variablesSchema = z.record(z.string(), z.string());

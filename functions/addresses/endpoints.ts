@@ -30,7 +30,7 @@ const addressViewSchema = z
     name: text.describe('The contact or cardholder; null if unknown.'),
     is_partial: z.boolean().describe('True if only the country was required.'),
     is_business: z.boolean().describe('True for the address of a business.'),
-    business_name: text.describe('What the business is called; null for a private address.'),
+    business_name: text.describe('The name of the business; null for a private address.'),
     tax_id: text.describe('The tax id as it was sent; null without one.'),
     tax_id_type: z
       .enum(TAX_ID_TYPES)
@@ -65,7 +65,7 @@ export const createAddressEndpoint = endpoint({
   summary: 'Create an address',
   description: `Stores an address. A full address needs country, \`line1\`, \`city\` and, if the country's postal service requires one, a postal
     code; a partial address needs the country; a business address needs the country and \`business_name\`. The service checks a tax id and says in
-    \`tax_id_valid\` whether it is well formed; a wrong one is stored too.`,
+    \`tax_id_valid\` whether it is well formed; a malformed tax id is stored too.`,
   auth: 'session-or-guest',
   access: { action: 'canManageAddresses', organization: 'session by default' },
   params: none,
@@ -91,7 +91,7 @@ export const getAddressEndpoint = endpoint({
   method: 'GET',
   path: '/addresses/{id}',
   summary: 'Get an address',
-  description: `Shows one address. Guests do not read addresses.`,
+  description: `Shows one address. Guests cannot read addresses.`,
   auth: 'session',
   access: { action: 'read', record: addressRecord },
   params: byId,
@@ -135,8 +135,8 @@ export const updateAddressEndpoint = endpoint({
   method: 'PUT',
   path: '/addresses/{id}',
   summary: 'Update an address',
-  description: `Changes the fields that are sent. The result must follow the rules of its kind: if a partial address is made full, send the fields
-    that it lacks. Records that are linked to the address show the change at once; billing details at a provider stay as they were.`,
+  description: `Changes the fields that are sent. The result must follow the rules of its kind: if you make a partial address full, send the fields
+    that it lacks. Records that are linked to the address show the change immediately; billing details at a provider do not change.`,
   body: updateAddressBody,
   response: addressViewSchema,
   status: 200,
@@ -157,7 +157,7 @@ export const setDefaultAddressEndpoint = endpoint({
   method: 'POST',
   path: '/addresses/{id}/set-default',
   summary: 'Make an address the default of its type',
-  description: `Marks the address as the default of its owner and type in place of the one before. The last request wins.`,
+  description: `Marks the address as the default of its owner and type, in place of the previous default. The last request wins.`,
   body: none,
   response: addressViewSchema,
   status: 200,

@@ -19,18 +19,18 @@ export const clearCacheEndpoint = endpoint({
   method: 'POST',
   path: '/admin/cache/clear',
   summary: 'Empty a cache in every running instance',
-  description: `Use it when a change in the identity service must count at once, for example a withdrawn session. Each instance empties the cache
-    within five seconds of its next request. 400 \`UNKNOWN_CACHE_TYPE\` lists the caches there are.`,
+  description: `Use it when a change in the identity service, such as a revoked session, must take effect immediately. Each instance empties the
+    cache within five seconds of its next request. The error 400 \`UNKNOWN_CACHE_TYPE\` lists the cache types.`,
   auth: 'platform-admin',
   params: none,
   query: none,
   body: clearCacheBody,
   response: z
     .object({
-      cache_type: z.string().describe('The cache that was named.'),
+      cache_type: z.string().describe('The cache that the request named.'),
       cleared: z.boolean().describe('Always true.'),
     })
-    .meta({ id: 'ClearedCache', description: 'Which cache every instance empties next.' }),
+    .meta({ id: 'ClearedCache', description: 'The cache that every instance empties next.' }),
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
@@ -43,8 +43,8 @@ export const listEveryPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/admin/payments',
   summary: 'Find payments of all owners, newest first',
-  description: `For support: finds a payment by what a payer can name. A page may hold fewer payments than \`limit\`, even none, while
-    \`has_more\` is true: go on with \`next_cursor\`. A new payment appears within moments. With \`Accept: text/csv\` it answers as a table.`,
+  description: `For support: finds a payment by details that a payer knows. A page may hold fewer payments than \`limit\`, even none, while
+    \`has_more\` is true; continue with \`next_cursor\`. A new payment appears within moments. With \`Accept: text/csv\` the list comes as CSV.`,
   auth: 'platform-admin',
   params: none,
   query: everyPaymentQuery,
@@ -63,9 +63,9 @@ export const adminSummaryEndpoint = endpoint({
   method: 'GET',
   path: '/admin/summary',
   summary: 'Sum up all payments and refunds by day, week or month',
-  description: `Amounts and counts of all owners, per period and currency, from counters that are kept beside the payments: it costs the same for
-    ten payments and for a million. A change counts within moments. More than 10,000 rows answer 400 \`UNSUPPORTED_FILTER\`: ask for fewer days,
-    or for CSV.`,
+  description: `Amounts and counts of all owners, per period and currency, read from stored counters, so the cost does not grow with
+    the number of payments. A change counts within moments. More than 10,000 rows get 400 \`UNSUPPORTED_FILTER\`; request fewer days,
+    or CSV.`,
   auth: 'platform-admin',
   params: none,
   query: summaryQuery,

@@ -13,14 +13,14 @@ export const requestErasureEndpoint = endpoint({
   summary: 'Erase a person: a user, or the guests of an e-mail address',
   description: `Starts a job that removes a person's data. It cancels live subscriptions first, deletes saved methods and customers at the provider
     too, and blanks names, e-mail addresses, phone numbers, addresses and texts in payments, refunds, logs and stored events. Amounts, dates and ids
-    stay. A charge that is under way is waited for. A repeat while the job runs answers with that job.`,
+    stay. The job waits for a charge that is under way. A repeat while the job runs returns that job.`,
   auth: 'platform-admin',
   params: none,
   query: none,
   body: erasureBody,
   response: erasureViewSchema,
   status: 202,
-  accepted: 'The erasure goes on after the answer; `GET /admin/erasures/{id}` shows its progress.',
+  accepted: 'The erasure continues after the response; `GET /admin/erasures/{id}` shows its progress.',
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'VERSION_CONFLICT', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
   idempotent: 'create',

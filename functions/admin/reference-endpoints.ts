@@ -11,7 +11,7 @@ import { REFERENCE_KINDS } from '../../shared/platform/keys.ts';
 
 /** Not an enum, because an unknown kind must return 404 instead of a validation error. */
 const kind = boundedText(64).meta({
-  description: `What kind of record: ${REFERENCE_KINDS.map((one) => `\`${one}\``).join(', ')}.`,
+  description: `The kind of record: ${REFERENCE_KINDS.map((one) => `\`${one}\``).join(', ')}.`,
   examples: ['products'],
 });
 const ofKind = z.object({ kind });
@@ -41,7 +41,7 @@ export const putRecordEndpoint = endpoint({
   path: '/admin/{kind}/{id}',
   summary: 'Create or replace a product, project, tier or invite',
   description: `Stores the whole record under the id that you choose; fields that are not sent get their defaults. The systems that own these records
-    call it whenever one changes. Payments and subscriptions that exist keep the price that they were made with.
+    call it whenever one changes. Existing payments and subscriptions keep their price.
 
     - \`products\`: \`name\`, \`total_cents\` and \`currency\` are required; \`billing_interval\` makes it a subscription's product, and
       \`metadata.membership_type_id\` names the tier that it gives
@@ -53,7 +53,7 @@ export const putRecordEndpoint = endpoint({
   query: none,
   body: z
     .looseObject({})
-    .meta({ id: 'PutReferenceRecord', description: 'All fields of the record; which, depends on its kind.' }),
+    .meta({ id: 'PutReferenceRecord', description: 'All fields of the record. The fields depend on its kind.' }),
   response: record,
   status: 200,
   form: 'envelope',
@@ -83,7 +83,7 @@ export const deleteRecordEndpoint = endpoint({
   method: 'DELETE',
   path: '/admin/{kind}/{id}',
   summary: 'Delete a product, project, tier or invite',
-  description: 'Removes the record here. Payments and subscriptions that refer to it keep their price and go on.',
+  description: 'Removes the record here. Payments and subscriptions that refer to it keep their price and continue.',
   auth: 'platform-admin',
   params: one,
   query: none,

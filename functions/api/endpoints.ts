@@ -25,11 +25,11 @@ export const healthEndpoint = endpoint({
   ...publicRoute,
   id: 'api.health',
   path: '/health',
-  summary: 'Say that requests are answered',
-  description: `Answers 200 while the service runs. It looks at no dependency, so the failure of a provider or of the table does not show here.`,
-  response: z.object({ status: z.literal('ok').describe('Always `ok`: the service answers.') }).meta({
+  summary: 'Check that the service is running',
+  description: `Returns 200 while the service runs. It checks no dependency, so a failure of a provider or of the table does not show here.`,
+  response: z.object({ status: z.literal('ok').describe('Always `ok`, because the service responds.') }).meta({
     id: 'Health',
-    description: 'That the service answers.',
+    description: 'The state of the service.',
   }),
   memoryMb: MEMORY_MB.background,
 });
@@ -40,14 +40,14 @@ export const openapiEndpoint = endpoint({
   path: '/openapi.json',
   summary: 'Show the API document',
   description: `This document, in OpenAPI 3.1. Use it to generate a client or to read the reference in a tool of your own.
-    A request to a path or with a method that this document does not have gets the error 404 or 405 shown here.`,
+    A request with a path or method that is not in this document gets the error 404 or 405 shown here.`,
   errors: ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'],
   response: z
     .looseObject({
       openapi: z.string().describe('The version of the OpenAPI standard, 3.1.0.'),
       servers: z
         .array(z.object({ url: z.string().describe('The address before every path of this document.') }))
-        .describe('Where this installation answers.'),
+        .describe('The address of this installation.'),
     })
     .meta({ id: 'ApiDocument', description: 'A document of the OpenAPI standard.' }),
   memoryMb: MEMORY_MB.background,
@@ -59,7 +59,7 @@ export const configEndpoint = endpoint({
   path: '/config',
   summary: 'Show what a browser needs to take payments',
   description: `Lists the providers that take payments, with their public ids and how a payer pays there. A page loads it before it shows a payment
-    form. The answer may be cached for 5 minutes.`,
+    form. The response may be cached for 5 minutes.`,
   form: 'envelope',
   response: browserConfigSchema,
   memoryMb: MEMORY_MB.background,

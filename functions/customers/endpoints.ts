@@ -60,7 +60,7 @@ export const createCustomerEndpoint = endpoint({
   method: 'POST',
   path: '/customers',
   summary: 'Create a customer',
-  description: `Creates a customer at the provider and here. Payments and saved methods make a customer by themselves, so create one only for a
+  description: `Creates a customer at the provider and here. Payments and saved methods create a customer themselves, so create a customer only for a
     subscription or to set its details. It becomes the customer that later requests of the owner at this provider use by default.`,
   auth: 'session-or-guest',
   access: {
@@ -129,8 +129,8 @@ export const updateCustomerEndpoint = endpoint({
   method: 'PUT',
   path: '/customers/{id}',
   summary: 'Update a customer',
-  description: `Changes the contact details. An e-mail address, name or phone number is sent to the provider first, as far as the
-    provider takes it, and stored once the provider has taken it.`,
+  description: `Changes the contact details. An e-mail address, name or phone number is sent to the provider first, if the
+    provider accepts such a field, and stored once the provider has accepted the change.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },
   params: byId,
@@ -156,8 +156,8 @@ export const deleteCustomerEndpoint = endpoint({
   path: '/customers/{id}',
   summary: 'Delete a customer and its payment methods',
   description: `Cancels the customer's own subscriptions, removes its payment methods, then removes the customer at the provider and here. Payments stay,
-    unless the operator has set \`CUSTOMER_DELETE_HISTORY\`. If a subscription of another owner charges one of the methods and has no other,
-    the answer is 409 \`PAYMENT_METHOD_IN_USE\` and nothing changes. A call that stopped midway can be repeated.`,
+    unless the operator has set \`CUSTOMER_DELETE_HISTORY\`. If a subscription of another owner charges one of the methods and has no other method,
+    the response is 409 \`PAYMENT_METHOD_IN_USE\` and nothing changes. A call that stopped midway can be repeated.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },
   params: byId,

@@ -13,8 +13,8 @@ export const listDisputesOfPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}/disputes',
   summary: 'List the disputes of a payment',
-  description: `Lists all disputes of one payment, newest first. The list has no pages. Callers who may read the payment may read them, a guest
-    with the guest token too.`,
+  description: `Lists all disputes of one payment, newest first. The list has no pages. Callers who may read the payment may read its disputes,
+    and so may a guest with the guest token.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: z.object({ id: idSchema.describe('Names the payment, `pay_…`.') }),
@@ -32,7 +32,7 @@ export const listDisputesEndpoint = endpoint({
   method: 'GET',
   path: '/disputes',
   summary: 'List the disputes of all payments',
-  description: `Lists the disputes of every payment, newest first. Use \`status=needs_response\` to find those that wait for evidence. Without
+  description: `Lists the disputes of every payment, newest first. Use \`status=needs_response\` to find the disputes that wait for evidence. Without
     \`from\` the list goes back 24 months. Follow \`next_cursor\` for the next page. With \`Accept: text/csv\` the list comes as CSV.`,
   meta: cursorMeta,
   auth: 'platform-admin',

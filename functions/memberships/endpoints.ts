@@ -14,7 +14,7 @@ export const listTiersEndpoint = endpoint({
   method: 'GET',
   path: '/memberships/tiers',
   summary: 'List the active membership tiers',
-  description: 'Lists every active tier, the lowest rank first; for a page of prices. It needs no credential.',
+  description: 'Lists every active tier, the lowest rank first. Use it for a page of prices. It needs no credential.',
   auth: 'public',
   params: none,
   query: none,
@@ -28,7 +28,7 @@ export const listTiersEndpoint = endpoint({
         description: z.string().nullable().describe('What the tier offers; null if nothing was written.'),
         rank: z.int().describe('Where the tier stands among the others; the list begins with the lowest.'),
         entity_type: z.enum(ENTITY_TYPES).describe('Who gets memberships of this tier.'),
-        features: z.array(z.string()).describe('What the tier includes, in words of your own.'),
+        features: z.array(z.string()).describe('What the tier includes, in your own words.'),
         product_ids: z.array(z.string()).describe('The products that give this tier.'),
         is_active: z.boolean().describe('Always true in this list.'),
       })
@@ -48,14 +48,14 @@ const membershipSchema = z
     subscription_id: z.string().describe('The subscription that gives the membership, `subs_…`.'),
     status: z.enum(MEMBERSHIP_STATUSES).meta({
       id: 'MembershipStatus',
-      description: `How far the membership is:
+      description: `The status of the membership:
         - \`pending\`: the subscription is in its trial, or its first charge is open
         - \`active\`: in force
         - \`cancelled\`: ended with its subscription
         - \`expired\`: its time is over`,
     }),
     starts_at: timestamp.nullable().describe('When the membership first became active; null before.'),
-    ends_at: timestamp.nullable().describe('Until when the membership is paid for; a renewal moves it on.'),
+    ends_at: timestamp.nullable().describe('The end of the paid time; a renewal extends it.'),
     created_at: timestamp.describe('When the membership was created.'),
     updated_at: timestamp.describe('When the membership last changed.'),
   })
@@ -69,7 +69,7 @@ export const getMembershipEndpoint = endpoint({
   method: 'GET',
   path: '/memberships/{id}',
   summary: 'Get a membership',
-  description: `Shows one membership. Its subscription changes it: it becomes active with the first payment, moves on with each renewal, and
+  description: `Shows one membership. Its subscription changes it: it becomes active with the first payment, is extended by each renewal, and
     ends with the subscription.`,
   auth: 'session',
   access: { action: 'read', record: membershipRecord },
@@ -88,7 +88,7 @@ export const listMembershipsEndpoint = endpoint({
   method: 'GET',
   path: '/memberships',
   summary: 'List the memberships of a user, an organization or a project',
-  description: `Lists memberships in every status, newest first; without a query those of the caller. Use it to decide what a project or
+  description: `Lists memberships in every status, newest first; without a query, the memberships of the caller. Use it to decide what a project or
     an organization may use.`,
   auth: 'session',
   access: { action: 'read', references: entityNamed },

@@ -155,11 +155,11 @@ export const deleteOrganizationEndpoint = endpoint({
   method: 'DELETE',
   path: '/organizations/{id}',
   summary: 'Delete an organization and what belongs to it',
-  description: `Cancels its live subscriptions, then ends the access of all members at once and deletes its members, customers, payment methods and
+  description: `Cancels its live subscriptions, then ends the access of all members immediately and deletes its members, customers, payment methods and
     addresses. Payments stay as financial records. Only the owner may do it.
 
-    502 \`PROVIDER_ERROR\`: a subscription could not be canceled at the provider. Nothing was deleted that would leave a payer behind: send the
-    request again.`,
+    502 \`PROVIDER_ERROR\` means that a subscription could not be canceled at the provider. The organization was not deleted, so send
+    the request again.`,
   access: byItsOwner,
   params: byId,
   body: null,
@@ -176,7 +176,7 @@ export const listMembersEndpoint = endpoint({
   method: 'GET',
   path: '/organizations/{id}/members',
   summary: 'List the members of an organization',
-  description: 'Lists the members with their names and roles, by `page` and `limit`. Any member may read it.',
+  description: 'Lists the members with their names and roles, by `page` and `limit`. Any member may read the list.',
   meta: pagesMeta,
   access: { action: 'read', record: organizationRecord },
   params: byId,
@@ -192,8 +192,8 @@ export const addMemberEndpoint = endpoint({
   method: 'POST',
   path: '/organizations/{id}/members',
   summary: 'Add a user to an organization',
-  description: `Gives a user a role in the organization. The user must have an account: 404 \`USER_NOT_FOUND\` otherwise. There is exactly one
-    owner, so \`owner\` answers 400 \`INVALID_ROLE\`. Only the owner may do it.`,
+  description: `Gives a user a role in the organization. A user without an account gets 404 \`USER_NOT_FOUND\`. There is exactly one
+    owner, so the role \`owner\` gets 400 \`INVALID_ROLE\`. Only the owner may do it.`,
   access: byItsOwner,
   params: byId,
   body: addMemberBody,
@@ -228,8 +228,8 @@ export const removeMemberEndpoint = endpoint({
   method: 'DELETE',
   path: '/organizations/{id}/members/{memberId}',
   summary: 'Remove a member from an organization',
-  description: `Ends the access of a member at once. Payment methods of that person pay for the organization no longer: its subscriptions that used
-    one become past due at their next charge, until another method is set.`,
+  description: `Ends the access of a member immediately. Payment methods of that member no longer pay for the organization. Its subscriptions that
+    used such a method become past due at their next charge, until another method is set.`,
   access: byItsOwner,
   params: byMember,
   body: null,

@@ -37,9 +37,9 @@ const methodSchema = z
     type: z.enum(['card', 'bank_account']).describe('Whether the method is a card or a bank account.'),
     wallet_type: text
       .optional()
-      .describe('The wallet behind the method, in the word of the provider, such as `paypal`; null without one.'),
+      .describe('The wallet behind the method, as the provider names it, such as `paypal`; null without a wallet.'),
     card_brand: text.meta({
-      description: 'The brand of the card; null if the provider names none.',
+      description: 'The brand of the card; null if the provider names no brand.',
       examples: ['visa'],
     }),
     card_last_four: text.meta({
@@ -71,7 +71,7 @@ const methodSchema = z
       .string()
       .optional()
       .describe(
-        'For the library of the provider in the browser while the set-up is open; for callers who may change the method.',
+        "For the provider's library in the browser while the set-up is open; only for callers who may change the method.",
       ),
     organization_id: z
       .string()
@@ -91,7 +91,7 @@ const linkedMethodSchema = methodSchema
     provider_synced: z
       .boolean()
       .optional()
-      .describe('Whether the provider has taken the billing details; absent if the request unlinked the address.'),
+      .describe('True if the provider has accepted the billing details; absent if the request unlinked the address.'),
   })
   .meta({
     id: 'LinkedPaymentMethod',
@@ -140,12 +140,12 @@ export const createMethodEndpoint = endpoint({
   path: '/payment-methods',
   summary: 'Save a payment method',
   description: `Attaches the token of a card or bank account to the owner's customer at the provider, and stores the
-    method. The first method of an owner creates the customer. Save a method that later payments or a subscription shall charge; for a single payment send the token to the payment.
+    method. The first method of an owner creates the customer. Save a method that later payments or a subscription will charge; for a single payment, send the token with the payment.
 
-    If the bank asks the payer to authenticate, the method comes back with \`setup_status: requires_action\`, a \`next_action\` and a
-    \`client_secret\`. It cannot be charged or become the default before that is done, and it is removed if it is not done within 24 hours.
+    If the bank asks the payer to authenticate, the response has \`setup_status: requires_action\`, a \`next_action\` and a
+    \`client_secret\`. Before authentication the method cannot be charged or become the default, and after 24 hours without it the method is removed.
 
-    402 \`PAYMENT_DECLINED\`: the bank refused the card. 403 \`RAW_CARD_DISABLED\`: send a token in place of card data.`,
+    402 \`PAYMENT_DECLINED\` means that the bank refused the card. After 403 \`RAW_CARD_DISABLED\`, send a token in place of card data.`,
   auth: 'session-or-guest',
   access: {
     action: 'canManagePaymentMethods',
@@ -228,8 +228,8 @@ export const updateMethodEndpoint = endpoint({
   method: 'PUT',
   path: '/payment-methods/{id}',
   summary: 'Update a payment method',
-  description: `Changes alias, billing address and default mark. The card itself never changes: save another method and delete this one. A
-    method whose set-up is open cannot become the default: 409 \`INVALID_STATE\`.`,
+  description: `Changes alias, billing address and default. The card itself cannot change, so save another method and delete this method. A
+    method whose set-up is open cannot become the default; the request gets 409 \`INVALID_STATE\`.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'VERSION_CONFLICT'],
@@ -242,8 +242,8 @@ export const linkMethodAddressEndpoint = endpoint({
   method: 'PATCH',
   path: '/payment-methods/{id}/billing-address',
   summary: 'Link or unlink the billing address of a payment method',
-  description: `Changes the billing address alone and sends the billing details to the provider, where it keeps such. If the provider does not
-    take them, the address stays linked here and \`provider_synced\` is false.`,
+  description: `Changes only the billing address, and sends the billing details to the provider if the provider stores them. If the provider
+    refuses them, the address stays linked here and \`provider_synced\` is false.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: billingAddressBody,
   response: linkedMethodSchema,
@@ -258,8 +258,8 @@ export const setDefaultMethodEndpoint = endpoint({
   method: 'POST',
   path: '/payment-methods/{id}/set-default',
   summary: 'Make a payment method the default',
-  description: `Marks the method as the default of its owner in place of the one before. A method whose set-up is open cannot become the
-    default: 409 \`INVALID_STATE\`.`,
+  description: `Marks the method as the default of its owner, in place of the previous default. A method whose set-up is open cannot
+    become the default; the request gets 409 \`INVALID_STATE\`.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   body: none,
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE'],
@@ -273,7 +273,7 @@ export const deleteMethodEndpoint = endpoint({
   path: '/payment-methods/{id}',
   summary: 'Delete a payment method',
   description: `Detaches the method at the provider and removes it here. Live subscriptions that charge it change to the owner's default
-    method of the same provider. Without such a default the answer is 409 \`PAYMENT_METHOD_IN_USE\`, and nothing changes. When the
+    method of the same provider. Without such a default the response is 409 \`PAYMENT_METHOD_IN_USE\`, and nothing changes. When the
     default itself is deleted, the newest remaining method becomes the default.`,
   auth: 'session',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },

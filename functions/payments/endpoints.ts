@@ -100,8 +100,8 @@ export const createIntentEndpoint = endpoint({
     The status is \`created\` if the payment has a method, else \`requires_payment_method\`. A payment that is not confirmed within 24
     hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later.
 
-    Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider: repeat the request with the same
-    key, and you get that payment.`,
+    Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider. Repeat the request with the same
+    key to get that payment.`,
 });
 
 export const createPaymentEndpoint = endpoint({
@@ -119,10 +119,10 @@ export const updateIntentEndpoint = endpoint({
   path: '/payments/intents/{id}',
   summary: 'Update a payment intent before its confirmation',
   description: `Changes amount, method or details of a payment that is \`created\` or \`requires_payment_method\`; fields that are not sent
-    stay as they are. A new amount or method is sent to the provider first, and stored once the provider has taken it.
+    stay as they are. A new amount or method is sent to the provider first, and stored once the provider has accepted it.
 
-    A confirmed, settled or subscription payment answers 409 \`PAYMENT_NOT_UPDATABLE\`. If the provider does not answer, repeat the same
-    request: it finishes the first one.`,
+    A payment that is confirmed, settled or part of a subscription gets 409 \`PAYMENT_NOT_UPDATABLE\`. If the provider does not respond,
+    repeat the same request; the repeat completes the first request.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: paymentRecord, references: recordsNamedBy, uses: methodsUsedBy },
   params: byId,
@@ -155,8 +155,8 @@ export const cancelIntentEndpoint = endpoint({
   path: '/payments/intents/{id}/cancel',
   summary: 'Cancel an unconfirmed payment',
   description: `Cancels the payment at the provider, then here. It works on payments that are \`created\`, \`requires_payment_method\` or
-    \`pending\`; a canceled payment answers 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
-    its subscription: both answer 409 \`INVALID_STATE\`.`,
+    \`pending\`; a canceled payment returns 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
+    its subscription, so both get 409 \`INVALID_STATE\`.`,
   auth: 'session',
   access: { action: 'canManagePayments', platformAdmins: 'may act', record: paymentRecord },
   params: byId,
@@ -187,15 +187,15 @@ export const confirmPaymentEndpoint = endpoint({
   path: '/payments/confirm/{id}',
   summary: 'Confirm a payment from the server',
   description: `Charges the payment method. Use it for saved methods, for one-time tokens, and to capture an order that the payer has
-    approved at PayPal. Where the payer confirms in the browser with the \`client_secret\`, do not call it.
+    approved at PayPal. If the payer confirms in the browser with the \`client_secret\`, do not call this route.
 
-    - 200 \`succeeded\`: the money is collected. A payment that has succeeded before answers the same and is not charged again.
+    - 200 \`succeeded\`: the money is collected. A payment that has already succeeded gets the same response and is not charged again.
     - 200 \`pending\`: the payer must act; \`next_action\` says how. The outcome follows as an event.
-    - 202 \`processing\`: the provider has not answered. Do not confirm again; the outcome follows as an event.
+    - 202 \`processing\`: the provider has not responded. Do not confirm again; the outcome follows as an event.
     - 402 \`PAYMENT_DECLINED\`: the payment is \`failed\`. Confirm it again with another method.
     - 409 \`PAYMENT_IN_PROGRESS\`: an attempt is under way.
 
-    A guest confirms the own payment with the guest token.`,
+    A guest confirms a payment with its guest token.`,
   auth: 'session-or-token',
   access: { action: 'canManagePayments', record: paymentRecord, uses: methodsUsedBy },
   params: byId,
@@ -204,7 +204,7 @@ export const confirmPaymentEndpoint = endpoint({
   response: confirmationSchema,
   status: 200,
   accepted:
-    'The provider has not answered: the payment is processing, and the service looks it up until its outcome is known.',
+    'The provider has not responded. The payment is `processing`, and the service looks it up until its outcome is known.',
   form: 'bare',
   errors: [
     'VALIDATION_ERROR',
@@ -236,9 +236,9 @@ export const syncPaymentEndpoint = endpoint({
   method: 'POST',
   path: '/payments/sync/{provider_payment_id}',
   summary: 'Pull the status of a payment from its provider',
-  description: `Reads the payment at the provider and stores the status that the provider reports, whatever it is; for a succeeded payment
-    also its refunds and disputes there. Use it when an event seems lost. The service does the same by itself for payments whose outcome
-    is open, so there is no need to poll.`,
+  description: `Reads the payment at the provider and stores the status that the provider reports; for a succeeded payment also
+    its refunds and disputes. Use it if an event seems lost. The service does this itself for payments whose outcome is unknown, so you
+    do not need to poll.`,
   auth: 'session',
   access: { action: 'canManagePayments', platformAdmins: 'may act', record: paymentByProviderId },
   params: byProviderPaymentId,
@@ -267,7 +267,7 @@ export const getPaymentEndpoint = endpoint({
   path: '/payments/{id}',
   summary: 'Get a payment',
   description: `Shows one payment, and with \`include\` the records that it names. The scope parameters are guards: if the payment does not
-    belong to that organization, project or product, the answer is 404.`,
+    belong to that organization, project or product, the response is 404.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: byId,
@@ -291,7 +291,7 @@ export const getTimelineEndpoint = endpoint({
   meta: timelineMeta
     .extend({
       payment_id: z.string().describe('The payment that the entries are about, `pay_…`.'),
-      status: z.enum(PAYMENT_STATUSES).describe('The present status of the payment.'),
+      status: z.enum(PAYMENT_STATUSES).describe('The current status of the payment.'),
     })
     .describe('The payment, and where the page stands in its timeline.'),
   auth: 'session-or-token',
@@ -339,7 +339,7 @@ export const paymentSummaryEndpoint = endpoint({
   path: '/payments/summary',
   summary: "Sum up an owner's payments and refunds by day, week or month",
   description: `Counts and sums payments and refunds per period and currency, for the caller or an organization. The sums are kept as payments
-    change and lag behind them by moments. Periods without payments have no row. The answer is 400 above 10,000 rows. With
+    change and lag behind them by moments. Periods without payments have no row. More than 10,000 rows get 400. With
     \`Accept: text/csv\` the rows come as CSV.`,
   meta: summaryMeta,
   auth: 'session',
@@ -360,7 +360,7 @@ export const listGuestPaymentsEndpoint = endpoint({
   method: 'GET',
   path: '/payments/guest/{email}',
   summary: "List a guest's payments by e-mail",
-  description: `Lists the guest payments made with an e-mail address, newest first. Without a guest token each payment shows few fields, and
+  description: `Lists the guest payments made with an e-mail address, newest first. Without a guest token each payment shows only a few fields, and
     an unknown address gets an empty list; with the token the guest's own payments show all fields. An operator can open or close the list
     with the setting \`GUEST_EMAIL_LIST\`.`,
   meta: paymentsMeta,

@@ -23,8 +23,8 @@ export const previewInviteEndpoint = endpoint({
   method: 'GET',
   path: '/projects/invites/{token}',
   summary: 'Preview an invite to a project',
-  description: `Shows what an invite is about before its holder signs in. It needs no credential: the token in the path is the secret. An invite
-    that was accepted or revoked, or whose time is over, answers 410 \`INVITE_EXPIRED\`.`,
+  description: `Shows the project, sender and role of an invite before its holder signs in. It needs no credential: the token in the path is the secret. An invite
+    that was accepted or revoked, or has expired, gets 410 \`INVITE_EXPIRED\`.`,
   auth: 'public',
   params: z.object({ token: idSchema.describe('The token from the link of the invite.') }),
   query: none,
@@ -36,13 +36,13 @@ export const previewInviteEndpoint = endpoint({
       inviter_name: z.string().describe('Who sent the invite.'),
       role: z.string().describe('The role that the invite offers in the project.'),
       email_masked: z.string().meta({
-        description: 'The invited e-mail address, without most of its letters.',
+        description: 'The invited e-mail address, with most of its letters hidden.',
         examples: ['a***@example.com'],
       }),
       status: z.literal('pending').describe('Always `pending`: other invites are not shown.'),
       expires_at: timestamp.describe('Until when the invite can be accepted.'),
     })
-    .meta({ id: 'InvitePreview', description: 'What the holder of an invite sees before sign-in.' }),
+    .meta({ id: 'InvitePreview', description: 'The fields that the holder of an invite sees before sign-in.' }),
   status: 200,
   form: 'envelope',
   errors: ['INVITE_NOT_FOUND', 'INVITE_EXPIRED', 'RATE_LIMITED'],

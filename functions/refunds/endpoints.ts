@@ -34,17 +34,16 @@ export const createRefundEndpoint = endpoint({
   description: `Gives back money of a succeeded payment. The amount is reserved on the payment before the provider is called, so refunds
     together never exceed its total. The payment keeps its status; \`refunded_cents\` and \`refund_status\` change.
 
-    201 says that the provider has taken the refund: as \`succeeded\`, or as \`pending\` where the bank takes days. 202 says that the provider
-    has not answered. In both cases \`payment.refunded\` or \`payment.refund_failed\` follows as an event. Send an \`Idempotency-Key\`, so that
+    201 means that the provider has accepted the refund: \`succeeded\`, or \`pending\` if the bank takes days. 202 means that the provider
+    has not responded. In both cases \`payment.refunded\` or \`payment.refund_failed\` follows as an event. Send an \`Idempotency-Key\`, so that
     a repeat does not refund twice.
 
-    409 \`INVALID_STATE\`: the payment has not succeeded, or the provider has less left. 409 \`PAYMENT_DISPUTED\`: a dispute of the payment
-    is open, which \`details\` name with \`dispute_id\` and \`status\`, and the body does not say \`despite_dispute: true\`; or the provider
-    refuses to refund a disputed payment. Stripe and Square refuse unless the dispute is an inquiry, Stripe after a lost dispute too,
-    and PayPal refuses to refund a part. 502 \`PROVIDER_ERROR\`: the provider refused; the
-    refund is stored as \`failed\`.
-
-    403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment, also for an organization; another platform admin refunds it.`,
+    - 409 \`INVALID_STATE\`: the payment has not succeeded, or the amount exceeds what the provider can still refund.
+    - 409 \`PAYMENT_DISPUTED\`: a dispute of the payment is open, and the body does not have \`despite_dispute: true\`, or the provider
+      refuses to refund a disputed payment. \`details\` has the \`dispute_id\` and \`status\` of an open dispute. Stripe and Square refuse
+      unless the dispute is an inquiry; Stripe also refuses after a lost dispute, and PayPal refuses a partial refund.
+    - 502 \`PROVIDER_ERROR\`: the provider refused, and the refund is stored as \`failed\`.
+    - 403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment, for itself or for an organization. Another platform admin must refund it.`,
   auth: 'platform-admin',
   access: { action: 'platform admin', record: paymentRecord },
   params: byPaymentId,
@@ -53,7 +52,7 @@ export const createRefundEndpoint = endpoint({
   response: refundViewSchema,
   status: 201,
   accepted:
-    'The provider has not answered: the refund is pending, and the service looks it up until its outcome is known.',
+    'The provider has not responded. The refund is `pending`, and the service looks it up until its outcome is known.',
   form: 'bare',
   errors: [
     'VALIDATION_ERROR',
@@ -79,8 +78,8 @@ export const listRefundsOfPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}/refunds',
   summary: 'List the refunds of a payment',
-  description: `Lists all refunds of one payment, newest first, also those that were made at the provider. The list has no pages. Callers who may
-    read the payment may read them, a guest with the guest token too.`,
+  description: `Lists all refunds of one payment, newest first, including refunds made at the provider. The list has no pages. Callers who may
+    read the payment may read its refunds, and so may a guest with the guest token.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: ofPayment,

@@ -55,15 +55,15 @@ export const createSubscriptionEndpoint = endpoint({
   method: 'POST',
   path: '/subscriptions',
   summary: 'Create a subscription',
-  description: `Charges a saved payment method every period, from now or from the end of a trial. Price and interval are those of the
-    product, or the request's own.
+  description: `Charges a saved payment method every period, from now or from the end of a trial. Price and interval come from the
+    product or from the request.
 
     - 201 \`active\`: the first period is paid, or costs nothing.
     - 201 \`trialing\`: nothing is charged until \`trial_end\`.
     - 201 \`past_due\` with \`billing_status\` \`pending\`: the payer must authenticate; continue in the browser with \`client_secret\`
       within 23 hours, else the subscription is canceled.
-    - 402 \`PAYMENT_DECLINED\`: the first charge was declined, and there is no subscription. The same \`Idempotency-Key\` repeats this
-      answer; try another method under a new key.
+    - 402 \`PAYMENT_DECLINED\`: the first charge was declined, and there is no subscription. The same \`Idempotency-Key\` returns this
+      response again; try another method under a new key.
 
     If the product names a membership tier, the membership becomes active with the first payment.`,
   auth: 'session-or-guest',
@@ -109,7 +109,7 @@ export const getSubscriptionEndpoint = endpoint({
   path: '/subscriptions/{id}',
   summary: 'Get a subscription',
   description: `Shows one subscription. While it is past due, a caller who may pay also sees \`open_payment\`: confirm that payment to
-    end the dunning at once.`,
+    end the dunning immediately.`,
   auth: 'session',
   access: { action: 'read', record: subscriptionRecord },
   params: byId,
@@ -134,7 +134,7 @@ export const getSubscriptionTimelineEndpoint = endpoint({
   meta: timelineMeta
     .extend({
       subscription_id: z.string().describe('The subscription that the entries are about, `subs_…`.'),
-      status: z.enum(SUBSCRIPTION_STATUSES).describe('The present status of the subscription.'),
+      status: z.enum(SUBSCRIPTION_STATUSES).describe('The current status of the subscription.'),
     })
     .describe('The subscription, and where the page stands in its timeline.'),
   auth: 'session',
@@ -155,7 +155,7 @@ export const listSubscriptionsEndpoint = endpoint({
   path: '/subscriptions',
   summary: 'List subscriptions',
   description: `Lists the subscriptions of the caller, of an organization or of a project, newest first, by \`limit\` and \`offset\`. With
-    \`Accept: text/csv\` it answers as a table.`,
+    \`Accept: text/csv\` the list comes as CSV.`,
   auth: 'session',
   access: { action: 'read', organization: 'session by default', references: projectNamed },
   params: none,
@@ -196,8 +196,8 @@ export const updateSubscriptionEndpoint = endpoint({
   method: 'PATCH',
   path: '/subscriptions/{id}',
   summary: 'Change the payment method or metadata of a subscription',
-  description: `Sets another payment method, own metadata, or both. Price and interval never change: cancel, and create a new
-    subscription. A new method on a past-due subscription is charged at once.
+  description: `Sets another payment method, metadata, or both. Price and interval never change; cancel, and create a new
+    subscription. A new method on a past-due subscription is charged immediately.
 
     The method must belong to the caller and to the subscription's provider (400 \`PROVIDER_MISMATCH\`).`,
   access: {
@@ -232,9 +232,9 @@ export const cancelSubscriptionEndpoint = endpoint({
   id: 'subscriptions.cancel',
   path: '/subscriptions/{id}/cancel',
   summary: 'Cancel a subscription, at the end of its period or now',
-  description: `Ends the subscription with its current period (the default) or at once. Nothing is refunded: use
-    \`POST /payments/{id}/refunds\` for that. Canceled at once, an open charge is stopped where that is still possible, and a linked membership
-    ends. A repeat answers 200 again.`,
+  description: `Ends the subscription with its current period (the default) or immediately. Nothing is refunded; use
+    \`POST /payments/{id}/refunds\` for that. An immediate cancellation stops an open charge if that is still possible, and ends a linked
+    membership. A repeat returns 200 again.`,
   access: { ...access, platformAdmins: 'may act' },
   body: cancelBody,
   errors: CHANGE_ERRORS,
@@ -244,16 +244,17 @@ export const reactivateSubscriptionEndpoint = endpoint({
   ...command,
   id: 'subscriptions.reactivate',
   path: '/subscriptions/{id}/reactivate',
-  summary: 'Take back a cancelation, or start a canceled subscription again',
+  summary: 'Undo a cancellation, or start a canceled subscription again',
   description: `Does one of three things:
 
-    - A cancelation that is only scheduled is taken back; nothing is charged.
-    - A canceled subscription whose period still runs continues it; nothing is charged where the service bills. A provider that bills gets a
-      new subscription, which charges from the end of the paid time.
-    - A canceled subscription whose period is over starts a new one now, and charges it. A decline answers 402 and it stays canceled.
+    - A scheduled cancellation is cleared; nothing is charged.
+    - A canceled subscription whose period still runs continues that period. If the service bills, nothing is charged. If the provider bills,
+      it gets a new subscription, which charges from the end of the paid time.
+    - A canceled subscription whose period is over starts a new period now, and charges it. After a decline the response is 402, and the
+      subscription stays canceled.
 
-    While a charge from before the cancelation is under way, as a direct debit may be for days, the answer is 409 \`PAYMENT_IN_PROGRESS\`.
-    A subscription without a cancelation answers 409 \`SUBSCRIPTION_NOT_CANCELED\`.`,
+    While a charge from before the cancellation is under way, as a direct debit may be for days, the response is 409 \`PAYMENT_IN_PROGRESS\`.
+    A subscription without a cancellation gets 409 \`SUBSCRIPTION_NOT_CANCELED\`.`,
   access,
   body: none,
   errors: [...CHANGE_ERRORS, 'SUBSCRIPTION_NOT_CANCELED', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
@@ -265,8 +266,8 @@ export const pauseSubscriptionEndpoint = endpoint({
   id: 'subscriptions.pause',
   path: '/subscriptions/{id}/pause',
   summary: 'Pause a subscription: nothing is charged until it is resumed',
-  description: `Stops all charges of an active or past-due subscription until it is resumed. The time that is paid for stays paid for. A
-    repeat answers 200 again; other states answer 409 \`INVALID_STATE\`.`,
+  description: `Stops all charges of an active or past-due subscription until it is resumed. Paid time is not lost. A
+    repeat returns 200 again; other states get 409 \`INVALID_STATE\`.`,
   access,
   body: none,
   errors: CHANGE_ERRORS,
@@ -277,8 +278,8 @@ export const resumeSubscriptionEndpoint = endpoint({
   id: 'subscriptions.resume',
   path: '/subscriptions/{id}/resume',
   summary: 'Resume a paused subscription',
-  description: `Continues the current period if it is still paid for; else starts a new period now and charges it. A decline answers 402
-    \`PAYMENT_DECLINED\`, and the subscription stays paused.`,
+  description: `Continues the current period if it is still paid for; else starts a new period now and charges it. After a decline the response
+    is 402 \`PAYMENT_DECLINED\`, and the subscription stays paused.`,
   access,
   body: none,
   errors: [...CHANGE_ERRORS, 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
@@ -290,8 +291,8 @@ export const listGuestSubscriptionsEndpoint = endpoint({
   method: 'GET',
   path: '/subscriptions/guest/{email}',
   summary: "List a guest's subscriptions by e-mail",
-  description: `Lists the guest subscriptions of an e-mail address, newest first. It needs no credential and so shows a few fields only; with
-    the guest token the entries hold all fields. An operator may switch the list without a token off.`,
+  description: `Lists the guest subscriptions of an e-mail address, newest first. It needs no credential, so it shows only a few fields; with
+    the guest token the entries have all fields. An operator may switch off the list without a token.`,
   auth: 'public',
   params: emailParams,
   query: guestSubscriptionsQuery,

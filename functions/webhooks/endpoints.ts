@@ -25,22 +25,22 @@ const receivedSchema = z
     duplicate: z
       .literal(true)
       .optional()
-      .describe('Present if the event had arrived before: it has no further effect.'),
+      .describe('Present if the event had arrived before; it has no further effect.'),
     ignored: z.literal(true).optional().describe('Present if the service does not use events of this type.'),
   })
-  .meta({ id: 'ReceivedEvent', description: 'The answer to a provider: stop sending this event.' });
+  .meta({ id: 'ReceivedEvent', description: 'The response that makes a provider stop sending this event.' });
 
 const inbound = (slot: 'a' | 'b' | 'c') =>
   endpoint({
     id: `webhooks.provider-${slot}`,
     method: 'POST',
     path: `/webhooks/provider_${slot}`,
-    summary: `Take an event of provider_${slot}`,
-    description: `The address to enter at the provider; you never call it. The provider signs each event, and a wrong signature answers 401. The
-      event is stored and answered at once, and applied later; in any order, and however often it arrives, the result is the same. A type that
-      the service does not use answers 200 with \`ignored\`.
+    summary: `Receive an event of provider_${slot}`,
+    description: `The address to register at the provider; you never call it. The provider signs each event, and a wrong signature gets 401. The
+      event is stored and acknowledged immediately, and applied later. The result is the same in any order and for any number of deliveries.
+      A type that the service does not use gets 200 with \`ignored\`.
 
-      Beside the provider's own format the route takes \`{id, type, provider, data: {object}, created}\`, signed as the provider signs.`,
+      Besides the provider's own format the route accepts \`{id, type, provider, data: {object}, created}\`, signed as the provider signs.`,
     auth: 'provider-signature',
     params: none,
     query: none,
@@ -71,10 +71,10 @@ export const listWebhookLogsEndpoint = endpoint({
   id: 'webhooks.list-logs',
   method: 'GET',
   path: '/webhooks/logs',
-  summary: 'List what came in and what was sent, newest first',
+  summary: 'List received events and sent webhooks, newest first',
   description: `Lists the events of providers and the deliveries to your targets, one entry per attempt. With an organization in the session it
-    shows the organization's entries, else the caller's own; platform admins see all. Payloads over 16 KB are shown by their size: read the
-    entry for the whole.`,
+    shows the organization's entries, else the caller's own; platform admins see all. For payloads over 16 KB only the size is shown; read the
+    entry for the whole payload.`,
   auth: 'session',
   params: none,
   query: z.object({
@@ -99,7 +99,7 @@ export const getWebhookLogEndpoint = endpoint({
   method: 'GET',
   path: '/webhooks/logs/{id}',
   summary: 'Show one log entry with its payload and response',
-  description: `Shows one attempt with what was sent or received, and its outcome. Platform admins see a provider's event as received, and the target's
+  description: `Shows one attempt with its payload and outcome. Platform admins see a provider's event as received, and the target's
     response. Secrets, card numbers and tokens are left out.`,
   auth: 'session',
   params: logId,
@@ -125,11 +125,11 @@ export const sendWebhookTestEndpoint = endpoint({
   id: 'webhooks.send-test',
   method: 'POST',
   path: '/webhooks/test',
-  summary: 'Send a test event to every target that wants it',
-  description: `Sends a sample of an event to every target that subscribes to it: one attempt each, without retries. The answer says what each
-    target did. The event is marked: \`test: true\` in its body, and a header \`webhook-test: true\`.
+  summary: 'Send a test event to every target that subscribes to it',
+  description: `Sends a sample of an event to every target that subscribes to it: one attempt each, without retries. The response says what
+    each target did. The event is marked by \`test: true\` in its body and by the header \`webhook-test: true\`.
 
-    Owners and admins of the session's organization and platform admins may send. 400 \`UNKNOWN_EVENT\` lists the events there are.`,
+    Owners and admins of the session's organization and platform admins may send. The error 400 \`UNKNOWN_EVENT\` lists the event names.`,
   auth: 'session',
   alsoPlatformAdmins: true,
   params: none,
@@ -140,16 +140,16 @@ export const sendWebhookTestEndpoint = endpoint({
         .min(1)
         .meta({
           description:
-            'A canonical name; or the type of an inbound event, which goes to raw nodes as `<provider>:<type>`. Without a slot in front, as in `provider_b:invoice.payment_failed`, it is of `provider_a`. A name that is both, such as `customer.created`, is the canonical event.',
+            'A canonical name, or the type of an inbound event, which goes to raw nodes as `<provider>:<type>`. A type may have a slot in front, as in `provider_b:invoice.payment_failed`; without a slot it is a type of `provider_a`. A name that is both, such as `customer.created`, is the canonical event.',
           examples: ['payment.succeeded'],
         }),
       test_data: boundedObject(TEST_DATA_BOUNDS, z.record(boundedText(200), jsonValue))
         .default({})
         .describe(
-          'Values for the sample: `amount`, `currency`, `status` and `reason`; from platform admins any field. Others are left out.',
+          'Values for the sample: `amount`, `currency`, `status` and `reason`; platform admins may send any field. Other fields are left out.',
         ),
     })
-    .meta({ id: 'SendTestEvent', description: 'Which event to send, and values for its sample.' }),
+    .meta({ id: 'SendTestEvent', description: 'The event to send, and values for its sample.' }),
   response: sent
     .extend({
       targets: z
@@ -163,8 +163,11 @@ export const sendWebhookTestEndpoint = endpoint({
               matched: z.boolean().describe('True if the target subscribes to the event.'),
               status: z
                 .enum(['success', 'failed', 'skipped'])
-                .describe('What came of the attempt; `skipped` if the target does not subscribe.'),
-              http_status: z.int().optional().describe("The target's HTTP status; absent if it did not answer."),
+                .describe('The result of the attempt; `skipped` if the target does not subscribe.'),
+              http_status: z
+                .int()
+                .optional()
+                .describe("The target's HTTP status; absent if the target did not respond."),
             })
             .meta({ id: 'TestDelivery', description: 'What one target did with a test event.' }),
         )
@@ -186,10 +189,10 @@ export const replayWebhookLogEndpoint = endpoint({
   path: '/webhooks/logs/{id}/replay',
   summary: 'Send the event of a log entry to its target again',
   description: `Queues the same event once more for the same target: the same id and body, a new signature, and the retries of a new event. A
-    receiver that keeps the ids that it has processed does nothing twice.
+    receiver that stores processed ids applies each event once.
 
     Owners and admins of the session's organization, for its deliveries, and platform admins may send again. Only deliveries can be sent
-    again, for 30 days, and no test events: anything else answers 409 \`INVALID_STATE\`.`,
+    again, for 30 days, and no test events; anything else gets 409 \`INVALID_STATE\`.`,
   auth: 'session',
   alsoPlatformAdmins: true,
   params: logId,

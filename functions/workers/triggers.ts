@@ -21,7 +21,7 @@ export const workerTriggers = [
     uses: ['events:put'],
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.request,
-    impact: 'Changes of payments are not published: no webhook is sent, and no provider event is applied.',
+    impact: 'Changes of payments are not published, so no webhook is sent and no provider event is applied.',
   },
   {
     id: 'workers.project-changes',
@@ -73,7 +73,7 @@ export const workerTriggers = [
     uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
     timeoutSeconds: 30,
     memoryMb: MEMORY_MB.background,
-    impact: 'Subscriptions learn the outcome of their payments late, when their own due work runs.',
+    impact: 'Subscriptions get the outcome of their payments late, when their own due work runs.',
   },
   {
     id: 'workers.sweep-due',
@@ -108,7 +108,7 @@ export const workerTriggers = [
   {
     id: 'workers.dispatch-webhooks',
     kind: 'queue',
-    summary: 'Queues one delivery of an event per target that wants it',
+    summary: 'Queues one delivery of an event per target that subscribes to it',
     queue: 'webhook-dispatch',
     rules: [{ name: 'events-out', pattern: { source: ['payments', 'payments.providers'] } }],
     batchSize: 10,

@@ -14,7 +14,7 @@ export const schemaOfCode = (code: string): JsonObject => ({
   required: ['success', 'error', 'code', 'request_id'],
   properties: {
     success: { const: false },
-    error: { type: 'string', description: 'For a developer, in English. It may change; do not compare it.' },
+    error: { type: 'string', description: 'For developers, in English. The text may change, so do not compare it.' },
     code: { const: code },
     details: rowOf(DETAILS, code) ?? ANY_DETAILS,
     request_id: { type: 'string', description: 'Quote it to support.' },

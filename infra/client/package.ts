@@ -70,7 +70,7 @@ import type { components, paths } from './schema.d.ts';
 
 export type { components, operations, paths } from './schema.d.ts';
 
-/** A function per method, as client.POST('/payments/confirm/{id}', { params, body }): its parameters and answers are typed. */
+/** A function per method, as client.POST('/payments/confirm/{id}', { params, body }): its parameters and responses are typed. */
 export type PaymentsClient = Client<paths, 'application/json'>;
 
 export declare const createPaymentsClient: (options: ClientOptions & { baseUrl: string }) => PaymentsClient;

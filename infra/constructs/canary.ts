@@ -44,8 +44,7 @@ export const canariesOf = (
     }),
     threshold: 5,
     watches: 'state',
-    description:
-      'Five requests within a minute are answered 5xx. A deployment of the payment path that is under way is taken back.',
+    description: 'Five requests within a minute returned 5xx. A running deployment of the payment path is rolled back.',
   }),
 });
 
@@ -77,7 +76,7 @@ export class Canary extends Construct {
       threshold: 1,
       watches: 'state',
       description:
-        'A function of the payment path fails. A deployment of it that is under way is taken back, else payers get errors.',
+        'A function of the payment path fails. A running deployment of the function is rolled back; otherwise payers get errors.',
     });
     new LambdaDeploymentGroup(this, 'Deployment', {
       application: canaries.application,

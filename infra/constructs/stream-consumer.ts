@@ -77,7 +77,7 @@ export class StreamConsumer extends Construct {
       metric: this.givenUp,
       threshold: 1,
       watches: 'occurrence',
-      description: `${trigger.id} gave up on changes; they lie in the failure bucket. ${trigger.impact}`,
+      description: `${trigger.id} gave up on changes; they are in the failure bucket. ${trigger.impact}`,
     });
     serviceAlarm(this, 'LateAlarm', {
       alarms: context.alarms,

@@ -53,7 +53,7 @@ export class UndoneInvocations extends Construct {
       threshold: 1,
       watches: 'state',
       description:
-        'A scheduled run, another asynchronous invocation or the mail of an alarm failed for good. ' +
+        'A scheduled run, another asynchronous invocation or the mail of an alarm failed permanently. ' +
         'Due work of payments and subscriptions runs a minute late, or an alarm was not delivered.',
     });
     if (alarmEmail !== '') {

@@ -77,7 +77,7 @@ const meaningOf = ({ name, description }: Named): string => {
 };
 
 const valuesOf = ({ name, values, isList }: Named): string =>
-  `${isSecret(name) ? 'secret' : values}${isList ? ', several by commas' : ''}`;
+  `${isSecret(name) ? 'secret' : values}${isList ? ', several separated by commas' : ''}`;
 
 const isSecret = (name: string): boolean =>
   SECRET_SETTINGS.includes(name.replace('PROVIDER_x', 'PROVIDER_A')) || name === 'WEBHOOK_<n>_SECRET';

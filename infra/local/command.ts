@@ -75,14 +75,16 @@ const clear = (dataDir: string): void => {
 const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
   const { baseUrl, clock, door } = host;
   const startedAt = performance.now();
-  print('Making demo data of the last 30 days. Requests wait until they are made (DEMO_DATA=none starts without).');
+  print(
+    'Making demo data of the last 30 days. Requests wait until the data is complete (DEMO_DATA=none starts without demo data).',
+  );
   try {
     await makeDemoData({ baseUrl, serviceUrl, pass: door?.pass ?? {}, now: clock.now });
     const seconds = (performance.now() - startedAt) / SECOND;
     print(`Demo data              made in ${seconds.toFixed(1)} s`);
   } catch (error) {
     if (stopping) return;
-    complain(`The demo data could not be made: ${firstLineOf(error)} (DEMO_DATA=none starts without them)`);
+    complain(`The demo data could not be made: ${firstLineOf(error)} (DEMO_DATA=none starts without demo data)`);
     stopping = true;
     await host.stop();
     process.exit(1);
@@ -104,12 +106,12 @@ Demo sessions, sent as X-Session-ID`);
     print(`  ${session_id.padEnd(20)} ${user_id}, ${email}${is_admin ? ', platform admin' : ''}`);
   }
   print(`
-Local secrets, good for nothing but this machine
+Local secrets, for this machine only
   provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
   provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
 ${ownTargetOf(host)}
-Create a payment, then pay it with the id of the answer in place of PAYMENT_ID:
+Create a payment, then pay it with the id of the response in place of PAYMENT_ID:
 ${post(`${serviceUrl}/payments/intents`, { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' })}
 ${post(`${serviceUrl}/payments/confirm/PAYMENT_ID`, {})}
 `);

@@ -137,18 +137,18 @@ dlq
   .action((queue?: string) => run((installation) => listDeadLetters(installation, queue)));
 dlq
   .command('redrive [queue]')
-  .description('moves them back to their queue, and waits until all are moved')
+  .description('moves dead letters back to their queue, and waits until all are moved')
   .action((queue?: string) => run((installation) => redrive(installation, queue)));
 
-const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up');
+const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up on');
 failures
   .command('list')
   .description('count and contents in short')
   .action(() => run(listFailures));
 failures
   .command('redo')
-  .description('gives them to the same reader again')
-  .option('--dry-run', 'only count them')
+  .description('sends the changes to the same reader again')
+  .option('--dry-run', 'only count, and change nothing')
   .action((options: RedoOptions) => run((installation) => redoFailures(installation, options)));
 
 payctl
@@ -158,7 +158,7 @@ payctl
   .option('--to <time>', 'attempts up to this time; default: now')
   .requiredOption('--event <pattern>', 'all, a name, or a pattern such as payment.*')
   .option('--target <name>', 'only to this target')
-  .option('--dry-run', 'only count them')
+  .option('--dry-run', 'only count, and change nothing')
   .action(({ from, to, ...options }: Omit<ReplayOptions, 'to'> & { readonly to?: string }) =>
     run((installation) => {
       const until = to === undefined ? new Date(installation.now()).toISOString() : parseTime(to);

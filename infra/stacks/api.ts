@@ -52,7 +52,7 @@ export class ApiStack extends ServiceStack {
       context,
       spec: {
         id,
-        summary: 'Answers what no route matches',
+        summary: 'Responds to requests that match no route',
         uses: [],
         timeoutSeconds: 5,
         memoryMb: MEMORY_MB.background,

@@ -69,7 +69,7 @@ const money = (metrics: ServiceMetrics): CustomMetricGroup[] => [
 
 const providers = (metrics: ServiceMetrics): CustomMetricGroup[] => [
   { title: 'Calls', metrics: perProvider(metrics, 'ProviderErrors', 'SampleCount') },
-  { title: 'Without a clear answer', metrics: perProvider(metrics, 'ProviderErrors', 'Average') },
+  { title: 'Without a clear response', metrics: perProvider(metrics, 'ProviderErrors', 'Average') },
   { title: 'Latency, p99', metrics: perProvider(metrics, 'ProviderLatency', 'p99') },
   { title: 'Refused signatures', metrics: [metrics.count('RefusedSignatures')] },
 ];
@@ -87,7 +87,7 @@ const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
   const { metrics, readers, jobs, queues, deadLetters, undone } = props;
   addSection(board, 'Events', [
     { title: 'Not published', metrics: [metrics.publishFailures] },
-    { title: 'Messages and records that failed a try', metrics: [metrics.count('ConsumerFailures')] },
+    { title: 'Messages and records with a failed attempt', metrics: [metrics.count('ConsumerFailures')] },
   ]);
   for (const { trigger, age, counts, givenUp } of readers) {
     addSection(board, trigger.id, [

@@ -125,7 +125,7 @@ export class DataStack extends ServiceStack {
 
   #guestTokenSecret(key: IKey): Secret {
     const secret = new Secret(this, 'GuestTokenSecret', {
-      description: 'Signs guest tokens; a comma list rotates: the first signs, all verify',
+      description: 'Secrets of guest tokens, separated by commas: the first signs, all verify',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       encryptionKey: key,
       removalPolicy: this.removalPolicy,
@@ -138,7 +138,8 @@ export class DataStack extends ServiceStack {
   #webhookSecret(stage: Stage, key: IKey): Secret {
     const secret = new Secret(this, 'WebhookSecret', {
       secretName: webhookSecretName(stage),
-      description: 'Targets of outbound webhooks and what signs them: the variables WEBHOOK_<n>_… as a JSON object',
+      description:
+        'Targets of outbound webhooks and their signing secrets: the variables WEBHOOK_<n>_… as a JSON object',
       secretStringValue: SecretValue.unsafePlainText('{}'),
       encryptionKey: key,
       removalPolicy: this.removalPolicy,

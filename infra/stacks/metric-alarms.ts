@@ -25,7 +25,7 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'occurrence',
     description:
       'The outcome of a charge is unknown. ' +
-      'A customer may have paid for something we do not deliver, or waits for an answer.',
+      'A customer may have paid for something we do not deliver, or still waits for the result.',
   },
   {
     name: 'anomalies',
@@ -43,7 +43,7 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'occurrence',
     description:
       "A provider's event contradicts the record and has changed nothing. " +
-      'A payment may be shown wrongly until an operator has checked it, or an attacker tries to have one shown as paid.',
+      'A payment may be shown wrongly until an operator checks it, or an attacker tries to have a payment shown as paid.',
   },
   {
     name: 'publish-failures',
@@ -53,7 +53,7 @@ const aboutMoney = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'state',
     description:
       'The event bus keeps refusing events of stored changes. ' +
-      "Payments change, but no consumer gets the events: webhooks and providers' events stand still.",
+      'Payments change, but no consumer gets the events, so no webhook is sent and no provider event is applied.',
   },
 ];
 
@@ -94,8 +94,8 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     threshold: 5,
     watches: 'occurrence',
     description:
-      "Provider events come in whose signature does not hold. Either the provider's secret has changed here or there, " +
-      'and payments settle late, or an attacker forges events.',
+      'Provider events arrive with an invalid signature. Either the secret differs between the provider and this service, ' +
+      'so payments settle late, or an attacker forges events.',
   },
   {
     name: 'decline-rate',
@@ -113,7 +113,7 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     periods: 2,
     watches: 'state',
     description:
-      'A provider leaves a tenth of our calls without a clear answer. ' +
+      'A tenth of our calls to a provider get no clear response. ' +
       'Customers cannot pay there, and payments stay in processing until they can be looked up.',
   },
 ];
@@ -129,8 +129,8 @@ const aboutUrls = ({ urlErrors }: ServiceMetrics): readonly MetricAlarm[] =>
           threshold: 3,
           watches: 'state',
           description:
-            "Events that providers send to the functions' own URLs are answered 5xx, three or more within 15 minutes. " +
-            'Payments settle late here; providers send again, but not for ever.',
+            "The functions' own URLs returned 5xx to three or more provider events within 15 minutes. " +
+            'Payments settle late here; providers retry, but only for a limited time.',
         },
       ];
 
@@ -142,7 +142,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     periods: 2,
     watches: 'state',
     description:
-      'A twentieth of all requests is answered 5xx. Shops cannot take payments, and providers have to send events again.',
+      'Five per cent of all requests return 5xx. Shops cannot take payments, and providers have to send events again.',
   },
   {
     name: 'request-latency',
@@ -150,7 +150,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     threshold: Duration.seconds(8).toMilliseconds(),
     periods: 3,
     watches: 'state',
-    description: 'One request in a hundred takes longer than 8 s. Customers give up at the till.',
+    description: 'One request in a hundred takes longer than 8 s. Customers give up at checkout.',
   },
   ...aboutUrls(metrics),
   {
@@ -160,8 +160,8 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     periods: 2,
     watches: 'state',
     description:
-      "The account's limit of concurrent functions, or the bulkhead of one, is reached. " +
-      'Requests are answered 503, and payments cannot be taken; queues wait and lose nothing.',
+      "The account's limit of concurrent functions, or the bulkhead of a function, is reached. " +
+      'Requests get 503, and payments cannot be taken; queues wait and lose nothing.',
   },
   {
     name: 'throttled-requests',
@@ -169,7 +169,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     threshold: 50,
     watches: 'state',
     description:
-      'The gateway turns requests away at a limit of the stage or of a route. Shops and their customers are refused.',
+      'The gateway rejects requests over a limit of the stage or of a route. Shops and their customers are refused.',
   },
   {
     name: 'throttled-table',
@@ -178,6 +178,6 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'state',
     description:
       'The table or one of its indexes throttles requests. ' +
-      'Requests slow down and fail; payments may not be recorded at once.',
+      'Requests slow down and fail; payments may not be recorded immediately.',
   },
 ];

@@ -86,7 +86,7 @@ export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources)
     requestErrorRate: new MathExpression({
       expression: `IF(asked >= ${ENOUGH_REQUESTS}, 100 * failed / asked, 0)`,
       usingMetrics: { asked: ofApi('Count', 'SampleCount'), failed: ofApi('5xx', 'Sum') },
-      label: 'answers 5xx, per cent',
+      label: '5xx responses, per cent',
     }),
     requestLatency: ofApi('Latency', 'p99'),
     urlErrors: urls.size === 0 ? undefined : sumOf(ofUrls('Url5xxCount', URL_PERIOD), 'answers 5xx', URL_PERIOD),

@@ -151,7 +151,7 @@ export const webhookSecretName = (stage: Stage): string => `payments/${stage}/we
 const LOG_DAYS: readonly number[] = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288, 3_653,
 ];
-const LOG_DAYS_WANTED = `one of CloudWatch's periods is wanted: ${LOG_DAYS.join(', ')}`;
+const LOG_DAYS_WANTED = `must be one of CloudWatch's periods: ${LOG_DAYS.join(', ')}`;
 const MOST_RESERVED = 10_000;
 /** The least maximum concurrency of a queue consumer. */
 const LEAST_WORKERS = 2;
@@ -162,12 +162,10 @@ const isHostName = (value: string): boolean => z.hostname().safeParse(value).suc
 
 export const deploymentFields = {
   STAGE: neverEmpty(choiceSetting(['dev', 'staging', 'prod'], 'dev')),
-  ALARM_EMAIL: checked(
-    textSetting(),
-    (value) => value === '' || isEmail(value),
-    'an e-mail address is wanted',
-  ).describe('where alarms are mailed to; empty: no recipient, until one subscribes to the topic'),
-  CUSTOM_DOMAIN: checked(textSetting(), (value) => value === '' || isHostName(value), 'a host name is wanted').describe(
+  ALARM_EMAIL: checked(textSetting(), (value) => value === '' || isEmail(value), 'must be an e-mail address').describe(
+    'the address that gets alarms by e-mail; empty: no recipient until an address subscribes to the topic',
+  ),
+  CUSTOM_DOMAIN: checked(textSetting(), (value) => value === '' || isHostName(value), 'must be a host name').describe(
     'host name of the API; the output DomainTarget is its CNAME',
   ),
   BASE_PATH: prefix,
@@ -177,22 +175,22 @@ export const deploymentFields = {
     LOG_DAYS_WANTED,
   ).describe('days that logs are kept, one of the periods of CloudWatch Logs; PCI DSS requires 12 months: 365'),
   FUNCTION_URLS: onOrOff('on').describe(
-    'off: providers reach the webhook routes of the API only, the functions have no URLs of their own',
+    'off: the functions have no URLs of their own, so providers reach only the webhook routes of the API',
   ),
   DEPLOY: choiceSetting(['all-at-once', 'canary'], 'all-at-once').describe(
-    'canary: a new version of the payment path takes a tenth of the requests for five minutes; an alarm takes it back',
+    'canary: a new version of the payment path gets a tenth of the requests for five minutes; an alarm rolls it back',
   ),
   BULKHEADS: onOrOff('off').describe(
-    "on: reserves concurrency as the next three settings say; needs an account's limit of 700 or more",
+    'on: reserves concurrency as the next three settings say; needs an account limit of 700 or more',
   ),
   BULKHEAD_WEBHOOKS: integerSetting(20, 1, MOST_RESERVED).describe(
-    'instances reserved for each of the three functions that take provider events',
+    'instances reserved for each of the three functions that receive provider events',
   ),
   BULKHEAD_PAYMENTS: integerSetting(50, 1, MOST_RESERVED).describe(
     'instances reserved for each of the four functions of the payment path',
   ),
   BULKHEAD_WORKERS: integerSetting(100, LEAST_WORKERS, MOST_RESERVED).describe(
-    'the most instances of a queue consumer, which are reserved for it; each has a lower maximum of its own',
+    'maximum instances of each queue consumer, which are reserved for it; a lower maximum of the consumer itself still applies',
   ),
 };
 
@@ -204,7 +202,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
   const service = parseService(checkedHere(env), mistakes);
   const webhookVariables = valuesOf(env, Object.keys(env).filter(isTargetVariable));
   if (Buffer.byteLength(JSON.stringify(webhookVariables)) > SECRET_BYTES) {
-    mistakes.push('WEBHOOK_<n>_…: all of them must fit one secret of 64 KB');
+    mistakes.push('WEBHOOK_<n>_…: together they must fit in one secret of 64 KB');
   }
   if (!deployment || !service || mistakes.length > 0) throw new SettingsError([...new Set(mistakes)]);
   const basePath = deployment.CUSTOM_DOMAIN === '' ? '' : deployment.BASE_PATH;

@@ -52,7 +52,7 @@ const adminRefusal = (error: DomainError): DomainError =>
   error.code === 'INSUFFICIENT_PERMISSIONS'
     ? error
     : new DomainError('INSUFFICIENT_PERMISSIONS', {
-        message: "Platform admins may not take this action on another's record",
+        message: "Platform admins cannot do this to another owner's record",
       });
 
 /** True if the caller may read the user's records. Users may read their own, platform admins everyone's. */

@@ -74,7 +74,7 @@ export const identityClient = (options: IdentityOptions) => {
         signal: AbortSignal.timeout(options.timeoutMs),
       });
       if (NOT_KNOWN.has(response.status)) return undefined;
-      if (!response.ok) throw new Error(`identity service answered ${response.status}`);
+      if (!response.ok) throw new Error(`the identity service returned status ${response.status}`);
       return schema.parse(await response.json());
     } catch (error) {
       throw unavailable(error);

@@ -65,7 +65,9 @@ const belongsTo = (owner: MethodOwner): Clause => {
  */
 export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organizationId: string | undefined): void => {
   if (record.organizationId === undefined || record.organizationId === organizationId) return;
-  throw new DomainError('ORGANIZATION_ACCESS_DENIED', { message: 'It belongs to another organization' });
+  throw new DomainError('ORGANIZATION_ACCESS_DENIED', {
+    message: 'The customer or address belongs to another organization',
+  });
 };
 
 /**
@@ -86,7 +88,7 @@ export const requirePayersCustomer = (
   requireSameOwner(customer, organizationId);
   if (customer.organizationId === organizationId) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: "An organization's payment takes a customer of the organization",
+    message: "The customer must belong to the payment's organization",
   });
 };
 
@@ -94,6 +96,6 @@ export const requirePayersCustomer = (
 export const requireMayCharge = (owners: readonly MethodOwner[], method: Owned): void => {
   if (mayCharge(owners, method)) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'A payment method pays only for its owner: name another payment method',
+    message: 'The payment method belongs to another owner; use a payment method of the payer',
   });
 };

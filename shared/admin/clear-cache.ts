@@ -8,7 +8,7 @@ export const clearCacheBody = z
   .object({
     cache_type: boundedText(64).describe('`organization_membership`, `session` or `all`.'),
   })
-  .meta({ id: 'ClearCache', description: 'Which cache to empty.' });
+  .meta({ id: 'ClearCache', description: 'The cache that every instance empties.' });
 type ClearCacheBody = z.output<typeof clearCacheBody>;
 
 /** Empties a cache in every running instance, within seconds of its next request. */

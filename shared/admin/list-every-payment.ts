@@ -45,8 +45,8 @@ export const everyPaymentQuery = z
       .min(1)
       .optional()
       .meta({
-        description: `One of: our id, the provider's id, an e-mail address, a reference code, the last four digits of a card. The whole value, in any
-          case.`,
+        description: `A whole value, in any case: our id, the provider's id, an e-mail address, a reference code, or the last four digits of a
+          card.`,
         examples: ['4242'],
       }),
     status: paymentStatusList.meta({
@@ -59,13 +59,17 @@ export const everyPaymentQuery = z
       .transform((code) => code.toUpperCase())
       .optional()
       .describe('Only payments in this currency, an ISO 4217 code in any case.'),
-    min_cents: amountParameter.optional().describe('Only totals of at least this, in minor units.'),
-    max_cents: amountParameter.optional().describe('Only totals of at most this, in minor units.'),
+    min_cents: amountParameter
+      .optional()
+      .describe('Only payments with a total of at least this amount, in minor units.'),
+    max_cents: amountParameter
+      .optional()
+      .describe('Only payments with a total of at most this amount, in minor units.'),
     from: moment(false).describe('The earliest time of creation: a time, or a day in UTC (its first moment).'),
     to: moment(true).describe('The latest time of creation: a time, or a day in UTC (its last moment).'),
     user_id: idParameter.describe('Only payments of this user.'),
     organization_id: idParameter.describe('Only payments of this organization.'),
-    refund_status: z.enum(REFUND_EXTENTS).optional().describe('Only payments of which this much has been refunded.'),
+    refund_status: z.enum(REFUND_EXTENTS).optional().describe('Only payments with this refund status.'),
     disputed: booleanParameter.describe('True: only payments with an open dispute; false: only those without.'),
     limit: wholeNumberParameter(1, MAX_PER_PAGE)
       .default(PER_PAGE)

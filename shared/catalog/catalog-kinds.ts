@@ -50,7 +50,7 @@ const productBody = z
   })
   .refine((body) => cents.safeParse(body.subtotal_cents).success, {
     path: ['subtotal_cents'],
-    message: 'total_cents - tax_cents + discount_cents must be a price',
+    message: 'total_cents - tax_cents + discount_cents must be a valid amount',
     params: { rule: 'prices' },
   });
 

@@ -22,7 +22,7 @@ export const priceOf = (
   for (const [field, expected] of priceFields(prices)) {
     const sent = body[field];
     if (sent === undefined || sent === expected) continue;
-    const message = `The product's price is ${prices.totalCents}: its ${field} is ${expected}, not ${sent}`;
+    const message = `The product costs ${prices.totalCents}, so ${field} must be ${expected}, not ${sent}`;
     throw new DomainError('PRICING_MISMATCH', { message, details: { path: field, expected } });
   }
   if (body.currency && body.currency.toUpperCase() !== product.currency) {

@@ -44,7 +44,7 @@ export const shownActorSchema = actorSchema
     id: actorSchema.shape.id
       .optional()
       .describe(
-        "The user id, the `guest_id`, the provider slot, or the name of the service's worker. Absent where a payer sees that a platform admin acted.",
+        "The user id, the `guest_id`, the provider slot, or the name of the service's worker. Absent if a platform admin acted and a payer reads the record.",
       ),
   })
   .meta({ id: 'Actor', description: 'Who caused a change.' });

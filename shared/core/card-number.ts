@@ -138,9 +138,9 @@ export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTe
 };
 
 const TOKEN_MESSAGE =
-  "looks like a card number; send the token that the provider's library made of the card, or write a letter directly before the first digit of a token that only looks like one";
+  "looks like a card number; send the provider's token for the card. If this is a token, put a letter directly before its first digit";
 const TEXT_MESSAGE =
-  'holds what looks like a card number; if it is a reference, write a letter directly before its first digit, as in R1234';
+  'contains a number that looks like a card number; if it is a reference, put a letter directly before its first digit, as in R1234';
 
 const membersOf = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
   typeof value === 'object' && value !== null ? Object.entries(value) : [];

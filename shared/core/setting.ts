@@ -63,7 +63,7 @@ export const choiceSetting = <const O extends string, const F extends O | ''>(
     fallback,
     values: options.join(', '),
     problem: (given) =>
-      optionOf(given) === undefined ? `${options.slice(0, -1).join(', ')} or ${options.at(-1)} is wanted` : undefined,
+      optionOf(given) === undefined ? `must be ${options.slice(0, -1).join(', ')} or ${options.at(-1)}` : undefined,
     value: (given) => optionOf(given) ?? fallback,
   });
 };

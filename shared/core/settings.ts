@@ -28,7 +28,7 @@ const days = (fallback: readonly number[]): Setting<readonly number[]> =>
   checked(
     mapped(listSetting(fallback.join(',')), (parts) => parts.map(Number)),
     (each) => each.every((day, at) => Number.isInteger(day) && day > (each[at - 1] ?? 0) && day <= MAX_DAYS),
-    `must be whole days from 1 to ${MAX_DAYS} that ascend`,
+    `must be whole days from 1 to ${MAX_DAYS}, in ascending order`,
   );
 /** Prefix of every route, without a trailing slash. */
 export const prefix = mapped(
@@ -71,10 +71,10 @@ export const slotFields = {
     'Stripe: the publishable key, shown to browsers by GET /config',
   ),
   WEBHOOK_SECRET: textSetting().describe(
-    'Stripe: the signing secret of the webhook endpoint; several by commas are all accepted, for several endpoints or a change of the secret',
+    'Stripe: the signing secret of the webhook endpoint; separate several secrets by commas, for several endpoints or a rotation',
   ),
-  CLIENT_ID: textSetting().describe('PayPal: the app'),
-  CLIENT_SECRET: textSetting().describe('PayPal: its secret'),
+  CLIENT_ID: textSetting().describe('PayPal: the client id of the app'),
+  CLIENT_SECRET: textSetting().describe('PayPal: the client secret of the app'),
   WEBHOOK_ID: textSetting().describe('PayPal: the id of the registered webhook'),
   ACCESS_TOKEN: textSetting().describe('Square: the access token'),
   APPLICATION_ID: publicSetting(
@@ -83,17 +83,17 @@ export const slotFields = {
   ).describe('Square: the application id, shown to browsers by GET /config'),
   LOCATION_ID: textSetting().describe('Square: the id of the location'),
   SIGNATURE_KEY: textSetting().describe(
-    'Square: the signature key of the webhook subscription; several by commas are all accepted, for several subscriptions',
+    'Square: the signature key of the webhook subscription; separate the keys of several subscriptions by commas',
   ),
-  NOTIFICATION_URL: listSetting().describe('Square: the registered notification URLs, exactly as registered'),
-  MERCHANT_ID: textSetting().describe('Braintree: the merchant'),
+  NOTIFICATION_URL: listSetting().describe('Square: the notification URLs, exactly as registered at Square'),
+  MERCHANT_ID: textSetting().describe('Braintree: the merchant id'),
   PUBLIC_KEY: textSetting().describe('Braintree: the public key'),
   PRIVATE_KEY: textSetting().describe('Braintree: the private key'),
   BACKGROUND_RATE: integerSetting(95, 0, MOST_CALLS).describe(
-    'calls per second that renewals and other due work make to the provider at most; leave the rest of what the provider allows to the requests of payers, which this never holds back; 0: no limit',
+    "maximum calls per second that renewals and other due work make to the provider; leave the rest of the provider's limit for the requests of payers, which this setting never delays; 0: no limit",
   ),
   BACKGROUND_BURST: integerSetting(95, 1, MOST_CALLS).describe(
-    'calls that due work may make at once after a pause, above BACKGROUND_RATE',
+    'calls that due work may make in one burst after a pause, above BACKGROUND_RATE',
   ),
   STATEMENT_DESCRIPTOR: descriptorSetting.describe(
     'the text on statements of this slot; empty: STATEMENT_DESCRIPTOR. Stripe: 5 to 22 characters, after the prefix of the account; PayPal: up to 22; Square: up to 20',
@@ -111,7 +111,7 @@ const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PR
 const edgeHeader = checked(
   checked(lowerCase(textSetting()), (name) => /^[a-z0-9-]*$/.test(name), 'must be the name of a header'),
   (name) => name !== 'x-forwarded-for',
-  'must not be x-forwarded-for: callers write the addresses in it',
+  'must not be x-forwarded-for, because callers can write any address in it',
 );
 const edgeSecrets = checked(
   lowerCase(listSetting()),
@@ -121,7 +121,7 @@ const edgeSecrets = checked(
 
 export const serviceFields = {
   STAGE: neverEmpty(choiceSetting(['local', 'dev', 'staging', 'prod'], 'local')).describe(
-    'the installation (deployed: dev by default); prod refuses settings that are for tests',
+    'the stage (deployed default: dev); prod refuses settings that only tests may use',
   ),
   PUBLIC_BASE_URL: urlSetting().describe(
     "the service's public root URL, with its prefix; empty when deployed: the URL of the custom domain or of the API",
@@ -129,74 +129,80 @@ export const serviceFields = {
   BASE_PATH: prefix.describe('prefix of every route, such as /pay; deployed, it applies under the custom domain only'),
   CONSOLE: choiceSetting(['on', 'off'], '').describe('the console at /console: on or off; empty: on, except in prod'),
   CONSOLE_SIGN_IN_URL: urlSetting().describe(
-    'where the console sends users to sign in, with `return_to` in the query; that page sends them back to the unchanged `return_to`, which holds a random `state`, with `#session_id=`; empty: users enter a session ID or token',
+    'the sign-in page to which the console sends users, with `return_to` in the query; the page must send users back to the unchanged `return_to`, which contains a random `state`, with `#session_id=` added; empty: users enter a session ID or token',
   ),
   ALLOWED_ORIGINS: listSetting().describe('origins from which browsers may call'),
   IDENTITY_URL: urlSetting().describe(
-    'the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup',
+    'base URL of the identity service, which serves GET /sessions/{id}, GET /users?email= and POST /users/lookup',
   ),
-  IDENTITY_JWKS_URI: urlSetting().describe('keys of bearer tokens (JWT); empty: no bearer token is accepted'),
+  IDENTITY_JWKS_URI: urlSetting().describe(
+    'URL of the keys that verify bearer tokens (JWT); empty: no bearer token is accepted',
+  ),
   IDENTITY_ISSUER: textSetting().describe('the required issuer of bearer tokens; prod requires one'),
   IDENTITY_AUDIENCE: textSetting().describe(
-    'the required audience of bearer tokens; empty: no check of the audience; prod requires one',
+    'the required audience of bearer tokens; empty: the audience is not checked; prod requires one',
   ),
   IDENTITY_TIMEOUT_MS: integerSetting(2_000, 100, LONGEST_IDENTITY_CALL_MS).describe(
-    'time-out of a call to the identity service; longer calls are answered 503',
+    'time-out of a call to the identity service; after it the request fails with 503',
   ),
-  ADMIN_USER_IDS: listSetting().describe('platform admins, besides users whose session says so'),
+  ADMIN_USER_IDS: listSetting().describe(
+    'user ids of platform admins, in addition to users whose session marks them as platform admins',
+  ),
   PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS).describe(
-    'time-out of a call to a provider; at least 5 s below the time-out of every function that calls one',
+    'time-out of a call to a provider; at least 5 s below the time-out of every function that calls a provider',
   ),
   TRUSTED_EDGE_HEADER: edgeHeader.describe(
-    "header with the client's address from a proxy before the API, such as cloudfront-viewer-address; believed only beside the header x-trusted-edge-secret",
+    "header with the client's address from a proxy before the API, such as cloudfront-viewer-address; trusted only together with the header x-trusted-edge-secret",
   ),
   TRUSTED_EDGE_SECRET_SHA256: edgeSecrets.describe(
-    'SHA-256, in hex, of the secret that the proxy sends in x-trusted-edge-secret; several are accepted, so that the secret can be replaced',
+    'SHA-256, in hex, of the secret that the proxy sends in x-trusted-edge-secret; several hashes are accepted, so the secret can be rotated',
   ),
   STATEMENT_DESCRIPTOR: descriptorSetting.describe(
     "the text on payers' statements, at most 22 characters by each provider's rules; empty: the text of the account",
   ),
   GUEST_TOKEN_SECRET: listSetting().describe(
-    'signs guest tokens; the first one signs, all are accepted, so that the secret can be replaced; empty: no guest tokens',
+    'secrets of guest tokens; the first secret signs and all are accepted, so the secret can be rotated; empty: no guest tokens',
   ),
   GUEST_TOKEN_SECRET_ARN: textSetting(),
   GUEST_TOKEN_TTL_SECONDS: integerSetting(604_800, 60, 31_536_000).describe('lifetime of a guest token'),
   GUEST_CONTINUE_SECONDS: integerSetting(3_600, 0, 604_800).describe(
-    'how long after its creation a customer, payment method or address lets its guest go on without the token, by its id and the same e-mail; 0 turns this off, as GUEST_EMAIL_LIST=full does',
+    'seconds after the creation of a customer, payment method or address during which its guest may continue without the token, with the id of that record and the same e-mail address; 0 turns this off, as GUEST_EMAIL_LIST=full does',
   ),
   GUEST_EMAIL_LIST: choiceSetting(['minimal', 'full', 'token'], 'minimal').describe(
-    'what lists by guest e-mail show: few fields, all fields, or nothing without a token',
+    'fields that lists by guest e-mail show: few (minimal), all (full), or none without a token (token)',
   ),
   ALLOW_RAW_CARDS: choiceSetting(['true', 'false'], '').describe(
     'accepts raw card fields for payment methods; never in prod; empty: true with STAGE=local, else false',
   ),
   CARD_NUMBERS: choiceSetting(['refuse', 'allow'], 'refuse').describe(
-    'what happens to a text or metadata that holds a card number; a field that takes a token refuses one in any case',
+    'whether to refuse a text or metadata that contains a card number; a field for a token always refuses a card number',
   ),
   ALLOW_QUERY_SESSION: booleanSetting(true).describe('accepts the credential session_id in the query'),
   RATE_LIMITS: choiceSetting(['on', 'off'], '').describe(
     'limits the requests of each caller; off for load and matrix tests, never in prod; empty: off with STAGE=local, else on',
   ),
   DUNNING_DAYS: days([1, 3, 7, 14]).describe(
-    'days after the first failure of a renewal on which the charge is retried, ascending; only of subscriptions that the service bills: Stripe has retry settings of its own',
+    'days after the first failure of a renewal on which the charge is retried, ascending; only for subscriptions that the service bills, because Stripe has its own retry settings',
   ),
   DUNNING_FINAL_ACTION: choiceSetting(['cancel', 'pause'], 'cancel').describe(
-    'what happens to a subscription after the last retry; only if the service bills it',
+    'action on a subscription after the last retry; only if the service bills the subscription',
   ),
   RUN_DUE_CONCURRENCY: integerSetting(60, 2, 1_000).describe(
-    'how many renewals and other due work run at once; 60 make 100 calls per second to a provider that answers within half a second',
+    'maximum number of renewals and other due work that run at the same time; 60 make 100 calls per second to a provider that responds within half a second',
   ),
   CUSTOMER_DELETE_HISTORY: booleanSetting(false).describe(
     'deleting a customer deletes its payments and subscriptions too',
   ),
   EXTERNAL_WEBHOOK_MAX_RETRIES: integerSetting(3, 0, 999).describe('retries after the first attempt'),
   EXTERNAL_WEBHOOK_RETRY_DELAY: integerSetting(5_000, 0, 43_000_000).describe(
-    'milliseconds before the first retry, doubled for each further one, rounded up to whole seconds; at most 12 h',
+    'milliseconds before the first retry, doubled for each further retry, rounded up to whole seconds; at most 12 h',
   ),
   EXTERNAL_WEBHOOK_TIMEOUT: integerSetting(10_000, 100, 60_000).describe(
     'milliseconds for one POST, including name resolution and the response',
   ),
-  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: booleanSetting(false).describe('allows targets at http and at private addresses'),
+  EXTERNAL_WEBHOOK_ALLOW_PRIVATE: booleanSetting(false).describe(
+    'allows targets at http URLs and at private addresses',
+  ),
   WEBHOOKS_SECRET_ARN: textSetting(),
   TABLE_NAME: textSetting('payments'),
   EVENT_BUS_NAME: textSetting('payments'),
@@ -333,7 +339,7 @@ const retryMistakes = (settings: ServiceSettings): readonly string[] => {
   const { EXTERNAL_WEBHOOK_RETRY_DELAY: delayMs, EXTERNAL_WEBHOOK_MAX_RETRIES: retries } = settings;
   if (delayMs * 2 ** (retries - 1) <= LONGEST_DELAY_MS) return [];
   return [
-    'EXTERNAL_WEBHOOK_RETRY_DELAY: doubled at each of EXTERNAL_WEBHOOK_MAX_RETRIES it exceeds the 12 hours of SQS',
+    'EXTERNAL_WEBHOOK_RETRY_DELAY: the delay doubles with each of EXTERNAL_WEBHOOK_MAX_RETRIES and exceeds the 12 hours of SQS',
   ];
 };
 

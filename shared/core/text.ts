@@ -39,7 +39,7 @@ const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
     min: 5,
     max: 22,
     allowed: /^(?=.*[A-Za-z])[^<>\\'"*]*$/,
-    characters: 'a letter, and none of < > \\ \' " *',
+    characters: 'requires a letter, and none of < > \\ \' " *',
   },
   /** purchase_units[].soft_descriptor of Orders v2 */
   paypal: {
@@ -47,7 +47,7 @@ const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
     min: 1,
     max: 22,
     allowed: /^[A-Za-z0-9*. -]*$/,
-    characters: 'only letters, digits, spaces, and * . -',
+    characters: 'accepts only letters, digits, spaces, and * . -',
   },
   /** statement_description_identifier of CreatePayment */
   square: { provider: 'Square', min: 1, max: 20, allowed: /^/, characters: '' },
@@ -62,8 +62,8 @@ export const descriptorProblem = (provider: Provider, text: string): string | un
   const rule = provider === '' ? undefined : RULES[provider];
   if (text === '' || rule === undefined) return undefined;
   if (text.length < rule.min || text.length > rule.max) {
-    return `${rule.provider} takes ${rule.min} to ${rule.max} characters`;
+    return `${rule.provider} requires ${rule.min} to ${rule.max} characters`;
   }
-  if (!ASCII.test(text)) return `${rule.provider} takes only characters of ASCII`;
-  return rule.allowed.test(text) ? undefined : `${rule.provider} takes ${rule.characters}`;
+  if (!ASCII.test(text)) return `${rule.provider} accepts only ASCII characters`;
+  return rule.allowed.test(text) ? undefined : `${rule.provider} ${rule.characters}`;
 };

@@ -66,15 +66,15 @@ export const createAddressBody = z
       description: 'The ISO 3166-1 alpha-2 code of the country, in any case.',
       examples: ['DE'],
     }),
-    is_partial: z.boolean().default(false).describe('True for an address of which only the country is required.'),
+    is_partial: z.boolean().default(false).describe('True for an address that requires only the country.'),
     is_business: z
       .boolean()
       .default(false)
-      .describe('True for a business address, of which country and business name are required.'),
+      .describe('True for a business address, which requires country and business name.'),
     type: z.enum(ADDRESS_TYPES).default('billing').describe('What the address is for; `billing` if absent.'),
     is_default: z.boolean().default(false).describe('True makes the address the default of its owner and type.'),
     organization_id: organizationField.describe(
-      "The organization that owns the address; the session's organization if absent. Null or an empty text makes it personal.",
+      "The organization that owns the address; the session's organization if absent. Null or an empty string makes the address personal.",
     ),
     guest_data: guestDataField,
   })
@@ -89,7 +89,7 @@ export const createAddressBody = z
   )
   .meta({
     id: 'CreateAddress',
-    description: 'A full, a partial or a business address; what is required depends on which.',
+    description: 'A full, partial or business address. The required fields depend on the kind of address.',
   });
 export type CreateAddressBody = z.output<typeof createAddressBody>;
 
@@ -97,13 +97,13 @@ export const updateAddressBody = z
   .object({
     ...fields,
     country: country.optional().meta({ description: 'The new country, an ISO 3166-1 alpha-2 code.', examples: ['DE'] }),
-    is_partial: z.boolean().optional().describe('False asks for the fields of a full address.'),
-    is_business: z.boolean().optional().describe('True asks for a business name.'),
-    type: z.enum(ADDRESS_TYPES).optional().describe('What the address is for from now on.'),
+    is_partial: z.boolean().optional().describe('False requires the fields of a full address.'),
+    is_business: z.boolean().optional().describe('True requires a business name.'),
+    type: z.enum(ADDRESS_TYPES).optional().describe('The new purpose of the address.'),
     is_default: z
       .boolean()
       .optional()
-      .describe('True makes the address the default of its owner and type; false takes the mark away.'),
+      .describe('True makes the address the default of its owner and type; false unsets the default.'),
   })
   .meta({
     id: 'UpdateAddress',
@@ -117,7 +117,9 @@ export const listAddressesQuery = z.object({
   organization_id: organizationParameter.describe(
     "The organization whose addresses to list; the session's organization if absent. Empty lists personal addresses.",
   ),
-  project_id: boundedText(64).optional().describe('Not supported: addresses have no project, and the answer is 400.'),
+  project_id: boundedText(64)
+    .optional()
+    .describe('Not supported, because addresses have no project. A request with this parameter gets 400.'),
   completeness: z
     .enum(['full', 'partial', 'any'])
     .default('any')
@@ -128,7 +130,7 @@ export type ListAddressesQuery = z.output<typeof listAddressesQuery>;
 export const billingAddressBody = z
   .object({
     billing_address_id: idSchema.nullable().meta({
-      description: 'The address to link; null unlinks the present one.',
+      description: 'The address to link; null unlinks the current address.',
       examples: ['addr_12e568398996437436c0325d'],
     }),
   })

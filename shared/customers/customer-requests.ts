@@ -17,14 +17,18 @@ const name = boundedText(200).nullish();
 
 const contact = {
   name: name.meta({
-    description: 'The full name as the provider gets it. As long as none is given, it is first and last name together.',
+    description: 'The full name, as the provider gets it. Until a name is set, it is the first and last name together.',
     examples: ['Ada Lovelace'],
   }),
-  first_name: name.describe('The given name; kept here only, as a part of the name if none is given.'),
-  last_name: name.describe('The family name; kept here only, as a part of the name if none is given.'),
+  first_name: name.describe(
+    'The given name. It is stored only here, and is part of the full name until `name` is set.',
+  ),
+  last_name: name.describe(
+    'The family name. It is stored only here, and is part of the full name until `name` is set.',
+  ),
   phone: boundedText(32)
     .nullish()
-    .describe('The phone number in any notation. A provider that takes no such number gets none.'),
+    .describe('The phone number in any notation. It is not sent to a provider that does not accept it.'),
   metadata: metadataField,
 };
 
@@ -40,7 +44,7 @@ export const createCustomerBody = z
       examples: ['ada@example.com'],
     }),
     organization_id: organizationField.describe(
-      "The organization that owns the customer; the session's organization if absent. Null or an empty text makes it personal.",
+      "The organization that owns the customer; the session's organization if absent. Null or an empty string makes the customer personal.",
     ),
     project_id: optionalId.describe('The project to file the customer under. The caller needs edit permission on it.'),
     guest_data: guestDataField,

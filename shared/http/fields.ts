@@ -126,7 +126,7 @@ const isStorable = (value: unknown): boolean => {
 export const metadataSchema = boundedObject(
   { keys: METADATA_KEYS, bytes: METADATA_BYTES },
   z.record(boundedText(40).min(1), metadataValue).refine(isStorable, {
-    message: `must hold no number beyond ${Number.MAX_SAFE_INTEGER} or nearer to 0 than 1e-130, and no name "constructor"`,
+    message: `must not contain a number beyond ${Number.MAX_SAFE_INTEGER} or closer to 0 than 1e-130, or a key named "constructor"`,
     params: { rule: 'storable' },
   }),
 );
@@ -201,7 +201,7 @@ export const nextActionSchema = z
       ),
     url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from platform admins."),
   })
-  .meta({ id: 'NextAction', description: 'What the payer must do before the provider goes on.' });
+  .meta({ id: 'NextAction', description: 'The step that the payer must complete before the provider continues.' });
 
 /** The guest token in the response to a guest's create request. */
 export const guestTokenView = {
@@ -211,7 +211,7 @@ export const guestTokenView = {
     .describe("For a guest: the token that opens this guest's records later. Keep it like a password."),
   guest_token_expires_at: timestamp
     .optional()
-    .describe('Until when the token holds; 7 days from now unless the operator sets another lifetime.'),
+    .describe('When the token expires; 7 days from now unless the operator sets another lifetime.'),
 };
 
 export const LONGEST_GUEST_TOKEN = 2_048;
@@ -219,7 +219,7 @@ export const LONGEST_GUEST_TOKEN = 2_048;
 /** The guest token as a query parameter, for routes whose API document names it. */
 export const tokenParameter = boundedText(LONGEST_GUEST_TOKEN)
   .optional()
-  .describe('A guest token, in place of the header `X-Guest-Token`. Prefer the header: addresses end up in logs.');
+  .describe('A guest token, in place of the header `X-Guest-Token`. Prefer the header, because URLs end up in logs.');
 
 /** True if the body, valid or not, has a value for one of the fields. */
 export const hasAnyField = (body: unknown, ...fields: readonly string[]): boolean =>

@@ -36,12 +36,12 @@ export const isWithinReach = ({ page, limit }: { readonly page: number; readonly
   !((page - 1) * limit > MAX_OFFSET);
 export const outOfReach = {
   path: ['page'],
-  message: `must not lead beyond ${MAX_OFFSET} entries`,
+  message: `must stay within the first ${MAX_OFFSET} entries`,
   params: { rule: 'too_big' },
 };
 
 export const offsetQuery = {
-  limit: cappedLimit.describe('How many records a page holds, at least 1; 100 if absent, and for every number above.'),
+  limit: cappedLimit.describe('How many records a page holds, at least 1; 100 if absent or greater.'),
   offset: wholeNumber
     .pipe(z.int().max(MAX_OFFSET))
     .default(0)

@@ -55,15 +55,15 @@ const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment method
 - **Ids** are a prefix and 24 characters: \`pay_…\`, \`ref_…\`, \`cust_…\`. Treat them as opaque text.
 - **Providers** have slots: \`provider_a\` (the default), \`provider_b\`, \`provider_c\` and \`provider_d\`. The operator decides which
   provider is behind a slot; \`GET /config\` says which.
-- **Answers** are the bare data, or an envelope \`{success, data, meta?, message?}\`; each route shows its form, and the header
-  \`X-Response-Form\` chooses the other one.
-- **Errors** all have one form. Decide by \`code\`, and quote \`request_id\` to support.
-- **Repeats** are safe: send an \`Idempotency-Key\` with every POST that has this header, and repeat a request whose answer was lost with the
+- **Responses** are the bare data, or an envelope \`{success, data, meta?, message?}\`; each route shows its form, and the header
+  \`X-Response-Form\` chooses the other form.
+- **Errors** all have one form. Base decisions on \`code\`, and quote \`request_id\` to support.
+- **Retries** are safe: send an \`Idempotency-Key\` with every POST that has this header, and retry a request whose response was lost with the
   same key. Every other method is idempotent by itself.
 - **Absent fields**: in an optional field of a body, null and \`""\` count as absent, and so does an empty query value. On PUT and PATCH,
-  null clears a field whose schema takes null. \`organization_id\` differs: null or empty means personal. Enum values of
-  the query are read in any case.
-- **Unknown fields** of a body are ignored. New optional fields may appear in answers at any time.`;
+  null clears a field whose schema accepts null. \`organization_id\` differs: null or empty means personal. Enum values of
+  the query may be in upper or lower case.
+- **Unknown fields** of a body are ignored. New optional fields may appear in responses at any time.`;
 
 const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {
   const paths: Record<string, Record<string, ReturnType<typeof operationOf>>> = {};

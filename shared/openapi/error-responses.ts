@@ -35,29 +35,31 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     }),
   },
   REFUND_EXCEEDS_PAYMENT: {
-    when: 'The amount is more than what is left to refund; `details.refundable_cents` says how much is left.',
+    when: 'The amount exceeds what can still be refunded; `details.refundable_cents` says how much is left.',
     example: because('REFUND_EXCEEDS_PAYMENT', undefined, { payment_id: PAYMENT, refundable_cents: 1500 }),
   },
   AMOUNT_TOO_SMALL: {
-    when: 'The total is 0, or less than the smallest amount that the provider charges in this currency.',
+    when: "The total is 0, or below the provider's minimum charge in this currency.",
     example: because('AMOUNT_TOO_SMALL', 'The total must be at least 1, not 0'),
   },
   UNSUPPORTED_CURRENCY: {
-    when: 'The currency is not an ISO 4217 code, or the provider does not take it.',
+    when: 'The currency is not an ISO 4217 code, or the provider does not accept it.',
     example: because('UNSUPPORTED_CURRENCY', 'currency must be an ISO 4217 code such as USD', [
       { path: 'currency', rule: 'iso_4217', message: 'must be an ISO 4217 code such as USD' },
     ]),
   },
   UNSUPPORTED_PROVIDER: {
-    when: 'The provider is switched off in this installation, or does not do what the request asks for.',
-    example: because('UNSUPPORTED_PROVIDER', 'provider_d does not take payments here', { provider_id: 'provider_d' }),
+    when: 'The provider is switched off in this installation, or does not support the request.',
+    example: because('UNSUPPORTED_PROVIDER', 'provider_d does not support payments here', {
+      provider_id: 'provider_d',
+    }),
   },
   UNSUPPORTED_FILTER: {
-    when: 'This list does not know the filter or order, or would have to read too many records for it. `error` says what to change.',
+    when: 'This list does not support the filter or order, or would have to read too many records for it. `error` says what to change.',
     example: because('UNSUPPORTED_FILTER', 'cursor goes with orderBy=created_at; use page'),
   },
   PROVIDER_MISMATCH: {
-    when: 'A record that the request names belongs to another provider than the request.',
+    when: 'The request names a record of another provider.',
     example: because('PROVIDER_MISMATCH', 'customer_id belongs to provider_b, not provider_a', {
       path: 'customer_id',
       expected: 'provider_a',
@@ -73,14 +75,14 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   },
   ALREADY_MEMBER: { when: 'The user already has a role in the organization; change the role instead.' },
   INVALID_ROLE: {
-    when: 'The role does not exist or cannot be given: the role of owner is never given.',
+    when: 'The role does not exist, or it is `owner`, which cannot be assigned.',
     example: because('INVALID_ROLE', undefined, { role: 'owner', roles: ['admin', 'billing', 'member'] }),
   },
   OWNER_IMMUTABLE: { when: 'The request would change the role of the owner or remove the owner.' },
   CANNOT_CHANGE_SELF: {
-    when: "The request would change the caller's own role or remove the caller; to go, leave the organization.",
+    when: 'Members cannot change their own role or remove themselves. To end your membership, leave the organization.',
   },
-  OWNER_CANNOT_LEAVE: { when: 'The owner asks to leave; the owner can only delete the organization.' },
+  OWNER_CANNOT_LEAVE: { when: 'The owner cannot leave. Delete the organization instead.' },
   UNKNOWN_EVENT: {
     when: 'No event has this name.',
     example: because('UNKNOWN_EVENT', undefined, { event: 'payment.paid' }),
@@ -94,21 +96,23 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   },
   AUTHENTICATION_REQUIRED: { when: 'The request has no credential, and the route needs one.' },
   SESSION_INVALID: {
-    when: 'The session, bearer token or guest token does not exist, is forged, or is an expired guest token.',
+    when: 'The session, bearer token or guest token does not exist or is forged, or the guest token has expired.',
   },
   SESSION_EXPIRED: { when: 'The session or bearer token was valid and has expired; sign in again.' },
   GUEST_NOT_ALLOWED: { when: 'The request has only `guest_data` or a guest token, and the route does not accept it.' },
-  INVALID_WEBHOOK_SIGNATURE: { when: 'The signature of the event does not fit its body. The event is not processed.' },
+  INVALID_WEBHOOK_SIGNATURE: {
+    when: 'The signature of the event does not match its body. The event is not processed.',
+  },
   PAYMENT_DECLINED: {
-    when: `The provider or the payer's bank declined to charge; \`details.decline_code\` says why. Ask the payer for another
-      payment method, or to authenticate after \`authentication_required\`.`,
+    when: `The provider or the payer's bank declined the charge; \`details.decline_code\` says why. Ask the payer for another
+      payment method, or to authenticate if the code is \`authentication_required\`.`,
     example: because('PAYMENT_DECLINED', undefined, { decline_code: 'insufficient_funds' }),
   },
   INSUFFICIENT_PERMISSIONS: {
     when: "The caller's role in the organization does not allow the action, or the record may not be used for it.",
     example: because('INSUFFICIENT_PERMISSIONS', undefined, { role: 'member', permission: 'canManagePayments' }),
   },
-  ORGANIZATION_ACCESS_DENIED: { when: 'The record belongs to an organization of which the caller is no member.' },
+  ORGANIZATION_ACCESS_DENIED: { when: 'The record belongs to an organization, and the caller is not a member of it.' },
   ADMIN_REQUIRED: { when: 'The route is for platform admins only.' },
   RAW_CARD_DISABLED: {
     when: 'The installation or the provider does not accept card numbers; send a token of the provider instead.',
@@ -133,21 +137,21 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('PAYMENT_NOT_UPDATABLE', undefined, { status: 'succeeded' }),
   },
   PAYMENT_DISPUTED: {
-    when: 'A dispute of the payment is open, so a refund could give the money back twice. `details` name the dispute. Send `despite_dispute: true` to refund all the same. The provider itself may refuse as well; `details` then name the refund, too.',
+    when: 'A dispute of the payment is open, so a refund could give the money back twice. `details` names the dispute. Send `despite_dispute: true` to refund anyway. The provider may still refuse; `details` then also names the refund.',
     example: because('PAYMENT_DISPUTED', undefined, {
       dispute_id: 'dsp_0123456789abcdef01234567',
       status: 'needs_response',
     }),
   },
   PAYMENT_IN_PROGRESS: {
-    when: 'An attempt to charge or an update is under way. Wait for the event of the outcome, or read the record again later (after `Retry-After`, where the answer has it).',
+    when: 'A charge or an update is under way. Wait for the event with the outcome, or read the record again later (after `Retry-After`, if the response has this header).',
   },
-  SUBSCRIPTION_NOT_CANCELED: { when: 'The subscription has no cancellation to take back.' },
+  SUBSCRIPTION_NOT_CANCELED: { when: 'The subscription is not canceled, and no cancellation is scheduled.' },
   PAYMENT_METHOD_IN_USE: {
-    when: 'Live subscriptions charge this payment method, and no other one can replace it. Give them another method first.',
+    when: 'Live subscriptions charge this payment method, and no other method can replace it. Set another method on these subscriptions first.',
     example: because('PAYMENT_METHOD_IN_USE', undefined, { subscription_ids: ['subs_0123456789abcdef01234567'] }),
   },
-  VERSION_CONFLICT: { when: 'Another request changed the record at the same time. Send the request again.' },
+  VERSION_CONFLICT: { when: 'Another request changed the record at the same time. Retry the request.' },
   IDEMPOTENCY_IN_PROGRESS: {
     when: 'The first request with this `Idempotency-Key` is still running. Send the request again after `Retry-After`.',
   },
@@ -156,27 +160,27 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'The body is larger than 256 KB.',
     example: because('PAYLOAD_TOO_LARGE', undefined, { limit_bytes: 262144 }),
   },
-  UNSUPPORTED_MEDIA_TYPE: { when: '`Content-Type` names another type than JSON.' },
+  UNSUPPORTED_MEDIA_TYPE: { when: 'The `Content-Type` is not JSON.' },
   IDEMPOTENCY_KEY_REUSED: {
-    when: 'The same `Idempotency-Key` came with another body, or with a session of another organization, within 24 hours. Use a new key for a new request.',
+    when: 'The same `Idempotency-Key` was sent with another body, or with a session of another organization, within 24 hours. Use a new key for a new request.',
   },
   RATE_LIMITED: { when: 'Too many requests in the current window. Send the request again after `Retry-After`.' },
   INTERNAL_ERROR: {
     when: 'A fault of the service. Quote `request_id` to support; a POST with the same `Idempotency-Key` is safe to repeat.',
   },
   PROVIDER_ERROR: {
-    when: "The provider answered with an error, or with something that contradicts the record. `details` names the record or the provider's code.",
+    when: "The provider returned an error, or a response that contradicts the record. `details` names the record or the provider's code.",
     example: because('PROVIDER_ERROR', undefined, { payment_id: PAYMENT }),
   },
   PROVIDER_UNAVAILABLE: {
-    when: 'The provider cannot be reached now. Send the request again, a POST with the same `Idempotency-Key`.',
+    when: 'The provider cannot be reached now. Retry the request; for a POST, use the same `Idempotency-Key`.',
   },
   IDENTITY_UNAVAILABLE: {
-    when: 'The identity service did not answer, so the credential could not be checked. The request is safe to repeat.',
+    when: 'The identity service did not respond, so the credential could not be checked. The request is safe to retry.',
   },
-  STORAGE_UNAVAILABLE: { when: 'The event could not be stored; the provider sends it again.' },
+  STORAGE_UNAVAILABLE: { when: 'The event could not be stored; the provider will send it again.' },
   PROVIDER_TIMEOUT: {
-    when: 'The provider did not answer in time, so the outcome is open. The service finishes it in the background; a POST with the same `Idempotency-Key` returns the result.',
+    when: 'The provider did not respond in time, so the outcome is unknown. The service looks the outcome up in the background; a POST with the same `Idempotency-Key` returns the result.',
     example: because('PROVIDER_TIMEOUT', undefined, { payment_id: PAYMENT }),
   },
 };
@@ -203,10 +207,10 @@ export const errorExamples = () =>
 export const errorSchema = z
   .object({
     success: z.literal(false).describe('Always `false` in an error.'),
-    error: z.string().describe('The message for a developer, in English. It may change; do not compare it.'),
+    error: z.string().describe('A message for developers, in English. Its text may change, so do not compare it.'),
     code: z
       .enum(ERROR_CODES)
-      .meta({ id: 'ErrorCode', description: 'What went wrong, as a stable name. Decide by this field.' }),
+      .meta({ id: 'ErrorCode', description: 'A stable name for the error. Base decisions on this field.' }),
     details: z
       .unknown()
       .optional()
@@ -217,7 +221,7 @@ export const errorSchema = z
       .string()
       .describe('Names the request in the log of the service, like the header `X-Request-Id`. Quote it to support.'),
   })
-  .meta({ id: 'Error', description: 'The one form of every error.', examples: [bodyOf('RESOURCE_NOT_FOUND')] });
+  .meta({ id: 'Error', description: 'The form of every error.', examples: [bodyOf('RESOURCE_NOT_FOUND')] });
 
 /** Every route can return these codes, because X-API-Version is a header of every route. */
 const ALWAYS: readonly ErrorCode[] = ['VALIDATION_ERROR', 'INTERNAL_ERROR'];

@@ -44,7 +44,7 @@ const payment = {
   provider_payment_id: id
     .nullable()
     .describe(
-      'The provider gave it; `POST /payments/sync/{provider_payment_id}` takes it. Null while the provider has given none.',
+      'The id of the payment at the provider, as `POST /payments/sync/{provider_payment_id}` accepts it. Null until the provider has created the payment.',
     ),
   organization_id: organizationId,
   customer_id: id.nullable().describe('Names the customer that pays, `cust_…`; null for a payment without a customer.'),
@@ -60,44 +60,46 @@ const payment = {
 const refund = z
   .object({
     id: id.describe('Names the refund, `ref_…`; read it with `GET /refunds/{id}`.'),
-    amount: minorUnits.describe('What goes back with this refund, in the minor unit of `currency`.'),
+    amount: minorUnits.describe('The amount of the refund, in the minor unit of `currency`.'),
     reason: z.enum(REFUND_REASONS).nullable().describe('The reason that was given for the refund; null if none was.'),
     status: z
       .enum(['succeeded', 'failed', 'canceled'])
       .describe('`succeeded` in `payment.refunded`; `failed` or `canceled` in `payment.refund_failed`.'),
   })
-  .meta({ id: 'EventRefund', description: 'What was given back, or was not.' });
+  .meta({ id: 'EventRefund', description: 'A refund of the payment, with its outcome.' });
 
 const dispute = z
   .object({
     id: id.describe('Names the dispute, `dsp_…`.'),
-    amount: minorUnits.describe('What the payer asks back, in the minor unit of `currency`.'),
+    amount: minorUnits.describe('The disputed amount, in the minor unit of `currency`.'),
     reason: z
       .string()
       .nullable()
-      .describe("The provider's word in lower case, such as `fraudulent`; null if it gives none."),
+      .describe("The provider's reason in lower case, such as `fraudulent`; null if the provider gives no reason."),
     status: z
       .enum(DISPUTE_STATUSES)
       .describe('Open: `needs_response`, `under_review`. Closed: `won`, `lost`, `closed`.'),
-    evidence_due_by: time.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
+    evidence_due_by: time
+      .nullable()
+      .describe('The deadline for evidence at the provider; null if the provider sets no deadline.'),
   })
-  .meta({ id: 'EventDispute', description: 'What the payer asks back, and how far the dispute is.' });
+  .meta({ id: 'EventDispute', description: 'A dispute of the payment, with its amount and status.' });
 
 const subscription = {
   subscription_id: id.describe('Names the subscription, `subs_…`; read it with `GET /subscriptions/{id}`.'),
-  status: z.enum(SUBSCRIPTION_STATUSES).describe('The status that the subscription has after the change.'),
-  billing_status: z.enum(BILLING_STATUSES).describe('How its billing stands after the change.'),
+  status: z.enum(SUBSCRIPTION_STATUSES).describe('The status of the subscription after the change.'),
+  billing_status: z.enum(BILLING_STATUSES).describe('The status of the charges after the change.'),
   customer_id: id.describe('Names the customer that pays, `cust_…`.'),
-  product_id: id.nullable().describe('The product that is subscribed to; null for a custom subscription.'),
+  product_id: id.nullable().describe('The product of the subscription; null for a custom subscription.'),
   amount: minorUnits.describe('The price of one period in the minor unit of `currency`.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
   billing_interval: z
     .enum(BILLING_INTERVALS)
     .describe('The unit of the period; with `interval_multiplier` its length.'),
   interval_multiplier: z.int().positive().describe('How many units of `billing_interval` one period has.'),
-  current_period_start: time.describe('When the present period began.'),
-  current_period_end: time.describe('When the present period ends and the next charge is due.'),
-  cancel_at_period_end: z.boolean().describe('True if the subscription ends with its present period.'),
+  current_period_start: time.describe('When the current period began.'),
+  current_period_end: time.describe('When the current period ends and the next charge is due.'),
+  cancel_at_period_end: z.boolean().describe('True if the subscription ends with its current period.'),
   trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
   reason: z.enum(REASONS).nullable().describe('What changed; `created` in the first event.'),
   ...owner,
@@ -110,7 +112,7 @@ const membership = {
   entity_type: z.enum(ENTITY_TYPES).describe('What kind of entity the membership is for.'),
   entity_id: id.describe('The user, organization or project that the membership is for.'),
   subscription_id: id.describe('The subscription that pays for the membership, `subs_…`.'),
-  status: z.enum(MEMBERSHIP_STATUSES).describe('The status that the membership has after the change.'),
+  status: z.enum(MEMBERSHIP_STATUSES).describe('The status of the membership after the change.'),
   starts_at: time.nullable().describe('From when the membership is active; null while it is pending.'),
   ends_at: time.nullable().describe('Until when it is paid; null while it is pending.'),
   ...owner,
@@ -141,42 +143,42 @@ const REFUNDED_CENTS = z
 export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   'payment.created': {
     summary: 'A payment was created',
-    when: 'The provider has made the intent, and the payment can be read. No money has moved.',
+    when: 'The provider has created the intent, and the payment can be read. No money has moved.',
     data: payment,
   },
   'payment.succeeded': {
     summary: 'A payment succeeded',
-    when: 'The money is collected. Deliver what was bought. The event is sent once per payment, whether a confirmation, a provider event or a sync noticed it.',
+    when: 'The money is collected. Deliver what was bought. The event is sent once per payment, whether a confirmation, a provider event or a sync reported the success.',
     data: payment,
   },
   'payment.failed': {
     summary: 'An attempt to pay failed',
-    when: 'The provider or the bank declined; `failure_code` says why. The payer may try again with another method, so `payment.succeeded` may follow, and so may another `payment.failed`.',
+    when: 'The provider or the bank declined; `failure_code` says why. The payer may try again with another method, so `payment.succeeded` or another `payment.failed` may follow.',
     data: payment,
   },
   'payment.refunded': {
     summary: 'A refund succeeded',
     when: 'A refund became `succeeded`, whether it was made here or at the provider; at most once per refund. Do not add up the amounts: `refunded_cents` is the sum.',
-    data: { ...payment, refund: refund.describe('Which refund gave money back.'), refunded_cents: REFUNDED_CENTS },
+    data: { ...payment, refund: refund.describe('The refund that gave money back.'), refunded_cents: REFUNDED_CENTS },
   },
   'payment.refund_failed': {
     summary: 'A refund failed or was canceled',
-    when: 'The money stays with you. After `payment.refunded` of the same refund the bank has sent the money back, and `refunded_cents` has gone down again.',
+    when: 'The money stays with you. If `payment.refunded` was sent for the same refund before, the bank has returned the money to you, and `refunded_cents` has gone down again.',
     data: { ...payment, refund: refund.describe('The refund that did not succeed.'), refunded_cents: REFUNDED_CENTS },
   },
   'payment.dispute_opened': {
     summary: 'A payer disputes a payment',
-    when: 'A dispute became open: it is new, or the provider has opened it again after a decision. Give evidence at the provider before `dispute.evidence_due_by`.',
+    when: 'A new dispute was opened, or the provider opened a dispute again after a decision. Submit evidence at the provider before `dispute.evidence_due_by`.',
     data: { ...payment, dispute: dispute.describe('The dispute that was opened.') },
   },
   'payment.dispute_updated': {
-    summary: 'A dispute asks for something else',
-    when: 'The due date or the amount of a dispute changed, or the provider waits for evidence again. Where `payment.dispute_opened` or `payment.dispute_closed` is sent, this event is not.',
+    summary: 'A dispute changed',
+    when: 'The due date or the amount of a dispute changed, or the provider waits for evidence again. A change that sends `payment.dispute_opened` or `payment.dispute_closed` does not send this event.',
     data: { ...payment, dispute: dispute.describe('The dispute as it is now.') },
   },
   'payment.dispute_closed': {
     summary: 'A dispute was decided',
-    when: 'The dispute became `won`, `lost` or `closed`. A later decision, as after an appeal, sends the event again. A dispute that is already closed when the service learns of it sends this event alone.',
+    when: 'The dispute became `won`, `lost` or `closed`. A later decision, such as after an appeal, sends the event again. If a dispute is already closed when the service first records it, only this event is sent.',
     data: { ...payment, dispute: dispute.describe('The dispute that was decided.') },
   },
   'subscription.created': {
@@ -186,17 +188,17 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   },
   'subscription.updated': {
     summary: 'A subscription changed',
-    when: 'Anything that its readers see has changed: a renewal, a failed charge, a method, a scheduled cancellation. `reason` says what.',
+    when: 'A field that readers see has changed, for example after a renewal, a failed charge, a new method or a scheduled cancellation. `reason` names the change.',
     data: subscription,
   },
   'subscription.cancelled': {
     summary: 'A subscription ended',
-    when: 'Its status became `canceled`: at once, at the end of its period, or after the last retry of a failed charge.',
+    when: 'Its status became `canceled`: immediately, at the end of its period, or after the last retry of a failed charge.',
     data: subscription,
   },
   'membership.pending': {
     summary: 'A membership waits for its first payment',
-    when: 'A subscription with a tier was stored, and it is in its trial or its first charge is open. Give no access yet.',
+    when: 'A subscription with a tier was created, and it is in its trial or its first charge is open. Do not give access yet.',
     data: membership,
   },
   'membership.activated': {
@@ -205,21 +207,21 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
     data: membership,
   },
   'membership.extended': {
-    summary: 'A membership goes on',
+    summary: 'A membership was renewed',
     when: 'A renewal was paid, and `ends_at` is later than before.',
     data: membership,
   },
   'membership.cancelled': {
     summary: 'A membership ended',
-    when: 'Its subscription was canceled or paused, or is unpaid. Take access away.',
+    when: 'Its subscription was canceled or paused, or is unpaid. Remove the access.',
     data: {
       ...membership,
-      reason: z.literal('paused').optional().describe('Present if the subscription was paused, and may be resumed.'),
+      reason: z.literal('paused').optional().describe('Present if the subscription was paused and may be resumed.'),
     },
   },
   'customer.created': {
     summary: 'A customer was created',
-    when: 'The provider has made the customer, by a request or because a payment needed one.',
+    when: 'The provider has created the customer, for a request or because a payment needed a customer.',
     data: customer,
   },
   'customer.updated': {
@@ -234,8 +236,10 @@ export const eventBody = (event: CanonicalEvent, { summary, when, data }: EventT
     .object({
       event: z.literal(event).describe('The name of the event, as in the header `webhook-event`.'),
       provider: z.enum(PROVIDER_SLOTS).describe("The provider slot of the event's record."),
-      timestamp: time.describe('When the change was stored. Of two events about one record, the later one is newer.'),
-      data: z.object(data).describe('The record as the change left it.'),
+      timestamp: time.describe(
+        'When the change was stored. Of two events about one record, the event with the later time is newer.',
+      ),
+      data: z.object(data).describe('The record after the change.'),
     })
     .meta({ id: schemaName(event), description: `${summary}. ${when}` });
 

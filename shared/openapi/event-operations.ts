@@ -19,7 +19,7 @@ const headers = z.object({
     examples: ['1795215858'],
   }),
   'webhook-signature': optionalText.meta({
-    description: `The signature over id, time and raw body by the scheme of Standard Webhooks, \`v1,…\`; one per secret, separated by spaces.
+    description: `The signatures over id, time and raw body in the Standard Webhooks scheme, \`v1,…\`: one per secret, separated by spaces.
       Absent for a target without a secret.`,
     examples: ['v1,qdrn2m4xPMxRJfq2Tbn1Q3zj9rl0ZuD4vdHltXuM+gc='],
   }),
@@ -32,9 +32,10 @@ const headers = z.object({
 
 const responses = {
   '2XX': {
-    description: 'The event was received. Answer within the time-out, 10 s by default, and process it afterwards.',
+    description:
+      'The event was received. Respond within the time-out, 10 s by default, and process the event afterwards.',
   },
-  '410': { description: 'The target takes no more events of this kind: this event is not delivered again.' },
+  '410': { description: 'The target no longer accepts this event, so the event is not delivered again.' },
   '4XX': {
     description:
       'The event was not received. The service retries after 5, 10 and 20 s, unless the operator sets other times.',

@@ -13,7 +13,7 @@ const GROUPS = {
   refunds: [
     'Refunds',
     `A refund gives back a succeeded payment, in whole or in part. Platform admins make refunds; callers who may read the payment
-    may read its refunds. Refunds that are made at the provider appear here too.`,
+    may read its refunds. Refunds made at the provider appear here too.`,
   ],
   disputes: [
     'Disputes',
@@ -27,8 +27,8 @@ const GROUPS = {
   ],
   customers: [
     'Customers',
-    `A customer links a person or an organization to the customer record of one provider. Payments create and find it by
-    themselves; subscriptions name it.`,
+    `A customer links a person or an organization to the customer record of one provider. Payments find or
+    create the customer themselves; subscriptions name it.`,
   ],
   addresses: ['Addresses', 'Billing and shipping addresses, with the tax id of a business.'],
   subscriptions: [
@@ -38,18 +38,18 @@ const GROUPS = {
   ],
   memberships: [
     'Memberships',
-    `A membership is what a subscription buys: a tier that holds for a user, an organization or a project until the paid period ends.`,
+    `A membership is a tier that a subscription buys for a user, an organization or a project. It lasts until the paid period ends.`,
   ],
   organizations: [
     'Organizations',
-    `An organization owns payments, customers, methods, addresses and subscriptions in common. Its members have roles: owner, admin,
-    billing and member.`,
+    `An organization owns payments, customers, methods, addresses and subscriptions that its members share. Members have roles:
+    owner, admin, billing and member.`,
   ],
   projects: ['Projects', 'The public preview of an invite to a project.'],
   webhooks: [
     'Webhooks',
     `The log of events that were received from providers and sent to your targets, replay and test events, and the routes that
-    the providers call. The events themselves are in the section of webhooks.`,
+    the providers call. The webhooks section describes the events themselves.`,
   ],
   admin: [
     'Administration',

@@ -13,8 +13,8 @@ const idempotencyKey = z
   .optional()
   .meta({
     description: `A name that you choose for this request, such as a UUID: printable ASCII without a space at either end, at least 20
-    characters where the request has no session or guest token. A repeat with the same key, body and caller within 24 hours
-    does nothing again and returns what the first one made, so a request whose answer was lost is safe to send again.`,
+    characters if the request has no session or guest token. A repeat with the same key, body and caller within 24 hours
+    does nothing new and returns the result of the first request, so a request whose response was lost is safe to retry.`,
     examples: ['0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'],
     param: { id: 'Idempotency-Key' },
   });
@@ -24,8 +24,8 @@ const always = {
     .enum(['bare', 'envelope'])
     .optional()
     .meta({
-      description: `Chooses the form of the answer: \`bare\` is the data alone, \`envelope\` is \`{success, data, …}\`. Without it the
-        route answers as shown here. The query parameter \`envelope=true\` or \`envelope=false\` does the same.`,
+      description: `Chooses the form of the response: \`bare\` is the data alone, \`envelope\` is \`{success, data, …}\`. Without the
+        header the response has the form shown here. The query parameter \`envelope=true\` or \`envelope=false\` does the same.`,
       param: { id: 'X-Response-Form' },
     }),
   'X-API-Version': optionalText.meta({
@@ -46,7 +46,7 @@ const requestId = z.string().meta({
 });
 const apiVersion = z.string().meta({
   description:
-    'The API version of this answer, as a date: the one that the request asked for, else the oldest supported version.',
+    'The API version of this response, as a date: the version that the request asked for, else the oldest supported version.',
   format: 'date',
   header: { id: 'X-API-Version' },
 });
@@ -55,7 +55,7 @@ const replayed = z
   .optional()
   .meta({
     description:
-      '`true` if the request repeats an earlier one with the same `Idempotency-Key`, so that nothing was done again; absent otherwise.',
+      '`true` if the request repeats an earlier request with the same `Idempotency-Key`, so nothing was done again; absent otherwise.',
     header: { id: 'Idempotent-Replayed' },
   });
 const link = optionalText.meta({
@@ -68,7 +68,7 @@ const totalCount = optionalText.meta({
   header: { id: 'X-Total-Count' },
 });
 const retryAfter = optionalText.meta({
-  description: 'The number of seconds to wait before the next try makes sense, at least 1.',
+  description: 'The number of seconds to wait before a retry, at least 1.',
   header: { id: 'Retry-After' },
 });
 

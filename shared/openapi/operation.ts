@@ -75,7 +75,7 @@ const withExamples = (schema: z.ZodObject, examples: Readonly<Record<string, str
 const successOf = (endpoint: Endpoint, example: Example) => {
   const { status, response, form, summary, accepted } = endpoint;
   const headers = successHeaders(endpoint);
-  if (response === null) return { '204': { description: 'Done. The answer has no body.', headers } };
+  if (response === null) return { '204': { description: 'Done. The response has no body.', headers } };
   const schema = form === 'envelope' ? envelopeOf(endpoint, response) : response;
   const content = {
     'application/json': { schema, ...withExample(example.response) },
@@ -89,15 +89,17 @@ const successOf = (endpoint: Endpoint, example: Example) => {
 
 const csvText = z
   .string()
-  .describe('With `Accept: text/csv`: a header row, then up to 1,000 rows; the next page is behind `Link`.');
+  .describe('With `Accept: text/csv`: a header row, then up to 1,000 rows; the header `Link` names the next page.');
 
 const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
   z.looseObject({
     success: z.literal(true).describe('Always `true` in a success.'),
-    ...(!(data instanceof z.ZodUndefined) && { data: data.describe('What the bare form of the answer is.') }),
+    ...(!(data instanceof z.ZodUndefined) && {
+      data: data.describe('The data that the bare form of the response returns alone.'),
+    }),
     ...(meta && { meta }),
     ...beside,
-    message: optionalText.describe('A sentence for a developer that says what was done, where the route has one.'),
+    message: optionalText.describe('A sentence for developers that says what was done; only on some routes.'),
   });
 
 const errorsOf = (endpoint: Endpoint) =>

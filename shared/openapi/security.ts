@@ -24,8 +24,8 @@ export const securitySchemes = {
     name: 'X-Session-ID',
     description: `The id of a session at the identity service. The service reads from the session who the user is, the user's
       organization and whether the user is a platform admin; roles come from the membership in the organization. For tests, the
-      query parameter \`session_id\` does the same unless the operator has switched it off. Where a request has several credentials, the
-      first counts: \`X-Session-ID\`, \`Authorization\`, \`session_id\`, guest token.`,
+      query parameter \`session_id\` does the same unless the operator has switched it off. If a request has several credentials, the
+      first of these counts: \`X-Session-ID\`, \`Authorization\`, \`session_id\`, guest token.`,
   },
   platformAdmin: {
     type: 'apiKey',
@@ -43,11 +43,12 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Guest-Token',
-    description: `The \`guest_token\` of a guest's create request. It holds for 7 days unless the operator sets another lifetime, reads the
-      payments of this guest with their refunds and disputes, reads the guest's payment methods, and confirms the guest's payments. On a create request it continues the same guest. The query
-      parameter \`token\` does the same. A guest without a token names \`guest_data\` in the body of a create request. Such a request may name a
-      customer, payment method or address of the same e-mail address that is at most an hour old, and then continues its guest; an
-      e-mail address alone opens no records. Beside a session the token is tried if the session alone gets 404.`,
+    description: `The \`guest_token\` of a guest's create request. It is valid for 7 days unless the operator sets another lifetime. It reads the
+      payments of this guest with their refunds and disputes, reads the guest's payment methods, and confirms the guest's payments. A create
+      request with the token creates its record for the same guest. The query parameter \`token\` does the same. A guest without a token sends
+      \`guest_data\` in the body of a create request. Such a request may name a customer, payment method or address that has the same e-mail
+      address and is at most an hour old; the new record then belongs to the guest of that record. An e-mail address alone opens no records.
+      If a request has a session too, the token is tried if the session alone gets 404.`,
   },
 } as const;
 

@@ -32,10 +32,10 @@ const role = z.enum(ROLES).describe('The role: `admin`, `billing` or `member`. `
 
 export const addMemberBody = z
   .object({ email: emailSchema.describe('The e-mail address of an account.'), role })
-  .meta({ id: 'AddMember', description: 'Who joins, and as what.' });
+  .meta({ id: 'AddMember', description: 'The new member and the role.' });
 export type AddMemberBody = z.output<typeof addMemberBody>;
 
-export const changeRoleBody = z.object({ role }).meta({ id: 'ChangeRole', description: 'Which role the member gets.' });
+export const changeRoleBody = z.object({ role }).meta({ id: 'ChangeRole', description: 'The new role of the member.' });
 export type ChangeRoleBody = z.output<typeof changeRoleBody>;
 
 const page = {

@@ -47,7 +47,7 @@ export const createMethodBody = z
     provider_payment_method_token: tokenText(255)
       .optional()
       .meta({
-        description: `The token that the provider's library made in the browser. The id of a method that is saved already answers 200 with that
+        description: `The token that the provider's library made in the browser. If it is the id of a saved method, the response is 200 with that
         method. Required unless a raw card is sent.`,
         examples: ['pm_card_visa'],
       }),
@@ -57,17 +57,19 @@ export const createMethodBody = z
     type: z
       .enum(['card', 'bank_account'])
       .optional()
-      .describe('What the token stands for. The provider decides: the method shows what it reports.'),
+      .describe(
+        'The kind of method that the token stands for. The saved method shows the kind that the provider reports.',
+      ),
     billing_address_id: optionalId.describe('The billing address of the method. It must have the same owner.'),
     is_default: z
       .boolean()
       .default(false)
       .describe(
-        'True makes the method the default of its owner; if the payer must authenticate first, once that is done.',
+        'True makes the method the default of its owner, after authentication if the payer must authenticate first.',
       ),
     alias,
     organization_id: organizationField.describe(
-      "The organization that owns the method; the session's organization if absent. Null or an empty text makes the method personal.",
+      "The organization that owns the method; the session's organization if absent. Null or an empty string makes the method personal.",
     ),
     guest_data: guestDataField,
   })
@@ -85,7 +87,7 @@ export const createMethodBody = z
   )
   .meta({
     id: 'CreatePaymentMethod',
-    description: 'A token of the provider, and how to keep the method that it stands for.',
+    description: 'A token of the provider, and the settings of the payment method that is saved.',
   });
 export type CreateMethodBody = z.output<typeof createMethodBody>;
 
@@ -96,7 +98,7 @@ export const updateMethodBody = z
     is_default: z
       .boolean()
       .optional()
-      .describe('True makes the method the default of its owner; false takes the mark away.'),
+      .describe('True makes the method the default of its owner; false unsets the default.'),
   })
   .meta({
     id: 'UpdatePaymentMethod',
@@ -111,11 +113,11 @@ export const listMethodsQuery = z
     organization_id: organizationParameter.describe(
       "The organization whose methods to list. Absent or empty lists the caller's personal methods.",
     ),
-    project_id: idParameter.describe('Not supported: payment methods have no project, and the answer is 400.'),
-    page: pageNumber.describe('The number of the page, from 1. Pages lead to 10,000 methods at most.'),
-    limit: cappedLimit.describe(
-      'How many methods a page holds, at least 1; 100 if absent, and for every number above.',
+    project_id: idParameter.describe(
+      'Not supported, because payment methods have no project. A request with this parameter gets 400.',
     ),
+    page: pageNumber.describe('The number of the page, from 1. Pages cover at most 10,000 methods.'),
+    limit: cappedLimit.describe('How many methods a page holds, at least 1; 100 if absent or greater.'),
     payment_type: z.enum(['card', 'bank_account']).optional().describe('Only methods of this kind.'),
     card_brand: boundedText(50)
       .toLowerCase()
@@ -129,7 +131,7 @@ export const listMethodsQuery = z
     orderBy: z
       .enum(METHOD_ORDERS)
       .default('created_at')
-      .describe('The field to sort by. Any order but newest first works on up to 10,000 methods.'),
+      .describe('The field to sort by. Every order except newest first works on up to 10,000 methods.'),
     orderDir: z
       .enum(['asc', 'desc'])
       .default('desc')

@@ -47,7 +47,7 @@ export const setupEndsAt = ({ createdAt, setup }: SetUp): string | undefined =>
 export const requireSetUp = ({ setup }: SetUp): void => {
   if (setup === undefined) return;
   throw new DomainError('INVALID_STATE', {
-    message: 'The payment method is not set up yet: its payer must authenticate it first',
+    message: 'The payment method is not set up yet; the payer must authenticate first',
     details: { setup_status: setup.status },
   });
 };

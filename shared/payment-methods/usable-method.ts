@@ -99,7 +99,7 @@ export const useToken = (
 };
 
 const storedError = (): DomainError => {
-  const message = 'is stored at the provider: save it as a payment method first';
+  const message = 'is stored at the provider; save it as a payment method first';
   return invalid([{ path: 'payment_method_id', rule: 'stored', message }]);
 };
 

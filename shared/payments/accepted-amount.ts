@@ -26,7 +26,7 @@ export const requireAcceptedAmount = async (
 const errorOf = (slot: string, { totalCents, currency }: Total, refusal: AmountRefusal): DomainError => {
   switch (refusal.kind) {
     case 'currency': {
-      const message = refusal.only ? `${slot} takes ${refusal.only} only` : `${slot} does not take ${currency}`;
+      const message = refusal.only ? `${slot} accepts only ${refusal.only}` : `${slot} does not accept ${currency}`;
       return new DomainError('UNSUPPORTED_CURRENCY', {
         message,
         details: [{ path: 'currency', rule: 'provider', message }],

@@ -113,7 +113,7 @@ export const refusalError = (refusal: {
     const problem = {
       path: 'payment_method_id',
       rule: refusal.reason,
-      message: 'is not a method that the provider takes here: save it as a payment method first',
+      message: 'is not accepted by the provider here; save it as a payment method first',
     };
     return new DomainError('VALIDATION_ERROR', { details: [problem] });
   }
@@ -128,7 +128,7 @@ export const refusalError = (refusal: {
   return new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
 };
 
-const TOO_SMALL = 'The total is less than the provider charges';
+const TOO_SMALL = "The total is below the provider's minimum charge";
 
 /** The caller's fields by the name of the provider's parameter. */
 const CALLERS_FIELDS = { amount: 'total_cents', return_url: 'return_url', verification_token: 'verification_token' };

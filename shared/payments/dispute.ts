@@ -106,25 +106,29 @@ export const disputeViewSchema = z
       description: 'Names the dispute: `dsp_` and 24 characters.',
       examples: ['dsp_0123456789abcdef01234567'],
     }),
-    payment_id: z.string().describe('The payment that is disputed, `pay_…`.'),
+    payment_id: z.string().describe('The disputed payment, `pay_…`.'),
     provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
     provider_dispute_id: z.string().describe('The id of the dispute at the provider, where you give evidence.'),
     amount_cents: z
       .int()
       .positive()
-      .meta({ description: 'What the payer asks back, in minor units.', examples: [2975] }),
+      .meta({ description: 'The disputed amount, in minor units.', examples: [2975] }),
     currency: z.string().meta({ description: 'The currency of the amount, an ISO 4217 code.', examples: ['EUR'] }),
-    reason: text.describe("The provider's word in lower case, such as `fraudulent`; null if it gives none."),
+    reason: text.describe(
+      "The provider's reason in lower case, such as `fraudulent`; null if the provider gives no reason.",
+    ),
     status: z.enum(DISPUTE_STATUSES).meta({
       id: 'DisputeStatus',
-      description: `How far the dispute is:
+      description: `The state of the dispute:
         - \`needs_response\`: open; the provider waits for evidence until \`evidence_due_by\`
         - \`under_review\`: open; the provider or the bank decides
         - \`won\`: closed; the money stays with you
         - \`lost\`: closed; the money goes back to the payer
         - \`closed\`: closed without a decision`,
     }),
-    evidence_due_by: timestamp.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
+    evidence_due_by: timestamp
+      .nullable()
+      .describe('The deadline for evidence at the provider; null if the provider sets no deadline.'),
     created_at: timestamp.describe('When the dispute was recorded here.'),
     updated_at: timestamp.describe('When the dispute last changed.'),
     closed_at: timestamp.nullable().describe('When the dispute was closed; null while it is open.'),

@@ -29,8 +29,8 @@ const webUrl = boundedText(2048)
   .check(z.url({ protocol: /^https?$/ }))
   .nullish()
   .meta({
-    description: `Where the provider sends the payer back to after a page of its own: http or https, at most 2,048 characters. PayPal and 3-D Secure
-      by redirect need it.`,
+    description: `The URL to which the provider returns the payer after the provider's own page: http or https, at most 2,048 characters. PayPal
+      and 3-D Secure by redirect require it.`,
     examples: ['https://shop.example/paid'],
   });
 
@@ -41,12 +41,12 @@ const fields = {
   }),
   tax_cents: centsField.meta({ description: 'The tax in minor units; 0 if absent.', examples: [475] }),
   discount_cents: centsField.meta({
-    description: 'What the discount takes off, in minor units; 0 if absent.',
+    description: 'The discount in minor units; 0 if absent.',
     examples: [0],
   }),
   total_cents: centsField.meta({
     description:
-      "What the payer pays, in minor units: subtotal + tax − discount, from 1 to the provider's ceiling (Stripe: 99,999,999; of IDR 999,999,999,999). Derived if absent.",
+      "What the payer pays, in minor units: subtotal + tax − discount, from 1 to the provider's maximum (Stripe: 99,999,999; in IDR 999,999,999,999). Derived if absent.",
     examples: [2975],
   }),
   amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
@@ -88,7 +88,7 @@ const fields = {
     }),
   customer_id: optionalId.describe("The customer that pays; the owner's customer at this provider if absent."),
   organization_id: organizationField.describe(
-    "The organization that owns the payment; the session's organization if absent. Null or an empty text makes the payment personal.",
+    "The organization that owns the payment; the session's organization if absent. Null or an empty string makes the payment personal.",
   ),
   project_id: optionalId.describe('The project to file the payment under. The caller needs edit permission on it.'),
   product_id: optionalId.describe(
@@ -140,7 +140,7 @@ export const confirmBody = z
   })
   .meta({
     id: 'ConfirmPayment',
-    description: "The method to charge, if it is not the payment's own. Send `{}` to charge that one.",
+    description: "The method to charge instead of the payment's own. Send `{}` to charge the payment's own method.",
   });
 
 interface Naming {

@@ -155,7 +155,7 @@ const id = z
 const currency = z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] });
 const status = z.enum(PAYMENT_STATUSES).meta({
   id: 'PaymentStatus',
-  description: `How far the payment is:
+  description: `The status of the payment:
     - \`requires_payment_method\`: waits for a payment method; no attempt has been made
     - \`created\`: has a method and waits for its confirmation
     - \`pending\`: waits for the payer (\`next_action\` says for what) or for a slow method such as a bank debit
@@ -188,7 +188,7 @@ const providerId = z
   .string()
   .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] });
 const providerPaymentId = text.describe(
-  'The id of the payment at the provider. `POST /payments/sync/{provider_payment_id}` takes it.',
+  'The id of the payment at the provider, as `POST /payments/sync/{provider_payment_id}` accepts it.',
 );
 
 const nextAction = nextActionSchema
@@ -215,16 +215,14 @@ export const paymentViewSchema = z
       'The id of the intent or order at the provider; it stays the same over several attempts.',
     ),
     client_secret: optionalText.describe(
-      'For the library of the provider in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.',
+      "For the provider's library in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.",
     ),
     payment_method_id: text.describe('The saved payment method, `pmt_…`; null without one, and for a one-time token.'),
     refunded_cents: cents.describe('The sum of the succeeded refunds, in minor units.'),
     refundable_cents: cents.describe(
       'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',
     ),
-    refund_status: z
-      .enum(REFUND_EXTENTS)
-      .describe('How much has been given back: nothing, a part, or the whole total.'),
+    refund_status: z.enum(REFUND_EXTENTS).describe('Whether nothing, a part or the whole total was refunded.'),
     disputed: z.boolean().describe('True while a dispute about the payment is open.'),
     is_guest_payment: isGuest,
     guest_email: guestEmail,
@@ -237,17 +235,20 @@ export const paymentViewSchema = z
     billing_reason: z
       .enum(BILLING_REASONS)
       .optional()
-      .describe('Why the provider that bills the subscription asked for it; absent for other payments.'),
+      .describe('Why the provider that bills the subscription requested the payment; absent for other payments.'),
     setup_future_usage: z
       .literal('off_session')
       .optional()
       .describe('Present if the method is saved for later payments once this one succeeds.'),
-    return_url: optionalText.describe('Where the provider sends the payer back to; absent without one.'),
+    return_url: optionalText.describe('The URL to which the provider returns the payer; absent without one.'),
     billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null without one.'),
     metadata: z
       .record(z.string(), jsonValue)
       .describe('Your own data, as the request set it; an empty object without metadata.'),
-    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the last attempt was declined; absent if none was.'),
+    failure_code: z
+      .enum(DECLINE_CODES)
+      .optional()
+      .describe('Why the last attempt was declined; absent if it was not declined.'),
     next_action: nextAction,
     created_at: createdAt,
     updated_at: updatedAt,
@@ -268,7 +269,7 @@ export const confirmationSchema = z
     completed_at: completedAt,
     next_action: nextAction,
   })
-  .meta({ id: 'Confirmation', description: 'How a payment stands after a confirmation.' });
+  .meta({ id: 'Confirmation', description: 'The payment after a confirmation.' });
 
 export const guestPaymentSchema = z
   .looseObject({
@@ -288,5 +289,5 @@ export const guestPaymentSchema = z
   .meta({
     id: 'GuestPayment',
     description:
-      'What everyone who knows the e-mail address may see of a guest payment. With the guest token, all fields of a payment.',
+      'The fields of a guest payment that need no credential. With the guest token, the list has all fields.',
   });

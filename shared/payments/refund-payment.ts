@@ -39,23 +39,23 @@ export const createRefundBody = z
       .positive()
       .optional()
       .meta({
-        description: 'What to give back, in minor units, at least 1; all that is left if absent.',
+        description: 'The amount to refund, in minor units, at least 1; everything that is left if absent.',
         examples: [500],
       }),
     reason: z
       .enum(REFUND_REASONS)
       .nullish()
-      .describe('Why the payment is refunded; the provider gets it where it has such a word.'),
+      .describe('Why the payment is refunded. It is sent to the provider if the provider has a matching reason.'),
     description: boundedText(1_000).nullish().describe('A note in your words, at most 1,000 characters.'),
     metadata: metadataField,
     despite_dispute: z
       .boolean()
       .nullish()
       .describe(
-        'Refund although a dispute of the payment is open: if the payer wins, the money goes back twice. Stripe and Square refuse all the same, except at an inquiry; PayPal refuses to refund a part.',
+        'True refunds although a dispute of the payment is open. If the payer wins the dispute, the money goes back twice. Stripe and Square still refuse, except for an inquiry; PayPal refuses a partial refund.',
       ),
   })
-  .meta({ id: 'CreateRefund', description: 'How much to give back, and why. Send `{}` to refund all that is left.' });
+  .meta({ id: 'CreateRefund', description: 'The amount and the reason. Send `{}` to refund everything that is left.' });
 export type CreateRefundBody = z.output<typeof createRefundBody>;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;
@@ -84,7 +84,7 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
 const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined): void => {
   if (userId === undefined || userId !== refunder) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'You made this payment: ask another platform admin to refund it',
+    message: 'You made this payment, so another platform admin must refund it',
   });
 };
 

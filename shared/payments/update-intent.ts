@@ -154,7 +154,7 @@ export const updateRefusal = (payment: Payment, outcome: Refused): DomainError =
   }
   return isNotOpen(outcome)
     ? new DomainError('INVALID_STATE', {
-        message: 'The provider has moved the payment on: it can no longer be updated',
+        message: 'The payment has changed at the provider and can no longer be updated',
         details: { payment_id: payment.id },
       })
     : refusalError(outcome);

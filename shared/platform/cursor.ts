@@ -55,7 +55,7 @@ export const decodeCursor = (text: string, { list, from, to }: CursorRange): Cur
     (from !== undefined && createdAt < from) ||
     (to !== undefined && createdAt > to)
   ) {
-    throw invalid([{ path: 'cursor', rule: 'range', message: 'lies outside the range that the request asks for' }]);
+    throw invalid([{ path: 'cursor', rule: 'range', message: 'is outside the requested range' }]);
   }
   return { pk, sk, sort };
 };

@@ -185,7 +185,7 @@ export const allRows = async (
     after = page.next;
     if (rows.length > max || (after && rows.length === max)) {
       throw new DomainError('UNSUPPORTED_FILTER', {
-        message: `This order works on up to ${max} records: narrow the range (created_at_from, created_at_to)`,
+        message: `This order works on up to ${max} records; narrow the range (created_at_from, created_at_to)`,
       });
     }
   } while (after);

@@ -89,7 +89,7 @@ export const openProviders = (options: RegistryOptions) => {
     const provider = await find(slot);
     if (provider?.can[capability]) return provider;
     throw new DomainError('UNSUPPORTED_PROVIDER', {
-      message: `${slot} does not take ${CAPABILITY_NAMES[capability]} here`,
+      message: `${slot} does not support ${CAPABILITY_NAMES[capability]} here`,
       details: { provider_id: slot },
     });
   };

@@ -11,7 +11,7 @@ export const requireTakesVerification = (
   token: string | null | undefined,
 ): void => {
   if (!token || can.verificationTokens) return;
-  const message = `${slot} takes no verification token: leave it out`;
+  const message = `${slot} does not accept a verification token; leave it out`;
   throw invalid([{ path: 'verification_token', rule: 'unsupported', message }]);
 };
 

@@ -35,12 +35,12 @@ export const browserConfigSchema = z
     default_provider: z
       .enum(PROVIDER_SLOTS)
       .nullable()
-      .describe('The slot of a payment that names none; null if that slot takes no payments.'),
+      .describe('The slot of a payment whose request names no slot; null if that slot takes no payments.'),
     providers: z.array(providerSchema).describe('The slots that take payments.'),
   })
   .meta({
     id: 'BrowserConfig',
-    description: 'What a page in a browser needs to take payments; nothing in it is secret.',
+    description: 'The settings that a browser page needs to take payments; none of them is secret.',
   });
 type ProviderConfig = z.output<typeof providerSchema>;
 

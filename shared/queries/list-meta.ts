@@ -67,4 +67,4 @@ export const userContextSchema = z
       .enum(['session', 'guest_token', 'organization', 'project'])
       .describe("Whose payments the list holds: the user's, the guest's, the organization's or the project's."),
   })
-  .describe('As whom the service has read the list.');
+  .describe('The identity for which the service has read the list.');

@@ -88,9 +88,12 @@ export const listPaymentsQuery = z
       .enum(ORDERS)
       .default('created_at')
       .describe(
-        'The field to sort by. All but `created_at` work on up to 10,000 payments in the range and go without a cursor.',
+        'The field to sort by. Every field except `created_at` works on up to 10,000 payments in the range, and without a cursor.',
       ),
-    orderDir: z.enum(['asc', 'desc']).default('desc').describe('`desc` lists the newest or largest first, `asc` last.'),
+    orderDir: z
+      .enum(['asc', 'desc'])
+      .default('desc')
+      .describe('`desc` lists the newest or largest first, `asc` the oldest or smallest.'),
     include: includeList(LIST_INCLUDES)
       .optional()
       .describe('`payment_method` (or `pm`) shows the saved method of each payment beside its id.'),
@@ -155,9 +158,9 @@ export const listSubscriptionsQuery = z.object({
     examples: ['active,past_due'],
   }),
   organization_id: organizationParameter.describe(
-    "Only subscriptions of this organization; the session's organization if absent. Empty: personal ones.",
+    "Only subscriptions of this organization; the session's organization if absent. Empty lists personal subscriptions.",
   ),
-  project_id: idParameter.describe('Only subscriptions of this project. The caller needs to see it.'),
+  project_id: idParameter.describe('Only subscriptions of this project, which the caller must be allowed to see.'),
   include_projects: booleanParameter.describe(
     'True adds the project of each subscription as `project`; null for a subscription without a project.',
   ),

@@ -78,7 +78,7 @@ const startOf = (
 
 const tooDeep = (): DomainError =>
   new DomainError('UNSUPPORTED_FILTER', {
-    message: 'This page lies too deep: follow next_cursor, or narrow the range (created_at_from, created_at_to)',
+    message: 'This page is too deep; follow next_cursor, or narrow the range (created_at_from, created_at_to)',
   });
 
 interface PageParameters {

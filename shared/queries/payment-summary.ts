@@ -33,7 +33,9 @@ export const ownerSummaryQuery = summaryQuery.extend({
   organization_id: organizationParameter.describe(
     "The organization whose payments to sum up; the session's organization if absent. Empty means personal payments.",
   ),
-  project_id: idParameter.describe('Not supported: summaries of projects are not kept, and the answer is 400.'),
+  project_id: idParameter.describe(
+    'Not supported, because no sums are kept per project. A request with this parameter gets 400.',
+  ),
 });
 type OwnerSummaryQuery = z.output<typeof ownerSummaryQuery>;
 
@@ -45,13 +47,15 @@ export const summaryRows = z.array(
       status: z
         .enum(PAYMENT_STATUSES)
         .optional()
-        .describe('The present status of the payments; only with `group_by=status`.'),
+        .describe('The current status of the payments; only with `group_by=status`.'),
       provider_id: z.enum(PROVIDER_SLOTS).optional().describe('The provider slot; only with `group_by=provider`.'),
       count: z.int().describe('How many payments the row counts.'),
       amount_cents: z.int().describe('The sum of their totals, in minor units. A sum above 2^53 − 1 is rounded.'),
       refunded_count: z
         .int()
-        .describe("How many refunds succeeded in the period; with `group_by=status` how many of the row's payments."),
+        .describe(
+          "How many refunds succeeded in the period; with `group_by=status`, how many refunds of the row's payments.",
+        ),
       refunded_cents: z.int().describe('The sum of these refunds, in minor units.'),
     })
     .meta({ id: 'SummaryRow', description: 'Payments and refunds of one period in one currency.' }),
@@ -99,7 +103,7 @@ const summaryOf = async (
     return { data: rows.slice(csvPage.before, end), ...(rows.length > end && { more: 'rows' }) };
   }
   if (rows.length > MAX_JSON_ROWS) {
-    const message = `The summary has over ${MAX_JSON_ROWS} rows: narrow from and to, or choose a longer interval`;
+    const message = `The summary has over ${MAX_JSON_ROWS} rows; narrow from and to, or choose a longer interval`;
     throw new DomainError('UNSUPPORTED_FILTER', { message });
   }
   return { data: rows, meta: { ...range, interval, group_by } };

@@ -23,16 +23,18 @@ import {
 
 const changedRefund = z.object({
   id: z.string().describe('Names the refund, `ref_…`.'),
-  amount_cents: z.int().describe('What goes back, in minor units.'),
+  amount_cents: z.int().describe('The refunded amount, in minor units.'),
   status: z.enum(REFUND_STATUSES).describe('The status of the refund after the change.'),
   reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment was refunded; null if no reason was given.'),
 });
 const changedDispute = z.object({
   id: z.string().describe('Names the dispute, `dsp_…`.'),
-  amount_cents: z.int().describe('What the payer asks back, in minor units.'),
+  amount_cents: z.int().describe('The disputed amount, in minor units.'),
   status: z.enum(DISPUTE_STATUSES).describe('The status of the dispute after the change.'),
-  reason: z.string().nullable().describe("The provider's word; null if it gives none."),
-  evidence_due_by: timestamp.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
+  reason: z.string().nullable().describe("The provider's own reason; null if the provider gives no reason."),
+  evidence_due_by: timestamp
+    .nullable()
+    .describe('The deadline for evidence at the provider; null if the provider sets no deadline.'),
 });
 const change = z
   .object({
@@ -41,16 +43,19 @@ const change = z
     cause: z
       .enum(CAUSES)
       .nullable()
-      .describe('What led to the version: a request, an answer or event of the provider, or work of the service.'),
+      .describe('The cause of the version: a request, a response or event of the provider, or work of the service.'),
     attempt: z.int().describe('The number of the attempt to charge; 0 before the first.'),
-    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the attempt was declined; absent if it was not.'),
+    failure_code: z
+      .enum(DECLINE_CODES)
+      .optional()
+      .describe('Why the attempt was declined; absent if it was not declined.'),
     anomaly: optionalText.describe(
       'How a report of the provider contradicts the record; absent without a contradiction.',
     ),
     refund: changedRefund.optional().describe('The refund that the version changed, as it was then.'),
     dispute: changedDispute.optional().describe('The dispute that the version changed, as it was then.'),
   })
-  .meta({ id: 'TimelineChange', description: 'A version of the payment. Versions are kept for ever.' });
+  .meta({ id: 'TimelineChange', description: 'A version of the payment. Versions are kept permanently.' });
 type PaymentChange = z.infer<typeof change>;
 export type TimelineEntry = PaymentChange | LoggedEntry;
 export const timelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));

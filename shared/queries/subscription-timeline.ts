@@ -28,13 +28,16 @@ const change = z
       .enum(SUBSCRIPTION_STATUSES)
       .nullable()
       .describe('The status before this version; null for the first version.'),
-    cause: z.enum(REASONS).nullable().describe("What led to the version, as in `reason` of the version's event."),
+    cause: z.enum(REASONS).nullable().describe("The cause of the version, as in `reason` of the version's event."),
     cancel_at_period_end: z.boolean().describe('Whether the subscription ends with its period, as of this version.'),
     current_period_end: timestamp.describe('When the current period ends, as of this version.'),
     payment_id: optionalText.describe(
       'The payment of the period that was charged, or whose charge failed; absent if none was charged.',
     ),
-    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the charge was declined; absent if it was not.'),
+    failure_code: z
+      .enum(DECLINE_CODES)
+      .optional()
+      .describe('Why the charge was declined; absent if it was not declined.'),
   })
   .meta({
     id: 'SubscriptionTimelineChange',

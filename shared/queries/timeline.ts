@@ -22,7 +22,7 @@ import { cursorParameter } from './parameters.ts';
 const madeBy = {
   actor: shownActorSchema
     .nullable()
-    .describe('On whose behalf the entry was made; null for a version that is older than the field.'),
+    .describe('On whose behalf the change was made; null for a version that is older than this field.'),
   request_id: z
     .string()
     .nullable()
@@ -54,9 +54,9 @@ const delivery = z
   .object({
     kind: z.literal('delivery').describe('Marks an attempt to deliver an event.'),
     target: z.string().describe('The webhook target, by the name of its node.'),
-    status: z.enum(['success', 'failed']).describe('`success` if the target answered 2xx in time.'),
+    status: z.enum(['success', 'failed']).describe('`success` if the target returned 2xx in time.'),
     attempt: z.int().describe('The number of the attempt to deliver the event to this target, from 1.'),
-    http_status: z.int().nullable().describe("The status of the target's answer; null without an answer."),
+    http_status: z.int().nullable().describe('The HTTP status that the target returned; null without a response.'),
     ...logged,
   })
   .meta({
@@ -89,7 +89,7 @@ export const timelineQuery = z.object({
   limit: wholeNumberParameter(1, MAX_LIMIT)
     .optional()
     .describe(
-      'How many entries a page holds, 1 to 100, versions before entries of the webhook log. If absent, up to 500 of each.',
+      'How many entries a page holds, 1 to 100. Versions come before entries of the webhook log. If absent, up to 500 of each.',
     ),
   cursor: cursorParameter.describe(
     'Where the page starts: `next_cursor` of the page before. Pages go from the newest versions back to the first, and through the entries of the webhook log.',

@@ -18,7 +18,7 @@ export const erasureBody = z
     email: emailSchema.optional().describe('The e-mail address whose guest records are erased.'),
   })
   .refine(({ user_id: userId, email }) => (userId === undefined) !== (email === undefined), {
-    ...requiredRule('user_id', 'must be sent, or email, and not both'),
+    ...requiredRule('user_id', 'must be sent without email, or email without user_id'),
     when: ({ issues }) => issues.length === 0,
   })
   .meta({ id: 'RequestErasure', description: 'Who is erased: exactly one of `user_id` and `email`.' });

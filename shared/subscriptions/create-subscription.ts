@@ -164,7 +164,7 @@ const draftOf = (
 const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): UsableMethod => {
   const saved = request.named(paymentMethodRecord);
   if (saved) return useSaved(saved, { caller: request.caller, payer: ownerFields(request), slot });
-  const message = 'must be a saved payment method: save it first';
+  const message = 'must be a saved payment method; save it first';
   throw invalid([{ path: 'payment_method_id', rule: 'saved', message }]);
 };
 

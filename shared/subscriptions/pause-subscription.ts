@@ -76,7 +76,9 @@ const mayPause = ({ status }: Subscription): boolean =>
 /** @throws DomainError INVALID_STATE while collection is paused at the provider because no payment method is set */
 const requireNotHeld = ({ held }: Subscription): void => {
   if (held)
-    throw new DomainError('INVALID_STATE', { message: 'The payment method was removed: set another one first' });
+    throw new DomainError('INVALID_STATE', {
+      message: 'The payment method was removed; set another payment method first',
+    });
 };
 
 const requireState = (subscription: Subscription, allowed: boolean): void => {

@@ -44,13 +44,13 @@ export const createSubscriptionBody = z
       .max(MAX_TRIAL_DAYS)
       .optional()
       .describe(
-        "Days without a charge before the first period, from 0 to 730. With a product, the product's own; 0 is the same as absent.",
+        'Days without a charge before the first period, from 0 to 730. A product has its own number of days; 0 is the same as absent.',
       ),
     subtotal_cents: centsField.describe(
       'The price of a period before tax and discount, in minor units. Required without a product.',
     ),
     tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent.'),
-    discount_cents: centsField.describe('What the discount takes off each period, in minor units; 0 if absent.'),
+    discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent.'),
     total_cents: centsField.describe(
       'What each period costs, in minor units: subtotal + tax − discount. Required without a product; with 0 nothing is ever charged.',
     ),
@@ -74,7 +74,7 @@ export const createSubscriptionBody = z
     category: textField(100).describe('A category of your choice.'),
     tags: tagsSchema.describe('At most 20 tags of at most 50 characters, separated by commas.'),
     organization_id: organizationField.describe(
-      "The organization that pays; the session's organization if absent. Null or an empty text makes the subscription personal.",
+      "The organization that pays; the session's organization if absent. Null or an empty string makes the subscription personal.",
     ),
     project_id: optionalId.describe('The project that gets the membership. The caller needs edit permission on it.'),
     billing_address_id: optionalId.describe('The billing address. It must have the same owner as the subscription.'),
@@ -121,7 +121,7 @@ export const cancelBody = z
     cancel_at_period_end: z
       .boolean()
       .default(true)
-      .describe('True cancels when the period ends, and nothing is charged after it; false cancels at once.'),
+      .describe('True cancels when the period ends, and nothing is charged after it; false cancels immediately.'),
   })
-  .meta({ id: 'CancelSubscription', description: 'When the cancelation takes effect.' });
+  .meta({ id: 'CancelSubscription', description: 'When the cancellation takes effect.' });
 export type CancelBody = z.output<typeof cancelBody>;

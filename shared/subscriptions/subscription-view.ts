@@ -153,7 +153,7 @@ const textOrNull = z.string().nullable();
 const cents = z.int().nonnegative();
 const status = z.enum(SUBSCRIPTION_STATUSES).meta({
   id: 'SubscriptionStatus',
-  description: `How far the subscription is:
+  description: `The status of the subscription:
     - \`trialing\`: in its trial; the first charge follows at \`trial_end\`
     - \`active\`: the current period is paid for
     - \`past_due\`: a charge is open or was declined; \`billing_status\` says which
@@ -211,16 +211,16 @@ export const guestSubscriptionSchema = z
 export const subscriptionViewSchema = guestSubscriptionSchema
   .extend({
     customer_id: z.string().describe('The customer that pays, `cust_…`.'),
-    product_id: textOrNull.describe('The product that was subscribed to; null for a price of its own.'),
+    product_id: textOrNull.describe('The product of the subscription; null for a custom price.'),
     payment_method_id: textOrNull.describe(
       'The saved payment method that is charged, `pmt_…`; null once it was removed.',
     ),
     provider_subscription_id: textOrNull.describe(
-      'The id of the subscription at the provider; null where the service bills by itself.',
+      'The id of the subscription at the provider; null if the service bills the subscription.',
     ),
     billing_status: z.enum(BILLING_STATUSES).meta({
       id: 'BillingStatus',
-      description: `How the charges stand:
+      description: `The status of the charges:
         - \`active\`: paid for
         - \`trialing\`: nothing is charged yet
         - \`pending\`: the first charge waits for the payer or the provider
@@ -251,7 +251,7 @@ export const subscriptionViewSchema = guestSubscriptionSchema
   })
   .meta({
     id: 'Subscription',
-    description: 'A price that is charged every period, and how its charges stand.',
+    description: 'A price that is charged every period, and the status of its charges.',
   });
 
 export const createdSubscriptionSchema = subscriptionViewSchema
@@ -281,6 +281,8 @@ export const shownSubscriptionSchema = subscriptionViewSchema
       })
       .meta({ id: 'OpenPayment', description: 'The payment that a past-due subscription waits for.' })
       .optional()
-      .describe('The payment that the subscription waits for. Shown while there is one, to callers who may pay.'),
+      .describe(
+        'The payment that the subscription waits for. Present while such a payment is open, for callers who may pay.',
+      ),
   })
   .meta({ id: 'ShownSubscription', description: 'A subscription, with the payment that it waits for.' });

@@ -47,8 +47,8 @@ const chooseMethod = ({
 }: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>): UsableMethod | undefined => {
   if (!body.payment_method_id) return undefined;
   const saved = named(paymentMethodRecord);
-  if (!saved) throw invalidMethodError('saved', 'must be a saved payment method: save it first');
-  if (saved.organizationId !== undefined) throw invalidMethodError('owner', 'must be a payment method of your own');
+  if (!saved) throw invalidMethodError('saved', 'must be a saved payment method; save it first');
+  if (saved.organizationId !== undefined) throw invalidMethodError('owner', 'must be your own payment method');
   return useSaved(saved, { caller, payer: record, slot: record.providerId });
 };
 

@@ -52,7 +52,7 @@ const filterMistakes = (name: string, value: string | undefined): readonly strin
   return filters
     .filter((filter) => filter !== '')
     .flatMap((filter, at) =>
-      isKnown(filter) ? [] : [`${name}: number ${at + 1} matches no event or provider${suggestionFor(filter)}`],
+      isKnown(filter) ? [] : [`${name}: entry ${at + 1} matches no event or provider${suggestionFor(filter)}`],
     );
 };
 

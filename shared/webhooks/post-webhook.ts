@@ -91,7 +91,7 @@ const publicLookup =
       (addresses) => {
         const [first] = addresses;
         if (!first || !addresses.every(({ address }) => isPublicAddress(address))) {
-          done(new ForbiddenAddress('its name does not lead to public addresses alone'), '', 0);
+          done(new ForbiddenAddress('its host name also leads to an address that is not public'), '', 0);
         } else if (options.all) done(null, [...addresses]);
         else done(null, first.address, first.family);
       },
@@ -183,7 +183,7 @@ const firstBytes = async (response: IncomingMessage): Promise<string> => {
 
 const failureOf = (error: unknown, signal: AbortSignal): { reason: FailureReason; detail: string } => {
   if (error instanceof ForbiddenAddress) return { reason: 'forbidden_address', detail: error.message };
-  if (signal.aborted) return { reason: 'timeout', detail: 'no answer in time' };
+  if (signal.aborted) return { reason: 'timeout', detail: 'no response in time' };
   return { reason: 'unreachable', detail: codeOf(error) };
 };
 

@@ -65,7 +65,7 @@ export const logView = z
     id: z.string().describe('Names the entry, `log_…`.'),
     provider: z.string().meta({ description: 'The provider slot that the event is about.', examples: ['provider_a'] }),
     event_type: z.string().meta({
-      description: 'Which event: a canonical name, or the slot and the name that the provider gave it.',
+      description: 'The event, as a canonical name, or as the slot and the name that the provider gave it.',
       examples: ['payment.succeeded'],
     }),
     status: z.enum(LOG_STATUSES).describe('Whether the attempt succeeded.'),
@@ -84,13 +84,13 @@ export const logView = z
     }),
     response: z.unknown().meta({
       description:
-        "What came of it: the outcome, the status or the reason. Platform admins also see the beginning of the target's response.",
+        "The result of the attempt: the outcome, the status or the reason. Platform admins also see the beginning of the target's response.",
     }),
     created_at: timestamp.describe('When the attempt was made.'),
   })
   .meta({
     id: 'WebhookLog',
-    description: 'One attempt: an event of a provider that came in, or a delivery to a target.',
+    description: 'One attempt: an event that a provider sent, or a delivery to a target.',
   });
 
 export type LogView = z.infer<typeof logView>;

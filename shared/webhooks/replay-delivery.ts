@@ -35,14 +35,15 @@ export const entryToReplay = async (
 /** @throws DomainError INVALID_STATE for an inbound event, and for an event that is no longer kept */
 const storedDelivery = async ({ table }: ReplayDeps, { eventId, target }: LogRecord): Promise<Delivery> => {
   if (target === undefined) {
-    throw new DomainError('INVALID_STATE', { message: 'Only an event that was sent can be sent again' });
+    throw new DomainError('INVALID_STATE', { message: 'Only an outbound event can be sent again' });
   }
   const item = await table.get(deliveryKey(eventId, target));
   if (!item && eventId.startsWith('msg_test_')) {
     throw new DomainError('INVALID_STATE', {
-      message: 'A test event is not kept: send another by POST /webhooks/test',
+      message: 'A test event is not stored; send another test event with POST /webhooks/test',
     });
   }
-  if (!item) throw new DomainError('INVALID_STATE', { message: 'The event is no longer kept: 30 days have passed' });
+  if (!item)
+    throw new DomainError('INVALID_STATE', { message: 'The event is no longer stored, because 30 days have passed' });
   return deliveryOf(item);
 };

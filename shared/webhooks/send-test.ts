@@ -41,7 +41,7 @@ export const sendTest = async (
   const delivered = matched.filter(({ status }) => status === 'success').length;
   return {
     data: { event_id: event.id, event: event.name, targets },
-    message: `${delivered} of ${matched.length} targets took the test event`,
+    message: `${delivered} of ${matched.length} targets accepted the test event`,
   };
 };
 

@@ -36,20 +36,20 @@ const MOST_SCANNED = 100;
 const ALL = ['all'];
 
 export const globalFields = {
-  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('true: events are sent, to each node that is enabled too'),
+  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('true: events are sent to every node that is also enabled'),
   WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe('the highest number of a node WEBHOOK_n_…'),
-  EXTERNAL_WEBHOOK_URLS: listSetting().describe('the older form: URLs of raw nodes without a secret'),
+  EXTERNAL_WEBHOOK_URLS: listSetting().describe('URLs of raw nodes without a secret (the older form)'),
   EXTERNAL_WEBHOOK_EVENTS: listSetting().describe('the filters of EXTERNAL_WEBHOOK_URLS'),
 };
 export const nodeFields = {
-  ENABLED: booleanSetting(false).describe('true: the node receives events; without it, nothing is sent to its URL'),
+  ENABLED: booleanSetting(false).describe('true: the node receives events; otherwise nothing is sent to its URL'),
   URL: textSetting().describe('the URL of the node: https, a public address, no credentials'),
   EVENTS: listSetting().describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
   EVENT_MODE: choiceSetting(['raw', 'canonical', 'both'], '').describe(
     "canonical, raw (the providers' own events) or both; empty: canonical",
   ),
   SECRET: listSetting().describe(
-    'whsec_ and base64 of 24 to 64 bytes; several all sign, so that a secret can be replaced; empty: unsigned',
+    'whsec_ followed by the base64 of 24 to 64 bytes; every secret signs, so a secret can be rotated; empty: unsigned',
   ),
   FORMAT: choiceSetting(['event', 'chat'], '').describe(
     "chat: a message for people; empty: chat at Slack's hosts, else event",
@@ -144,7 +144,7 @@ const olderTargets = (
   const filtersMistake = filtersProblem(filters);
   const mistakes = urls.flatMap((url, index) => {
     const problem = urlProblem(url, allowPrivate);
-    return problem === undefined ? [] : [`EXTERNAL_WEBHOOK_URLS: number ${index + 1}: ${problem}`];
+    return problem === undefined ? [] : [`EXTERNAL_WEBHOOK_URLS: entry ${index + 1} ${problem}`];
   });
   const targets = urls.map(
     (url, index): Target => ({
@@ -166,7 +166,7 @@ const olderTargets = (
 export const urlProblem = (text: string, allowPrivate: boolean): string | undefined => {
   if (!URL.canParse(text)) return 'must be a URL';
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '') return 'must hold no credentials';
+  if (url.username !== '' || url.password !== '') return 'must not contain credentials';
   if (allowPrivate) return /^https?:$/.test(url.protocol) ? undefined : 'must begin with https:// or http://';
   if (url.protocol !== 'https:') return 'must begin with https://';
   const literal = literalAddress(url);
@@ -188,8 +188,8 @@ const SECRET_BYTES = 24;
 const isWeak = (secret: string): boolean => Buffer.from(secret.slice('whsec_'.length), 'base64').length < SECRET_BYTES;
 
 const secretsProblem = (secrets: readonly string[], stage: Stage | undefined): string | undefined => {
-  if (!secrets.every(isSecret)) return 'must be whsec_ and base64; separate several by commas';
-  return stage === 'prod' && secrets.some(isWeak) ? `must hold at least ${SECRET_BYTES} bytes in prod` : undefined;
+  if (!secrets.every(isSecret)) return 'must be whsec_ followed by base64; separate several secrets by commas';
+  return stage === 'prod' && secrets.some(isWeak) ? `must have at least ${SECRET_BYTES} bytes in prod` : undefined;
 };
 
 /** Hosts that expect chat messages at every URL. */

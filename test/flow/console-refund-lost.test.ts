@@ -8,7 +8,8 @@ import { paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 const WIDTH = 1_280;
 const REFUNDS = /\/payments\/pay_\w+\/refunds$/;
-const UNKNOWN = 'The outcome of this refund is unknown. Send it again to learn it: it is made once.';
+const UNKNOWN =
+  'The outcome of this refund is unknown. Send it again to learn the outcome; the refund is made only once.';
 
 type Answer = 'lost' | { readonly status: number; readonly code: string };
 

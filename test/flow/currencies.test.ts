@@ -137,18 +137,18 @@ describe('an amount', () => {
 
 describe('an unsupported amount', () => {
   test.each([
-    ['provider_a', 'IQD', 5_000, REFUSALS.currency('provider_a does not take IQD')],
+    ['provider_a', 'IQD', 5_000, REFUSALS.currency('provider_a does not accept IQD')],
     ['provider_a', 'KWD', 5_124, REFUSALS.multiple('must be a multiple of 10 in KWD at provider_a')],
     ['provider_a', 'MGA', 5_050, REFUSALS.multiple('must be a multiple of 100 in MGA at provider_a')],
     ['provider_a', 'USD', 49, REFUSALS.small(50, 'USD')],
     ['provider_a', 'GBP', 29, REFUSALS.small(30, 'GBP')],
     ['provider_a', 'JPY', 49, REFUSALS.small(50, 'JPY')],
     ['provider_a', 'HUF', 17_499, REFUSALS.small(17_500, 'HUF')],
-    ['provider_b', 'KWD', 5_000, REFUSALS.currency('provider_b does not take KWD')],
+    ['provider_b', 'KWD', 5_000, REFUSALS.currency('provider_b does not accept KWD')],
     ['provider_b', 'HUF', 250_050, REFUSALS.multiple('must be a multiple of 100 in HUF at provider_b')],
     ['provider_b', 'TWD', 101, REFUSALS.multiple('must be a multiple of 100 in TWD at provider_b')],
-    ['provider_c', 'EUR', 5_000, REFUSALS.currency('provider_c takes USD only')],
-    ['provider_c', 'KES', 5_000, REFUSALS.currency('provider_c does not take KES')],
+    ['provider_c', 'EUR', 5_000, REFUSALS.currency('provider_c accepts only USD')],
+    ['provider_c', 'KES', 5_000, REFUSALS.currency('provider_c does not accept KES')],
     ['provider_a', 'USD', 100_000_000, REFUSALS.large('must not exceed 99999999 in USD at provider_a')],
     ['provider_a', 'IDR', 1_000_000_000_000, REFUSALS.large('must not exceed 999999999999 in IDR at provider_a')],
     ['provider_a', 'INR', 1_000_000_000, REFUSALS.large('must not exceed 999999999 in INR at provider_a')],
@@ -175,7 +175,7 @@ describe('an unsupported amount', () => {
   test.each([
     ['provider_a', { total_cents: 49 }, REFUSALS.small(50, 'USD')],
     ['provider_a', { total_cents: 1e8 }, REFUSALS.large('must not exceed 99999999 in USD at provider_a')],
-    ['provider_a', { currency: 'IQD' }, REFUSALS.currency('provider_a does not take IQD')],
+    ['provider_a', { currency: 'IQD' }, REFUSALS.currency('provider_a does not accept IQD')],
     [
       'provider_a',
       { currency: 'KWD', total_cents: 5_124 },
@@ -186,7 +186,7 @@ describe('an unsupported amount', () => {
       { currency: 'HUF', total_cents: 5_001 },
       REFUSALS.multiple('must be a multiple of 100 in HUF at provider_b'),
     ],
-    ['provider_c', { currency: 'EUR' }, REFUSALS.currency('provider_c takes USD only')],
+    ['provider_c', { currency: 'EUR' }, REFUSALS.currency('provider_c accepts only USD')],
   ])('changes nothing at %s when an update names %o', async (provider_id, fields, refusal) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { provider_id });
@@ -220,7 +220,7 @@ describe('an unsupported amount', () => {
       expect(await service.post('/payments/intents', bought, user.options)).toMatchObject(REFUSALS.small(50, 'USD'));
       const abroad = { product_id: 'euros', provider_id: 'provider_c' };
       expect(await service.post('/payments/intents', abroad, user.options)).toMatchObject(
-        REFUSALS.currency('provider_c takes USD only'),
+        REFUSALS.currency('provider_c accepts only USD'),
       );
     });
   });
@@ -253,7 +253,7 @@ describe('a subscription', () => {
   test.each([
     [{ total_cents: 49 }, REFUSALS.small(50, 'USD')],
     [{ total_cents: 1e8 }, REFUSALS.large('must not exceed 99999999 in USD at provider_a')],
-    [{ currency: 'IQD', total_cents: 5_000 }, REFUSALS.currency('provider_a does not take IQD')],
+    [{ currency: 'IQD', total_cents: 5_000 }, REFUSALS.currency('provider_a does not accept IQD')],
     [{ currency: 'MGA', total_cents: 5_050 }, REFUSALS.multiple('must be a multiple of 100 in MGA at provider_a')],
     [{ trial_days: 30, total_cents: 49 }, REFUSALS.small(50, 'USD')],
   ])('is refused with %o, and nothing is created', async (fields, refusal) => {

@@ -286,7 +286,7 @@ describe('npm start', () => {
     await createAsPrinted(first.output());
     await fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify({ advance: 2 * DAY_SECONDS + 60 }) });
     expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
-      /^another local host uses this DATA_DIR: [^\n]+\n$/,
+      /^another local host uses this DATA_DIR; [^\n]+\n$/,
     );
     first.child.kill('SIGTERM');
     await ends(first);

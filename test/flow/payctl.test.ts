@@ -75,7 +75,7 @@ describe('payctl', () => {
     expect(well).toMatchObject({ exitCode: 0, json: { healthy: true, closed: 0 } });
     expect(new Set(well.json.checks.map(({ state }: ParsedJson) => state))).toEqual(new Set(['ok']));
     expect(stateOf(well.json, 'outbound webhooks')).toMatchObject({ detail: 'to WEBHOOK_1' });
-    expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; takes USD only$/) });
+    expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; accepts only USD$/) });
   });
 
   test('doctor reports every mistake in the settings', async () => {
@@ -101,7 +101,7 @@ describe('payctl', () => {
     expect(stateOf(json, 'provider_b')).toMatchObject({ state: 'ok' });
     expect(stateOf(json, 'provider_c')).toMatchObject({
       state: 'fail',
-      detail: 'the host has keys of square, this shell has none',
+      detail: 'the host has keys of square, but this shell has none',
     });
   });
 
@@ -111,7 +111,8 @@ describe('payctl', () => {
     const { exitCode, stderr } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: 'no local host answers at http://127.0.0.1:1: start it (npm start), or name another by --url or PORT\n',
+      stderr:
+        'no local host responds at http://127.0.0.1:1; start it (npm start), or name another host by --url or PORT\n',
     });
   });
 
@@ -255,7 +256,7 @@ describe('payctl against a host with disabled parts', () => {
       provider_c: 'provider_c is closed: keys of square are missing',
     });
     const { stdout } = await spawned(service.host().baseUrl, ['doctor']);
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('Every open part is healthy; 5 are closed.');
   });
 });
 
@@ -524,7 +525,7 @@ describe('payctl with a Square location that is not ours', () => {
     expect(exitCode).toBe(1);
     expect(json.checks.find(({ check }: ParsedJson) => check === 'provider_c')).toMatchObject({
       state: 'fail',
-      detail: 'the currency of its location: NOT_FOUND',
+      detail: 'the currency of its location cannot be read: NOT_FOUND',
     });
   });
 });

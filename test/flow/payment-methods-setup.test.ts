@@ -252,7 +252,7 @@ describe('a method before its set-up is complete', () => {
     await service.clearProviderRequests();
     const started = await trySubscribe(service, subscriberWith(user, method));
     expect(started).toMatchObject(NOT_SET_UP);
-    expect(started.body.error).toBe('The payment method is not set up yet: its payer must authenticate it first');
+    expect(started.body.error).toBe('The payment method is not set up yet; the payer must authenticate first');
     const change = { payment_method_id: method.id };
     expect(await patch(service, subscriberWith(user, old), { id: subscription.id, body: change })).toMatchObject(
       NOT_SET_UP,

@@ -233,7 +233,7 @@ describe('an unrecorded card that Stripe stores for the payer’s own customer',
         {
           path: 'payment_method_id',
           rule: 'stored',
-          message: 'is stored at the provider: save it as a payment method first',
+          message: 'is stored at the provider; save it as a payment method first',
         },
       ],
     },

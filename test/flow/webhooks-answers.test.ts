@@ -79,7 +79,7 @@ describe('a target’s response', () => {
     ]);
     const admin = await signIn(service, { is_admin: true });
     const { body: seenByAdmin } = await service.get(`/webhooks/logs/${entries[0]?.id}`, admin.options);
-    expect(seenByAdmin).toMatchObject({ response: { error: 'timeout', detail: 'no answer in time' } });
+    expect(seenByAdmin).toMatchObject({ response: { error: 'timeout', detail: 'no response in time' } });
   });
 });
 

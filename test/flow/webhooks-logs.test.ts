@@ -246,7 +246,7 @@ describe('a test webhook', () => {
       status: 200,
       body: {
         success: true,
-        message: '1 of 1 targets took the test event',
+        message: '1 of 1 targets accepted the test event',
         data: {
           event_id: expect.stringMatching(/^msg_test_/),
           event: 'payment.created',
@@ -430,7 +430,7 @@ describe('a test webhook', () => {
   test('reports a failed target, tries it once, and is in the sender’s log', async () => {
     await service.control('POST', '/sink/all/behaviour', { status: 503, times: 1 });
     const { body } = await send(owner.options, { event: 'payment.succeeded' });
-    expect(body.message).toBe('1 of 2 targets took the test event');
+    expect(body.message).toBe('1 of 2 targets accepted the test event');
     expect(body.data.targets).toMatchObject([
       { status: 'failed', http_status: 503 },
       { status: 'success', http_status: 200 },

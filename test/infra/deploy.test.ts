@@ -132,7 +132,7 @@ describe('the account of a deployment', () => {
 
   it('is refused without a region', async () => {
     vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
-    await expect(accountOf({ profile: 'bare' }, {})).rejects.toThrow('no region: say --region or AWS_REGION');
+    await expect(accountOf({ profile: 'bare' }, {})).rejects.toThrow('no region; set --region or AWS_REGION');
   });
 });
 
@@ -160,7 +160,7 @@ describe('npm run deploy', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'STAGE: dev, staging or prod is wanted\n',
+      stderr: 'STAGE: must be dev, staging or prod\n',
     });
   });
 });

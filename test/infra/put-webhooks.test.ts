@@ -37,7 +37,7 @@ describe('the webhooks secret', () => {
 
   it('stays unchanged if the environment names no target setting', async () => {
     expect(await put({ STAGE: 'dev', EXTERNAL_WEBHOOK_MAX_RETRIES: '5' })).toEqual({
-      said: 'no webhook variable is set: payments/dev/webhooks stays as it is',
+      said: 'no webhook variable is set, so payments/dev/webhooks does not change',
       inputs: [],
     });
   });
@@ -74,8 +74,8 @@ describe('the webhooks secret', () => {
     it('lists the variables that it was given, without values', async () => {
       expect(await putOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' })).toMatchObject({
         said:
-          'no target is named: payments/prod/webhooks keeps its own; set in it: EXTERNAL_WEBHOOKS_ENABLED; ' +
-          'nothing is sent to some of its URLs: EXTERNAL_WEBHOOKS_ENABLED is not true',
+          'no target is named, so payments/prod/webhooks keeps its targets; set in it: EXTERNAL_WEBHOOKS_ENABLED; ' +
+          'nothing is sent to some of its URLs, because EXTERNAL_WEBHOOKS_ENABLED is not true',
       });
     });
 
@@ -84,8 +84,8 @@ describe('the webhooks secret', () => {
       const { said, inputs } = await put({ STAGE: 'prod' }, JSON.stringify(there));
       expect({ said, inputs }).toEqual({
         said:
-          'no webhook variable is set: payments/prod/webhooks stays as it is; ' +
-          'nothing is sent to some of its URLs: WEBHOOK_2_ENABLED is not true',
+          'no webhook variable is set, so payments/prod/webhooks does not change; ' +
+          'nothing is sent to some of its URLs, because WEBHOOK_2_ENABLED is not true',
         inputs: [],
       });
       const enabled = await put({ STAGE: 'prod', WEBHOOK_2_ENABLED: 'true' }, JSON.stringify(there));
@@ -105,7 +105,7 @@ describe('the webhooks secret', () => {
       ['{"WEBHOOK_1_URL":"http://10.0.0.1"}', 'WEBHOOK_1_URL: must begin with https://'],
       [
         '{"WEBHOOK_1_URL":"https://a.example","WEBHOOK_1_SECRET":"whsec_c2hvcnQ="}',
-        'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod',
+        'WEBHOOK_1_SECRET: must have at least 24 bytes in prod',
       ],
     ])('stays unchanged if its content is unusable: %s', async (there, message) => {
       const putting = put({ STAGE: 'prod', EXTERNAL_WEBHOOKS_ENABLED: 'false' }, there);
@@ -115,7 +115,7 @@ describe('the webhooks secret', () => {
 
   it('is limited to 64 KB', async () => {
     const env = { WEBHOOK_1_URL: `https://hooks.example/${'x'.repeat(65_536)}` };
-    await expect(put(env)).rejects.toThrow('must fit one secret');
+    await expect(put(env)).rejects.toThrow('must fit in one secret');
   });
 
   it('is not written if a target is invalid', async () => {

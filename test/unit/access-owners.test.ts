@@ -35,7 +35,7 @@ describe('an access decision', () => {
     };
     expect(refusal(ofOrg, 'member')?.details).toEqual({ role: 'member', permission: 'canManagePayments' });
     expect(refusal({ userId: 'user_2' }, undefined)).toMatchObject({
-      message: "Platform admins may not take this action on another's record",
+      message: "Platform admins cannot do this to another owner's record",
       details: undefined,
     });
   });
@@ -139,7 +139,7 @@ describe('a record that a request names', () => {
     for (const require of [requireSameOwner, requirePayersCustomer]) {
       expect(refusalOf(() => require({ organizationId: 'org_1' }, wanted))).toMatchObject({
         code: 'ORGANIZATION_ACCESS_DENIED',
-        message: 'It belongs to another organization',
+        message: 'The customer or address belongs to another organization',
       });
     }
   });
@@ -149,13 +149,13 @@ describe('a record that a request names', () => {
     expect(() => requirePayersCustomer({}, undefined)).not.toThrow();
     expect(refusalOf(() => requirePayersCustomer({}, 'org_1'))).toMatchObject({
       code: 'INSUFFICIENT_PERMISSIONS',
-      message: "An organization's payment takes a customer of the organization",
+      message: "The customer must belong to the payment's organization",
     });
   });
 
   test('is refused with the required action if it is a method that the caller may not charge', () => {
     expect(refusalOf(() => requireMayCharge([], { userId: 'user_1' })).message).toBe(
-      'A payment method pays only for its owner: name another payment method',
+      'The payment method belongs to another owner; use a payment method of the payer',
     );
   });
 });

@@ -23,7 +23,7 @@ describe('the list of closed features of a host', () => {
 
   test('lists each slot without keys or webhook secret, each kind of credential, and the webhooks', async () => {
     expect(await reasonsOf({})).toEqual([
-      'provider_a takes no webhooks: what verifies those of stripe is missing',
+      'provider_a accepts no webhooks: the setting that verifies webhooks of stripe is missing',
       'provider_b is closed: keys of paypal are missing',
       'provider_d is closed: it is bound to no provider',
       'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED is not true',

@@ -75,7 +75,7 @@ describe('the environment of the functions', () => {
 
 describe('the settings of the host', () => {
   test('refuse the stage prod, and list the other settings that prod refuses', () => {
-    const DEPLOYED = 'STAGE: prod is deployed (npm run deploy), not started';
+    const DEPLOYED = 'STAGE: prod cannot run on the local host; deploy it (npm run deploy)';
     expect(() => checkSettings({ STAGE: 'prod' }, '')).toThrow(new RegExp(`^${DEPLOYED.replace(/[()]/g, '\\$&')}$`));
     const env = { STAGE: 'prod', GUEST_TOKEN_SECRET: 'x', RATE_LIMITS: 'off', WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' };
     expect(() => checkSettings({ ...env, WEBHOOK_1_URL: 'https://hooks.example' }, '')).toThrow(
@@ -83,7 +83,7 @@ describe('the settings of the host', () => {
         DEPLOYED,
         'GUEST_TOKEN_SECRET: must have at least 32 characters in prod',
         'RATE_LIMITS: must be on in prod',
-        'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod',
+        'WEBHOOK_1_SECRET: must have at least 24 bytes in prod',
       ].join('\n'),
     );
   });

@@ -118,8 +118,8 @@ describe('the API document', () => {
       responses['202'] ? [[operationId, responses['202'].description]] : [],
     );
     expect(meanings).toEqual([
-      ['payments.confirm', expect.stringContaining('the payment is processing')],
-      ['refunds.create', expect.stringContaining('the refund is pending')],
+      ['payments.confirm', expect.stringContaining('The payment is `processing`')],
+      ['refunds.create', expect.stringContaining('The refund is `pending`')],
       ['admin.request-erasure', expect.stringContaining('GET /admin/erasures/{id}')],
     ]);
   });

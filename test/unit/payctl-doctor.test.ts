@@ -48,7 +48,7 @@ describe('the doctor command for a stage', () => {
   test('names the variables that keep a configured URL from receiving events', async () => {
     const outbound = async () => ({ targets: ['WEBHOOK_1'], closed: undefined, switchesOff: ['WEBHOOK_6_ENABLED'] });
     expect(await checksOf({ outbound })).toMatchObject({
-      'outbound webhooks': 'ok: to WEBHOOK_1; nothing is sent to other URLs: WEBHOOK_6_ENABLED is not true',
+      'outbound webhooks': 'ok: to WEBHOOK_1; nothing is sent to other URLs, because WEBHOOK_6_ENABLED is not true',
     });
   });
 
@@ -60,12 +60,12 @@ describe('the doctor command for a stage', () => {
   });
 
   test.each([
-    [{ kind: 'done', value: 'EUR' }, /^ok: square answers, \d+ ms; takes EUR only$/],
+    [{ kind: 'done', value: 'EUR' }, /^ok: square responds, \d+ ms; accepts only EUR$/],
     [
       { kind: 'refused', reason: 'unsupported currency NZD' },
-      /^fail: the currency of its location: unsupported currency NZD$/,
+      /^fail: the currency of its location cannot be read: unsupported currency NZD$/,
     ],
-    [{ kind: 'unknown', reason: 'timeout' }, /^fail: the currency of its location: timeout$/],
+    [{ kind: 'unknown', reason: 'timeout' }, /^fail: the currency of its location cannot be read: timeout$/],
   ])('reports the currency of a provider’s only location: %j', async (currency, provider_c) => {
     const square = {
       can: { payments: true },

@@ -88,10 +88,10 @@ describe('a requested total', () => {
 
   test('is refused with the accepted currency if the provider does not accept its currency', async () => {
     const only = await refusedBy({ kind: 'currency', only: 'EUR' });
-    const message = 'provider_a takes EUR only';
+    const message = 'provider_a accepts only EUR';
     expect([only.code, only.message]).toEqual(['UNSUPPORTED_CURRENCY', message]);
     expect(only.details).toEqual([{ path: 'currency', rule: 'provider', message }]);
-    expect((await refusedBy({ kind: 'currency' })).message).toBe('provider_a does not take USD');
+    expect((await refusedBy({ kind: 'currency' })).message).toBe('provider_a does not accept USD');
   });
 
   test('is refused with the required multiple if the provider cannot express it', async () => {
@@ -155,7 +155,7 @@ describe('the price of a purchase', () => {
   ])('cannot differ from the product’s price: %s', (field, expected) => {
     expect(refusalOf(() => priceOf({ [field]: 1 }, product()))).toMatchObject({
       code: 'PRICING_MISMATCH',
-      message: `The product's price is 1100: its ${field} is ${expected}, not 1`,
+      message: `The product costs 1100, so ${field} must be ${expected}, not 1`,
       details: { path: field, expected },
     });
   });

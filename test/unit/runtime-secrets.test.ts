@@ -158,7 +158,7 @@ describe('the secrets in production', () => {
     const secret = JSON.stringify({ ...targets, WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' });
     manager.on(GetSecretValueCommand, { SecretId: 'arn:w' }).resolves({ SecretString: secret });
     stage('prod');
-    await expect(dispatchDeps().targets()).rejects.toThrow('WEBHOOK_1_SECRET: must hold at least 24 bytes in prod');
+    await expect(dispatchDeps().targets()).rejects.toThrow('WEBHOOK_1_SECRET: must have at least 24 bytes in prod');
     stage('staging');
     expect(await dispatchDeps().targets()).toHaveLength(1);
   });

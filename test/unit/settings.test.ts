@@ -39,7 +39,7 @@ describe('the settings', () => {
   });
 
   test('refuse an empty stage, which would have the weakest protection', () => {
-    expect(mistakes({ STAGE: '' })).toEqual(['STAGE: local, dev, staging or prod is wanted']);
+    expect(mistakes({ STAGE: '' })).toEqual(['STAGE: must be local, dev, staging or prod']);
   });
 
   test('refuse blanks as a number', () => {
@@ -245,7 +245,7 @@ describe('the statement descriptor', () => {
 
   test('names its slot’s setting if the provider refuses it', () => {
     expect(mistakes({ ...slots, STATEMENT_DESCRIPTOR: 'Gold Club of Our City' })).toEqual([
-      'STATEMENT_DESCRIPTOR: Square takes 1 to 20 characters; or set PROVIDER_C_STATEMENT_DESCRIPTOR',
+      'STATEMENT_DESCRIPTOR: Square requires 1 to 20 characters; or set PROVIDER_C_STATEMENT_DESCRIPTOR',
     ]);
     const own = { PROVIDER_C_STATEMENT_DESCRIPTOR: 'Gold Club' };
     expect(mistakes({ ...slots, STATEMENT_DESCRIPTOR: 'Gold Club of Our City', ...own })).toEqual([]);

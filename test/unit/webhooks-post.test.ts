@@ -72,7 +72,7 @@ describe('a webhook POST', () => {
     expect(await openPost(PATIENT)(posted(url))).toMatchObject({ body: `a${'ä'.repeat(1_023)}` });
   });
 
-  const timedOut = { kind: 'failed', reason: 'timeout', detail: 'no answer in time', durationMs: expect.any(Number) };
+  const timedOut = { kind: 'failed', reason: 'timeout', detail: 'no response in time', durationMs: expect.any(Number) };
 
   test('ends in time if the name is never resolved', async () => {
     const resolve = vi.fn(() => new Promise<never>(() => undefined));

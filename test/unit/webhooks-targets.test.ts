@@ -141,7 +141,7 @@ describe('the webhook targets', () => {
     ['provider_e:*', 'provider_a:*'],
   ])('refuse the filter %s, and suggest %s', (filter, suggested) => {
     const node = { ...ON, WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: `all,${filter}` };
-    const mistake = `number 2 matches no event or provider; did you mean ${suggested}?`;
+    const mistake = `entry 2 matches no event or provider; did you mean ${suggested}?`;
     expect(mistakesIn(() => checkedTargets(node, false))).toEqual([`WEBHOOK_1_EVENTS: ${mistake}`]);
     const older = { ...ON, EXTERNAL_WEBHOOK_URLS: URL_1, EXTERNAL_WEBHOOK_EVENTS: `all,${filter}` };
     expect(mistakesIn(() => checkedTargets(older, false))).toEqual([`EXTERNAL_WEBHOOK_EVENTS: ${mistake}`]);
@@ -151,7 +151,7 @@ describe('the webhook targets', () => {
     const env = { STAGE: 'dev', WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: 'canary.canary.canary' };
     const found = mistakesIn(() => checkedSettings(env)).filter((mistake) => mistake.startsWith('WEBHOOK'));
     expect(found).toEqual([
-      'WEBHOOK_1_EVENTS: number 1 matches no event or provider; did you mean all, a pattern such as payment.*, or a slot such as provider_a:*?',
+      'WEBHOOK_1_EVENTS: entry 1 matches no event or provider; did you mean all, a pattern such as payment.*, or a slot such as provider_a:*?',
     ]);
   });
 
@@ -201,7 +201,7 @@ describe('the webhook targets', () => {
     expect(at('http://127.0.0.1:3000/_local/sink/default')).toEqual([]);
     expect(at('https://10.0.0.1')).toEqual([]);
     expect(at('ftp://10.0.0.1')).toEqual(['WEBHOOK_1_URL: must begin with https:// or http://']);
-    expect(at('http://user@10.0.0.1')).toEqual(['WEBHOOK_1_URL: must hold no credentials']);
+    expect(at('http://user@10.0.0.1')).toEqual(['WEBHOOK_1_URL: must not contain credentials']);
   });
 
   test('are checked with all other settings, and all mistakes are reported together', () => {
@@ -221,7 +221,7 @@ describe('the webhook targets', () => {
       mistakesIn(() => parseTargets({ WEBHOOK_1_URL: URL_1, WEBHOOK_1_SECRET: secret, ...more }, false, stage));
     expect(at(secretOf(24), 'prod')).toEqual([]);
     expect(at(secretOf(23), 'staging')).toEqual([]);
-    const weak = 'WEBHOOK_1_SECRET: must hold at least 24 bytes in prod';
+    const weak = 'WEBHOOK_1_SECRET: must have at least 24 bytes in prod';
     expect(at(secretOf(23), 'prod')).toEqual([weak]);
     expect(at(`${secretOf(32)},${secretOf(8)}`, 'prod')).toEqual([weak]);
     expect(at(secretOf(23), 'prod', { WEBHOOK_1_URL: 'x' })).toEqual(['WEBHOOK_1_URL: must be a URL', weak]);

@@ -61,7 +61,7 @@ export const whyClosed = (
     return `${slot} is closed: ${adapter === '' ? 'it is bound to no provider' : `keys of ${adapter} are missing`}`;
   }
   return provider.can.payments && !receiver
-    ? `${slot} takes no webhooks: what verifies those of ${adapter} is missing`
+    ? `${slot} accepts no webhooks: the setting that verifies webhooks of ${adapter} is missing`
     : undefined;
 };
 

@@ -70,7 +70,7 @@ export const createSink = (state: State, clock: Pick<Clock, 'now'>): Sink => {
         clear(name);
         return { status: 204, body: '' };
       }
-      if (ask.method !== 'GET') return problem(404, 'a sink takes GET, POST and DELETE');
+      if (ask.method !== 'GET') return problem(404, 'a sink accepts GET, POST and DELETE');
       return json(
         200,
         all.all(name).map(({ received_at, headers, raw }) => ({

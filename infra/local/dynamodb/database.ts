@@ -49,7 +49,7 @@ export const openEngineDatabase = async (endpoint: string, tableName: string, en
   const table = await tableOf(client, tableName).catch((error: unknown) => {
     client.destroy();
     if (error instanceof StartError) throw error;
-    throw new StartError(`the DynamoDB engine at ${endpoint} does not answer as one: ${String(error)}`, error);
+    throw new StartError(`the endpoint ${endpoint} does not respond like a DynamoDB engine: ${String(error)}`, error);
   });
   engine?.indexStreamRecords();
   return {
@@ -100,7 +100,7 @@ const checked = (table: TableDescription): TableDescription => {
   if (missing.length === 0 && table.LatestStreamArn) return table;
   const lack = missing.length > 0 ? `index ${missing.join(', ')}` : 'stream';
   throw new StartError(
-    `the table ${table.TableName} was made by another version and has no ${lack}: set another DATA_DIR`,
+    `the table ${table.TableName} was made by another version and has no ${lack}; set another DATA_DIR`,
   );
 };
 

@@ -51,6 +51,6 @@ export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: E
 const refuseOtherEngine = ({ folder, temporary }: DataFolder): void => {
   if (temporary || existsSync(join(folder, TABLE_FILE)) || !existsSync(join(folder, ENGINE_FILE))) return;
   throw new StartError(
-    `DATA_DIR ${folder} has the data of the engine dynoxide: set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR`,
+    `DATA_DIR ${folder} has the data of the engine dynoxide; set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR`,
   );
 };

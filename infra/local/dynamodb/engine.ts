@@ -87,7 +87,7 @@ const findBinary = (): string => {
     return join(dirname(createRequire(import.meta.url).resolve('@dynoxide/linux-x64/package.json')), 'dynoxide');
   } catch (error) {
     throw new StartError(
-      `dynoxide has no binary for ${process.platform} ${process.arch}: set DYNAMODB_ENGINE=embedded, or start another engine and set DYNAMODB_ENDPOINT`,
+      `dynoxide has no binary for ${process.platform} ${process.arch}; set DYNAMODB_ENGINE=embedded, or start another engine and set DYNAMODB_ENDPOINT`,
       error,
     );
   }
@@ -121,9 +121,9 @@ const becomesReady = (child: ChildProcess): Promise<string | undefined> =>
       if (failure !== undefined) child.stdin?.destroy();
       resolve(failure);
     };
-    const timer = setTimeout(() => end(`no answer within ${START_TIMEOUT_MS / 1_000} s`), START_TIMEOUT_MS);
+    const timer = setTimeout(() => end(`no response within ${START_TIMEOUT_MS / 1_000} s`), START_TIMEOUT_MS);
     child.on('error', (error) => end(error.message));
-    child.on('exit', () => end(said.trim().split('\n').at(-1) || 'it ends at once'));
+    child.on('exit', () => end(said.trim().split('\n').at(-1) || 'it ends immediately'));
     child.stderr?.on('data', (text: Buffer) => {
       said += text.toString('utf8');
       if (said.includes('listening on')) end(undefined);

@@ -12,7 +12,7 @@ const OWN_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
  */
 export const requestRefusal = (message: IncomingMessage, isControl: boolean): string | undefined => {
   const { host = '' } = message.headers;
-  if (!OWN_HOST.test(host)) return 'the host answers for 127.0.0.1, localhost and [::1] only';
+  if (!OWN_HOST.test(host)) return 'the host accepts requests for 127.0.0.1, localhost and [::1] only';
   return isControl && isForeign(message) ? 'a page of another origin may not reach the control routes' : undefined;
 };
 

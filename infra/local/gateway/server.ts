@@ -80,7 +80,7 @@ const bind = (server: Server, port: number): Promise<number> =>
     server.once('error', (error: NodeJS.ErrnoException) => {
       const inUse = error.code === 'EADDRINUSE';
       const line = inUse
-        ? `port ${port} is in use: set another PORT`
+        ? `port ${port} is in use; set another PORT`
         : `cannot listen on port ${port}: ${error.message}`;
       reject(new StartError(line, error));
     });

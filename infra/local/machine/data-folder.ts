@@ -67,7 +67,7 @@ export const isUnfinished = (dataDir: string): boolean =>
 export const begin = (dataDir: string): void => {
   if (dataDir === MEMORY) return;
   if (!isNewFolder(dataDir)) {
-    throw new StartError('another local host has made data in this DATA_DIR just now: start again');
+    throw new StartError('another local host has just created data in this DATA_DIR; start again');
   }
   mark(resolve(dataDir));
 };

@@ -45,12 +45,12 @@ export const hostFields = {
   PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('where the local host listens'),
   DATA_DIR: textSetting('.local').describe('where it keeps its data; :memory: keeps none'),
   BASE_PATH: prefix,
-  DYNAMODB_ENDPOINT: urlSetting().describe('another DynamoDB engine, which runs already'),
+  DYNAMODB_ENDPOINT: urlSetting().describe('the URL of another DynamoDB engine that already runs'),
   DYNAMODB_ENGINE: choiceSetting(ENGINES, 'embedded').describe(
-    'embedded: the table is in the process of the host; dynoxide: in an engine that is started beside it',
+    'embedded: the table is in the process of the host; dynoxide: the table is in a separate engine that the host starts',
   ),
   DEMO_DATA: choiceSetting(['demo', 'none'], 'demo').describe(
-    'demo: thirty days of payments, made on an empty data folder; none: demo sessions and org_demo only',
+    'demo: thirty days of payments, made in an empty data folder; none: demo sessions and org_demo only',
   ),
   LOG_LEVEL: lowerCase(choiceSetting(LOG_LEVELS, 'silent')).describe(
     'the logs of the functions on the terminal; `npm start -- --logs` is info',
@@ -202,7 +202,7 @@ export const checkSettings = (operator: Env, basePath: string): Settings => {
   throw new SettingsError([DEPLOYED_ONLY, ...productionMistakes(operator, env)]);
 };
 
-const DEPLOYED_ONLY = 'STAGE: prod is deployed (npm run deploy), not started';
+const DEPLOYED_ONLY = 'STAGE: prod cannot run on the local host; deploy it (npm run deploy)';
 
 /** The operator's mistakes, without the host's own defaults, which prod would also refuse. */
 const productionMistakes = (operator: Env, env: Env): readonly string[] => {

@@ -107,7 +107,7 @@ const tablesOf = (file: string): readonly unknown[] => {
 
 const foreign = (file: string, reason: string): StartError =>
   new StartError(
-    `DATA_DIR: ${file} is not a file of the local host (${reason}), so nothing was deleted: move it away, or set another DATA_DIR`,
+    `DATA_DIR: ${file} is not a file of the local host (${reason}), so nothing was deleted; move it away, or set another DATA_DIR`,
   );
 
 const lock = (file: string): DatabaseSync => {
@@ -127,12 +127,12 @@ const openExclusively = (file: string): DatabaseSync => {
   }
 };
 
-export const HELD = 'another local host uses this DATA_DIR: stop that host, or set another DATA_DIR';
+export const HELD = 'another local host uses this DATA_DIR; stop that host, or set another DATA_DIR';
 
 /** The reason why a host cannot start with this file of its data folder. */
 export const unreadable = (file: string, error: unknown): StartError => {
   return new StartError(
-    `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}): move it away, or set another DATA_DIR`,
+    `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}); move it away, or set another DATA_DIR`,
     error,
   );
 };

@@ -133,7 +133,7 @@ const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue
 
   const work = async (messages: readonly Message[]): Promise<void> => {
     const failed = await failedOf(messages).catch((error: unknown) => {
-      log(`${trigger.id} failed, its messages return to the queue: ${describe(error)}`);
+      log(`${trigger.id} failed, so its messages return to the queue: ${describe(error)}`);
       return new Set(messages.map((message) => message.id));
     });
     for (const { id, grp } of messages) {

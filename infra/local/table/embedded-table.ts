@@ -96,7 +96,7 @@ const openFile = (file: string): DatabaseSync => {
   }
   if (isOfThisVersion) return database;
   database.close();
-  throw new StartError(`the table in ${file} was made by another version of the service: set another DATA_DIR`);
+  throw new StartError(`the table in ${file} was made by another version of the service; set another DATA_DIR`);
 };
 
 /** Creates the tables of a new file. @returns false if another version created them */

@@ -49,7 +49,7 @@ export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
 const reportOf = (checks: readonly Check[]): Report => {
   const count = (wanted: Check['state']): number => checks.filter(({ state }) => state === wanted).length;
   const [failed, closed] = [count('fail'), count('closed')];
-  const verdict = failed > 0 ? `${failed} of ${checks.length} need attention` : 'All that is open is well';
+  const verdict = failed > 0 ? `${failed} of ${checks.length} need attention` : 'Every open part is healthy';
   return {
     json: { healthy: failed === 0, closed, checks },
     lines: [
@@ -109,7 +109,7 @@ const queueChecks = (installation: Installation): Promise<readonly Check[]> =>
 const webhooksCheck = (installation: Installation): Promise<Check> =>
   runCheck('outbound webhooks', async () => {
     const { targets, closed, switchesOff } = await installation.outbound();
-    const idle = switchesOff.length > 0 ? `; nothing is sent to other URLs: ${areOff(switchesOff)}` : '';
+    const idle = switchesOff.length > 0 ? `; nothing is sent to other URLs, because ${areOff(switchesOff)}` : '';
     return checkOf('outbound webhooks', closed, `to ${targets.join(', ')}${idle}`);
   });
 
@@ -165,7 +165,7 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
       : whyClosed(slot, adapter, { provider, receiver: await installation.receivers.find(slot) });
     if (closed !== undefined) return { check: slot, state: 'closed', detail: closed };
     if (!provider)
-      return { check: slot, state: 'fail', detail: `the host has keys of ${adapter}, this shell has none` };
+      return { check: slot, state: 'fail', detail: `the host has keys of ${adapter}, but this shell has none` };
     const startedAt = performance.now();
     const { kind, reason } = await askForNothing(provider);
     const took = `${Math.round(performance.now() - startedAt)} ms`;
@@ -175,7 +175,7 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
       const whose = installation.isLocal ? ', those of this shell' : '';
       return { check: slot, state: 'fail', detail: `${adapter} refuses our keys${whose}: ${reason}` };
     }
-    return currencyCheck(provider, { check: slot, state: 'ok', detail: `${adapter} answers, ${took}` });
+    return currencyCheck(provider, { check: slot, state: 'ok', detail: `${adapter} responds, ${took}` });
   });
 
 /**
@@ -186,11 +186,11 @@ const currencyCheck = async (provider: PaymentProvider, answers: Check): Promise
   const only = await provider.onlyCurrency?.();
   if (only === undefined) return answers;
   return only.kind === 'done'
-    ? { ...answers, detail: `${answers.detail}; takes ${only.value} only` }
+    ? { ...answers, detail: `${answers.detail}; accepts only ${only.value}` }
     : {
         ...answers,
         state: 'fail',
-        detail: `the currency of its location: ${'reason' in only ? only.reason : only.kind}`,
+        detail: `the currency of its location cannot be read: ${'reason' in only ? only.reason : only.kind}`,
       };
 };
 
@@ -215,7 +215,7 @@ const MAX_SKEW_MS = 60_000;
 
 const clockCheck = ({ datesSeen }: Installation): Check => {
   const skews = datesSeen.map(({ theirs, ours }) => Math.abs(theirs - ours));
-  if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no answer of a provider had a date' };
+  if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no response of a provider had a date' };
   const skew = Math.round(Math.min(...skews) / 1_000);
   return {
     check: 'clock',
@@ -254,7 +254,7 @@ const unclearChecks = async (installation: Installation): Promise<readonly Check
   } catch (error) {
     return UNCLEAR.map(([check]) => ({ check, state: 'fail', detail: describeError(error) }));
   }
-  const well = unclear.isPartial ? 'none is unclear among those that are due first' : 'none is unclear';
+  const well = unclear.isPartial ? 'none of the records due first is unclear' : 'none is unclear';
   return UNCLEAR.map(([check, wrong]) => waitingCheck(check, unclear[check], { well, wrong }));
 };
 

@@ -80,7 +80,7 @@ const findMoneyBackDrifts = async (installation: Installation, payment: VisibleP
 const finishCreation = async ({ deps }: Installation, store: PaymentStore, payment: Payment): Promise<Report> => {
   const { id, reconcileAt } = payment;
   if (reconcileAt !== undefined && deps.now() < instant(reconcileAt)) {
-    throw new NotReachable(`${id} is being created: retry after ${reconcileAt}`);
+    throw new NotReachable(`${id} is being created; retry after ${reconcileAt}`);
   }
   const outcome = await create(deps, store, payment);
   const left = await store.load(id);

@@ -80,14 +80,16 @@ const makeRefund = async (
 const reportRefund = (refund: Refund, payment: VisiblePayment): Report => {
   const isUnknown = refund.status === 'pending' && refund.providerRefundId === undefined;
   const left = refundableCents(payment);
-  const state = isUnknown ? 'pending: the provider has not answered' : refund.status;
+  const state = isUnknown ? 'pending: the provider has not responded' : refund.status;
   return {
     json: { dry_run: false, refund: refundView(refund, 'staff'), refundable_cents: left },
     lines: [
       `${refund.id} is ${[state, refund.failureCode].filter(Boolean).join(': ')}`,
       `${describeAmount(payment, refund.amountCents)}, made by ${MADE_BY}`,
       leftLine(payment, left),
-      ...(isUnknown ? ['The service looks it up by itself. Do not refund again: the amount stays reserved.'] : []),
+      ...(isUnknown
+        ? ['The service looks up the outcome itself. Do not refund again, because the amount stays reserved.']
+        : []),
     ],
     exitCode: isUnknown || refund.status === 'failed' ? 1 : 0,
   };
@@ -99,12 +101,12 @@ const describeAmount = ({ id, totalCents, currency, providerId }: VisiblePayment
 const leftLine = ({ currency }: VisiblePayment, left: number): string => `${left} ${currency} left to refund`;
 
 const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | undefined): string =>
-  `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}): nothing was refunded`;
+  `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}); nothing was refunded`;
 
 const describeRefusal = ({ code, message, details }: DomainError, payment: VisiblePayment): string => {
   const disputed = disputeSchema.safeParse(details).data;
   if (disputed) {
-    return `${code}: the dispute ${disputed.dispute_id} is ${disputed.status}; to refund ${payment.id} all the same, add --despite-dispute`;
+    return `${code}: the dispute ${disputed.dispute_id} is ${disputed.status}; to refund ${payment.id} anyway, add --despite-dispute`;
   }
   const left = `${refundableCents(payment)} ${payment.currency} left to refund`;
   return `${code}: ${message}; ${payment.id} is ${payment.status}, ${left}`;

@@ -90,7 +90,8 @@ const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]):
   for (const report of reports) {
     const here = await findReportedRefund(reader.deps, { payment, report });
     // The provider has the refund, but its response is not stored yet.
-    const known = here && here.providerRefundId === undefined ? { ...here, status: `${here.status}, no answer` } : here;
+    const known =
+      here && here.providerRefundId === undefined ? { ...here, status: `${here.status}, no response` } : here;
     drifts.push(...differencesOf(payment, { what: 'refund', id: report.refundId, here: known, there: report }));
   }
   return [...drifts, ...(await refundsOnlyHere(parts, reports))];

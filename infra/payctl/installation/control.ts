@@ -11,7 +11,7 @@ export const openControl =
     const response = await fetch(url, { method, ...(body !== undefined && { body: JSON.stringify(body) }) }).catch(
       (error: unknown) => {
         throw new NotReachable(
-          `no local host answers at ${baseUrl}: start it (npm start), or name another by --url or PORT`,
+          `no local host responds at ${baseUrl}; start it (npm start), or name another host by --url or PORT`,
           { cause: error },
         );
       },

@@ -54,7 +54,7 @@ export const readStage = async (stage: Stage, clients: Clients = openClients()):
   );
   const output = (name: string): string => {
     const value = outputs.get(name);
-    if (value === undefined) throw new NotReachable(`${StackName} has no output ${name}: deploy this version first`);
+    if (value === undefined) throw new NotReachable(`${StackName} has no output ${name}; deploy this version first`);
     return value;
   };
   const FunctionName = output(OPERATED_FUNCTION_OUTPUT);

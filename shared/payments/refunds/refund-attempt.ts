@@ -121,7 +121,7 @@ export const refundRefusedError = (refund: Refund, refundableCents: number): Dom
   const details = { refund_id: refund.id, payment_id: refund.paymentId };
   return refund.failureCode === REFUND_EXCEEDS
     ? new DomainError('INVALID_STATE', {
-        message: 'The provider has less left of this payment',
+        message: 'The amount exceeds what the provider can still refund',
         details: { ...details, refundable_cents: refundableCents },
       })
     : new DomainError('PROVIDER_ERROR', {

@@ -147,15 +147,15 @@ export const refundViewSchema = z
     amount_cents: z
       .int()
       .positive()
-      .meta({ description: 'What goes back, in minor units.', examples: [500] }),
+      .meta({ description: 'The refunded amount, in minor units.', examples: [500] }),
     currency: z.string().meta({ description: "The payment's currency, an ISO 4217 code.", examples: ['EUR'] }),
     status: z.enum(REFUND_STATUSES).meta({
       id: 'RefundStatus',
-      description: `How far the refund is:
+      description: `The status of the refund:
         - \`pending\`: not settled yet; the amount is reserved. PayPal, Square and banks may take days
         - \`succeeded\`: the money is on its way to the payer
-        - \`failed\`: the money stays; also after \`succeeded\`, where the bank has sent it back
-        - \`canceled\`: canceled at the provider; the money stays`,
+        - \`failed\`: the money stays with you; also after \`succeeded\`, if the bank has returned the money
+        - \`canceled\`: canceled at the provider; the money stays with you`,
     }),
     reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
     description: text.describe('A note in your words; null without one, and for payers, who do not see it.'),
@@ -168,9 +168,9 @@ export const refundViewSchema = z
       .enum(REFUND_SOURCES)
       .describe("`api`: made with this API. `provider`: made in the provider's dashboard or by another system."),
     provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
-    provider_refund_id: text.describe('The id of the refund at the provider; null until the provider has answered.'),
+    provider_refund_id: text.describe('The id of the refund at the provider; null until the provider responds.'),
     failure_code: text.describe(
-      "Why the refund failed, in the provider's word; `not_received` if it never reached the provider, `duplicate_record` if another record has the same refund of the provider. Null otherwise.",
+      "Why the refund failed, as the provider's own code; `not_received` if the refund never reached the provider, `duplicate_record` if another record has the same refund of the provider. Null otherwise.",
     ),
     created_by: text.describe(
       'The user id of the platform admin who made the refund; null if the provider reported it, and for payers, who do not see it.',

@@ -24,7 +24,7 @@ const ask = async (method: 'GET' | 'POST', path: string, body?: unknown): Promis
 
 const noteClock = (answer: unknown): void => {
   const now = typeof answer === 'object' && answer !== null && 'now' in answer ? answer.now : undefined;
-  if (typeof now !== 'string') throw new Problem('The local host does not tell its time.', { status: 200 });
+  if (typeof now !== 'string') throw new Problem('The local host did not return its time.', { status: 200 });
   // Rounded to whole minutes, because a smaller difference is the duration of the request.
   clockOffsetMs.value = Math.round((Date.parse(now) - Date.now()) / MS_PER_MINUTE) * MS_PER_MINUTE;
 };

@@ -24,7 +24,8 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 export const problemOf = (response: Response, body: unknown): Problem => {
   const fields = isRecord(body) ? body : {};
-  const message = textOf(fields['error']) || textOf(fields['message']) || `The service answered ${response.status}`;
+  const message =
+    textOf(fields['error']) || textOf(fields['message']) || `The service returned status ${response.status}`;
   return new Problem(message, {
     status: response.status,
     code: textOf(fields['code']),

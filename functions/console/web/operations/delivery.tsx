@@ -40,9 +40,9 @@ const DeliveryView = ({ entry }: { readonly entry: WebhookLog }) => (
         <h2>Payload</h2>
         <Json value={entry.payload} name={`Payload of ${entry.event_type}`} />
       </section>
-      <section class="card" aria-label="Answer">
-        <h2>Answer</h2>
-        <Json value={entry.response} name={`Answer to ${entry.event_type}`} />
+      <section class="card" aria-label="Response">
+        <h2>Response</h2>
+        <Json value={entry.response} name={`Response to ${entry.event_type}`} />
       </section>
     </div>
   </>

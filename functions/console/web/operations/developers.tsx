@@ -29,7 +29,7 @@ const Documents = () => (
     <ul class="plain-list">
       {site.isLocal && (
         <li>
-          <a href={`${site.basePath}/docs`}>API reference</a>: every route, with Try it out
+          <a href={`${site.basePath}/docs`}>API reference</a>, with every route and Try it out
         </li>
       )}
       <li>
@@ -76,7 +76,7 @@ const LocalHost = () => {
       </dl>
       <p class="quiet">
         The clock moves service, queues and simulated providers together, and runs all work that falls due. It only goes
-        forward: <code>npm start -- --fresh</code> starts with an empty data folder.
+        forward; <code>npm start -- --fresh</code> starts with an empty data folder.
       </p>
       <div class="controls">
         <label class="field">
@@ -130,7 +130,7 @@ const Providers = () => {
     <section class="part" aria-label="Publishable keys">
       <h2>Publishable keys</h2>
       <p class="quiet">
-        From <a href={`${site.basePath}/config`}>/config</a>, for pages that take payments. No secret is among them.
+        From <a href={`${site.basePath}/config`}>/config</a>, for pages that take payments. None of them is secret.
       </p>
       {problem && <ProblemNote problem={problem} onRetry={reload} />}
       {!data && isLoading && <Loading what="the configuration" />}
@@ -199,16 +199,17 @@ const METHODS: readonly (readonly [behaviour: string, stripe: string, paypal: st
   ['Requires 3-D Secure', 'pm_card_authenticationRequired', 'SIM-CARD-3DS', 'cnon:card-nonce-requires-verification'],
   ['Is saved, and declined at every charge', 'pm_card_chargeCustomerFail', 'SIM-FAIL-LATER', 'cnon:sim-fail-on-charge'],
   ['Settles after 60 s', 'pm_sim_processing_ok', 'SIM-PENDING-OK', 'bnon:bank-nonce-ok'],
-  ['Is disputed at once', 'pm_card_createDispute', '', 'cnon:sim-dispute'],
-  ['Loses the answer after the charge', 'pm_sim_timeout_after', 'SIM-TIMEOUT-AFTER', 'cnon:sim-timeout-after'],
+  ['Is disputed immediately', 'pm_card_createDispute', '', 'cnon:sim-dispute'],
+  ['Loses the response after the charge', 'pm_sim_timeout_after', 'SIM-TIMEOUT-AFTER', 'cnon:sim-timeout-after'],
 ];
 
 const TestMethods = () => (
   <section class="part" aria-label="Test methods">
     <h2>Test methods</h2>
     <p class="quiet">
-      Send one as <code>payment_method_id</code> of a payment, or as <code>provider_payment_method_token</code> to save
-      it.
+      Send a test method as <code>payment_method_id</code> of a payment, or as{' '}
+      <code>provider_payment_method_token</code>
+      to save it.
     </p>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus */}
     <section class="table-scroll" tabIndex={0} aria-label="Table of test methods">

@@ -27,7 +27,7 @@ export const HealthPage = () => (
     <Service />
     <Part
       title="Payments unclear"
-      about="In processing for over 10 minutes: the provider has not answered, or has not settled the payment yet. The service looks the outcome up by itself; Sync on the payment does so at once."
+      about="In processing for over 10 minutes, because the provider has not responded or has not settled the payment yet. The service looks up the outcome itself; Sync on the payment does so immediately."
       command="npm run payctl -- reconcile <payment>"
     >
       <UnclearPayments />
@@ -246,15 +246,15 @@ const FailureCount = ({ failures: { rows, isPartial } }: { readonly failures: Fa
 };
 
 const ELSEWHERE = [
-  ['Creations unfinished, settings, queues, providers’ keys, clock', 'npm run payctl -- doctor'],
-  ['Payments whose provider says otherwise (anomalies)', 'npm run payctl -- drift'],
+  ['Unfinished creations, settings, queues, providers’ keys, clock', 'npm run payctl -- doctor'],
+  ['Payments that differ at their provider (anomalies)', 'npm run payctl -- drift'],
   ['Dead letters: list them, and send them to their queue again', 'npm run payctl -- dlq redrive <queue>'],
   ['Changes that a reader of the table’s stream gave up', 'npm run payctl -- failures list'],
 ] as const;
 
 const Elsewhere = () => (
-  <section class="card" aria-label="What the API does not tell">
-    <h2>What the API does not tell</h2>
+  <section class="card" aria-label="Checks outside the API">
+    <h2>Checks outside the API</h2>
     <ul class="plain-list">
       {ELSEWHERE.map(([what, command]) => (
         <li key={command}>

@@ -187,7 +187,7 @@ const RatesView = ({ rates: { deliveries, isWholeDay } }: { readonly rates: Rate
       {!isWholeDay && (
         <p class="quiet">
           Covers the last {count(deliveries.length)} attempts, since <Time at={deliveries.at(-1)?.created_at ?? ''} />{' '}
-          (UTC): the day has more than this page reads.
+          (UTC), because the day has more deliveries than this page reads.
         </p>
       )}
     </>
@@ -205,8 +205,8 @@ const NoDeliveries = () => (
   <>
     <strong>No deliveries yet</strong>
     <p>
-      The operator configures targets by WEBHOOK_1_URL and WEBHOOK_1_ENABLED=true. Each attempt to deliver an event to
-      one is listed here.
+      The operator configures targets by WEBHOOK_1_URL and WEBHOOK_1_ENABLED=true. Each attempt to deliver an event to a
+      target is listed here.
     </p>
   </>
 );

@@ -39,8 +39,8 @@ const Payload = ({ logId, name }: PayloadProps) => {
         <>
           <h3>Payload</h3>
           <Json value={data.payload} name={`Payload of ${name}`} />
-          <h3>Answer</h3>
-          <Json value={data.response} name={`Answer to ${name}`} />
+          <h3>Response</h3>
+          <Json value={data.response} name={`Response to ${name}`} />
         </>
       )}
     </div>

@@ -187,7 +187,7 @@ const OrganizationFilter = () =>
     <SelectFilter
       label="Organization"
       name="organization"
-      none="None: my own payments"
+      none="None (my own payments)"
       choices={organizations.value.map(({ id, name }) => ({ value: id, text: name }))}
     />
   );

@@ -70,7 +70,7 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
     <Dialog title="Refund" onClose={onClose}>
       {unknown && (
         <p class="wrong" role="status">
-          The outcome of this refund is unknown. Send it again to learn it: it is made once.
+          The outcome of this refund is unknown. Send it again to learn the outcome; the refund is made only once.
         </p>
       )}
       {dispute && <DisputeWarning dispute={dispute} />}
@@ -111,7 +111,7 @@ const createRefund = async (
 
 const DisputeWarning = ({ dispute }: { readonly dispute: Dispute }) => (
   <p class="wrong" role="alert">
-    The payer disputes {money(dispute.amount_cents, dispute.currency)} of this payment: <code>{dispute.id}</code>{' '}
+    The payer disputes {money(dispute.amount_cents, dispute.currency)} of this payment. <code>{dispute.id}</code>{' '}
     {dispute.status === 'needs_response' ? 'waits for evidence' : 'is under review'}
     {dispute.evidence_due_by !== null && `, due by ${dateInUtc(dispute.evidence_due_by)} (UTC)`}. After a refund, the
     payer could get the money twice.
@@ -209,7 +209,7 @@ const Question = ({ payment, cents, isSent, despite, sending, onBack }: Question
   const { currency, refundable_cents: refundable } = payment;
   return (
     <div class="form">
-      <p>The payer gets the money back. A refund cannot be taken back.</p>
+      <p>The payer gets the money back. A refund cannot be undone.</p>
       <dl class="facts">
         <Fact name="Refund">
           <strong>

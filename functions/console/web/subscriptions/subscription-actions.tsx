@@ -114,11 +114,11 @@ const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
             At the end of its period, on {dateInUtc(end)} (UTC). Nothing more is charged.
           </When>
           <When isChosen={isNow} onChoose={() => setNow(true)}>
-            Now. A linked membership ends at once; nothing is refunded.
+            Now. A linked membership ends immediately; nothing is refunded.
           </When>
         </fieldset>
       ) : (
-        <p>The subscription ends now, and nothing more is charged. A linked membership ends at once.</p>
+        <p>The subscription ends now, and nothing more is charged. A linked membership ends immediately.</p>
       )}
       {cancel.problem && <ProblemNote problem={cancel.problem} />}
       <DialogActions

@@ -107,7 +107,7 @@ const DunningNote = ({ subscription, dunning }: DunningNoteProps) => {
     <section class="note note-wait" aria-label="Dunning">
       <div>
         <strong>
-          Dunning: {step === 'pending' ? 'the first charge waits for its payer' : inWords(step).toLowerCase()}
+          Dunning: {step === 'pending' ? 'the first charge waits for the payer' : inWords(step).toLowerCase()}
         </strong>
         <p>
           {attempts > 0 && `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} made. `}

@@ -75,7 +75,7 @@ export const SubscriptionsPage = () => {
           <SelectFilter
             label="Organization"
             name="organization"
-            none="None: my own"
+            none="None (my own)"
             choices={organizations.value.map(({ id, name }) => ({ value: id, text: name }))}
           />
         )}

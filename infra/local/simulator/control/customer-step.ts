@@ -47,7 +47,7 @@ const findWaiting = (parts: ControlParts, { id, url }: ControlCall): LedgerPayme
     found.findLast(({ status }) => status === 'requires_action') ??
     found.findLast((one) => 'amount' in one && vendorOf(parts, one)?.awaitsApproval?.(one));
   if (waiting) return waiting;
-  throw new ControlError(409, `The ${kind} ${id} waits for no step of its customer: it is ${found.at(-1)?.status}`);
+  throw new ControlError(409, `The ${kind} ${id} waits for no step of its customer; it is ${found.at(-1)?.status}`);
 };
 
 /** Finds by our own payment's id, or by the provider's. */

@@ -128,7 +128,7 @@ const chargeOf = ({ units: { documents } }: ControlParts, id: string): LedgerCha
   );
   const captured = charges.findLast((charge) => charge.captured);
   if (captured) return captured;
-  throw new ControlError(409, `The payment ${id} has not been paid: it is ${found.at(-1)?.status}`);
+  throw new ControlError(409, `The payment ${id} has not been paid; it is ${found.at(-1)?.status}`);
 };
 
 export const findById = <T>(collection: Collection<T>, kind: string, id: string): T => {

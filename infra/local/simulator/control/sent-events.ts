@@ -58,7 +58,7 @@ export const sendEvent = async (parts: ControlParts, event: SentEvent): Promise<
     const headers = vendor.webhooks.headersOf({ raw, slot, at: parts.clock.now(), kind: event.signature });
     answer = await postTo(parts.options, slot.webhookUrl, { headers, body: raw });
   }
-  if (answer.status === 0) throw new ControlError(502, `${slot.webhookUrl} gave no answer: ${answer.body}`);
+  if (answer.status === 0) throw new ControlError(502, `${slot.webhookUrl} gave no response: ${answer.body}`);
   return { status: answer.status, body: readable(answer.body) };
 };
 

@@ -40,7 +40,7 @@ export const openProtocol = (parts: ProtocolParts): Protocol => {
       const outcome = await carryOut(parts, { vendor, call, caller });
       if (outcome.kind === 'answer') return outcome.response;
       if (outcome.kind === 'silence') await hold(request.signal, holding);
-      throw new ConnectionDropped(`${call.method} ${call.path} gets no answer`);
+      throw new ConnectionDropped(`${call.method} ${call.path} gets no response`);
     },
     close: () => {
       for (const release of holding) release();
