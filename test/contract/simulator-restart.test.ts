@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import { DAY, HOUR, MINUTE } from '../../shared/core/time.ts';
 import { createRig, fakeClock, type Rig, SLOTS } from './simulator-harness.ts';
@@ -57,51 +56,6 @@ describe('a restart of the simulator', () => {
     const types = (await rig.events()).map(({ type }) => type);
     expect(types.filter((type) => type === 'payment_intent.created')).toHaveLength(1);
     expect(types.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(3);
-  });
-
-  it('continues the sequence of ids', async () => {
-    rig = createRig({ file: join(folder, 'simulator.db') });
-    const first = await rig.stripe.customers.create({});
-    rig = restarted(rig);
-    const second = await rig.stripe.customers.create({});
-    expect(second.id).not.toBe(first.id);
-    expect((await rig.stripe.customers.list()).data.map(({ id }) => id)).toEqual([second.id, first.id]);
-  });
-
-  it('continues billing, retries and events on their days', async () => {
-    const clock = fakeClock();
-    rig = createRig({ file: join(folder, 'simulator.db'), clock });
-    const { stripe } = rig;
-    const customer = (await stripe.customers.create({})).id;
-    const product = (await stripe.products.create({ name: 'Gold' })).id;
-    const { id: method } = await stripe.paymentMethods.attach('pm_sim_ok_2_then_decline', { customer });
-    const recurring = { interval: 'month' } as const;
-    const wanted = {
-      customer,
-      default_payment_method: method,
-      items: [{ price_data: { currency: 'usd', product, unit_amount: 500, recurring } }],
-      payment_behavior: 'error_if_incomplete' as const,
-    };
-    const key = { idempotencyKey: 'k1' };
-    const { id, items } = await stripe.subscriptions.create(wanted, key);
-
-    rig = restarted(rig);
-    expect((await rig.stripe.subscriptions.create(wanted, key)).id).toBe(id);
-    await clock.moveTo((items.data[0]?.current_period_end ?? 0) * 1_000);
-    rig = restarted(rig);
-    await clock.advance(28 * DAY);
-    expect(await rig.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'past_due' });
-    rig = restarted(rig);
-    await clock.advance(14 * DAY);
-    expect(await rig.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' });
-    const { body } = await rig.control('GET', '/ledger');
-    const days = z
-      .object({ charges: z.array(z.object({ status: z.string(), created_at: z.string() })) })
-      .parse(body)
-      .charges.map(({ status, created_at: at }) => `${at.slice(5, 10)} ${status}`);
-    const failed = ['03-01', '03-02', '03-04', '03-08', '03-15'].map((day) => `${day} failed`);
-    expect(days).toEqual(['01-01 succeeded', '02-01 succeeded', ...failed]);
-    expect((await rig.events()).map(({ type }) => type)).toContain('customer.subscription.deleted');
   });
 
   it('bills each missed period after years of downtime, and no other period', async () => {
