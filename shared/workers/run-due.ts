@@ -29,7 +29,7 @@ export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
   RemovalDeps &
   BillingDeps & { readonly log: Log; readonly callRate: Pick<CallRate, 'admit'> };
 
-/** Copies expire by themselves. Addresses and customers change only by requests, memberships with their subscription. */
+/** Copies expire by themselves. No time changes an address or a customer; a membership changes with its subscription. */
 type DueKind = Exclude<ItemKind, PayloadKind | 'ADDR' | 'CUS' | 'MBR'>;
 
 /** The functions that run due work, by the sort key of the record's item. Each returns the outcome, for the log. */
