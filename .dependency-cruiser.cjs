@@ -140,7 +140,8 @@ module.exports = {
     },
     {
       name: 'one-door-to-the-table',
-      comment: 'only the table in shared/platform, its stream images and the opening of clients may use the DynamoDB SDK',
+      comment:
+        'only the table in shared/platform, its stream images and the opening of clients may use the DynamoDB SDK',
       severity: 'error',
       from: {
         path: '^(shared|functions)/',

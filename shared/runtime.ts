@@ -18,7 +18,7 @@ import {
   type SlotSettings,
   WEAK_GUEST_SECRET,
 } from './core/settings.ts';
-import { MINUTE } from './core/time.ts';
+import { MINUTE_MS } from './core/time.ts';
 import { environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { openSecretsManager } from './platform/aws-clients.ts';
@@ -30,7 +30,7 @@ import { parseTargets, type Target } from './webhooks/webhook-targets.ts';
 
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
-const SECRET_CACHE_MS = 5 * MINUTE;
+const SECRET_CACHE_MS = 5 * MINUTE_MS;
 const secrets = /* @__PURE__ */ perInstance(() => {
   const client = openSecretsManager({ env: environment() });
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
@@ -118,7 +118,7 @@ const dueProviders = /* @__PURE__ */ perInstance(() =>
   openProviders({ ...registryOptions(), withSecrets: withSecretsFor('calls'), onCall: callRate().count }),
 );
 
-const TARGETS_CACHE_MS = MINUTE;
+const TARGETS_CACHE_MS = MINUTE_MS;
 const webhookTargets = /* @__PURE__ */ perInstance(() => {
   let known: { readonly text: string; readonly targets: readonly Target[] } | undefined;
   return async (): Promise<readonly Target[]> => {

@@ -17,7 +17,7 @@ import {
 } from '../../shared/organizations/organization-requests.ts';
 import { pagesMeta } from '../../shared/queries/list-meta.ts';
 
-const HOUR = 3_600;
+const HOUR_SECONDS = 3_600;
 const none = z.object({});
 const organizationId = idSchema.describe('Names the organization, `org_…`.');
 const byId = z.object({ id: organizationId });
@@ -89,7 +89,9 @@ export const createOrganizationEndpoint = endpoint({
   status: 201,
   errors: ['VALIDATION_ERROR', 'RATE_LIMITED'],
   idempotent: 'create',
-  limits: [{ name: 'create-organization', max: 20, windowSeconds: HOUR, by: ({ caller }) => principalOf(caller) }],
+  limits: [
+    { name: 'create-organization', max: 20, windowSeconds: HOUR_SECONDS, by: ({ caller }) => principalOf(caller) },
+  ],
 });
 
 export const listOrganizationsEndpoint = endpoint({
@@ -202,7 +204,7 @@ export const addMemberEndpoint = endpoint({
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'USER_NOT_FOUND', 'ALREADY_MEMBER', 'RATE_LIMITED', ...OWNER_ERRORS],
   idempotent: 'stored',
   // Limited because the response reveals whether an e-mail address has an account.
-  limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR_SECONDS, by: ({ caller }) => principalOf(caller) }],
 });
 
 export const changeRoleEndpoint = endpoint({

@@ -109,9 +109,9 @@ const addressNamed = ({
  * free to create, so all saves of a user for any owner share a window of three times that size, and so do all saves of
  * an address without a session. Users and organizations are counted after the access rule.
  */
-const HOUR = 3_600;
-const SAVING = { max: 20, windowSeconds: HOUR } as const;
-const SAVING_FOR_MANY = { max: 60, windowSeconds: HOUR } as const;
+const HOUR_SECONDS = 3_600;
+const SAVING = { max: 20, windowSeconds: HOUR_SECONDS } as const;
+const SAVING_FOR_MANY = { max: 60, windowSeconds: HOUR_SECONDS } as const;
 const savingLimits: readonly RateLimit[] = [
   {
     name: 'save-method-guest',

@@ -42,8 +42,8 @@ import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/qu
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
 
-const MINUTE = 60;
-const HOUR = 3_600;
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3_600;
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
 
@@ -174,10 +174,10 @@ export const cancelIntentEndpoint = endpoint({
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 
 const confirmLimits: readonly RateLimit[] = [
-  { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => provenCaller(caller) },
-  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: networkWithoutSession },
-  { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: paymentNamed },
-  { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declines', by: paymentNamed },
+  { name: 'confirm-user', max: 20, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => provenCaller(caller) },
+  { name: 'confirm-ip', max: 20, windowSeconds: MINUTE_SECONDS, by: networkWithoutSession },
+  { name: 'confirm-payment', max: 10, windowSeconds: HOUR_SECONDS, by: paymentNamed },
+  { name: 'declined-payment', max: 5, windowSeconds: HOUR_SECONDS, counts: 'declines', by: paymentNamed },
   ...declineLimits,
 ];
 
@@ -253,7 +253,7 @@ export const syncPaymentEndpoint = endpoint({
     {
       name: 'sync-payment',
       max: 10,
-      windowSeconds: MINUTE,
+      windowSeconds: MINUTE_SECONDS,
       by: ({ params }) => byProviderPaymentId.parse(params).provider_payment_id,
     },
   ],

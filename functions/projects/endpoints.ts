@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema, timestamp } from '../../shared/http/fields.ts';
 
-const MINUTE = 60;
+const MINUTE_SECONDS = 60;
 const none = z.object({});
 const project = z
   .looseObject({
@@ -46,7 +46,9 @@ export const previewInviteEndpoint = endpoint({
   status: 200,
   form: 'envelope',
   errors: ['INVITE_NOT_FOUND', 'INVITE_EXPIRED', 'RATE_LIMITED'],
-  limits: [{ name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork }],
+  limits: [
+    { name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE_SECONDS, by: ({ sourceNetwork }) => sourceNetwork },
+  ],
   uses: ['table:read', 'table:put'],
 });
 

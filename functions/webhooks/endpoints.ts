@@ -13,7 +13,7 @@ import { boundedObject, boundedText, idSchema, jsonValue } from '../../shared/ht
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { logView } from '../../shared/webhooks/read-logs.ts';
 
-const MINUTE = 60;
+const MINUTE_SECONDS = 60;
 const TEST_DATA_BOUNDS = { keys: 100, bytes: 64 * 1024 };
 const none = z.object({});
 const logId = z.object({ id: idSchema.describe('Names the log entry, `log_…`.') });
@@ -178,7 +178,7 @@ export const sendWebhookTestEndpoint = endpoint({
   form: 'envelope',
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
   idempotent: 'stored',
-  limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:put', 'secrets:webhooks'],
   timeoutSeconds: 29,
 });
@@ -208,7 +208,7 @@ export const replayWebhookLogEndpoint = endpoint({
   form: 'envelope',
   errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],
   idempotent: 'stored',
-  limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:put', 'queue:send:webhook-delivery'],
 });
 

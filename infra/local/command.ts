@@ -3,7 +3,7 @@
 import { argv } from 'node:process';
 import { Command } from 'commander';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
-import { DAY, HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { disabledParts } from './control/disabled-parts.ts';
 import { DEMO_DAYS, makeDemoData } from './demo/demo-data.ts';
 import { type Host, startHost } from './host/host.ts';
@@ -80,7 +80,7 @@ const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
   );
   try {
     await makeDemoData({ baseUrl, serviceUrl, pass: door?.pass ?? {}, now: clock.now });
-    const seconds = (performance.now() - startedAt) / SECOND;
+    const seconds = (performance.now() - startedAt) / SECOND_MS;
     print(`Demo data              made in ${seconds.toFixed(1)} s`);
   } catch (error) {
     if (stopping) return;
@@ -140,7 +140,7 @@ const post = (url: string, body: unknown): string =>
 /** A moved clock still differs from real time after a restart. The demo data start in the past. */
 const timeOf = ({ clock, door }: Host): string => {
   const offsetMs = clock.now() - Date.now();
-  if (door || (Math.abs(offsetMs) < SECOND && !clock.frozen())) return '';
+  if (door || (Math.abs(offsetMs) < SECOND_MS && !clock.frozen())) return '';
   const side = offsetMs < 0 ? 'behind' : 'ahead of';
   const offset = `${durationOf(Math.abs(offsetMs))} ${side} real time`;
   const frozen = clock.frozen() ? ', frozen' : '';
@@ -148,14 +148,14 @@ const timeOf = ({ clock, door }: Host): string => {
 };
 
 const UNITS = [
-  ['day', DAY],
-  ['hour', HOUR],
-  ['minute', MINUTE],
-  ['second', SECOND],
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
+  ['second', SECOND_MS],
 ] as const;
 
 const durationOf = (ms: number): string => {
-  const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? ['second', SECOND];
+  const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? ['second', SECOND_MS];
   const count = Math.floor(ms / length);
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };

@@ -6,7 +6,7 @@
 import QuickLRU from 'quick-lru';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { type Instant, MINUTE, type Now, SECOND } from '../core/time.ts';
+import { type Instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
 import type { Caller } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
@@ -29,9 +29,9 @@ export interface AuthenticateOptions {
   readonly now: Now;
 }
 
-const SESSION_CACHE_MS = MINUTE;
+const SESSION_CACHE_MS = MINUTE_MS;
 /** How long an invalid or expired credential is cached. */
-const INVALID_CACHE_MS = 5 * SECOND;
+const INVALID_CACHE_MS = 5 * SECOND_MS;
 const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 

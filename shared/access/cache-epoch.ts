@@ -1,13 +1,13 @@
 /** @module The cache epochs. Raising a cache's number empties that cache in every instance within five seconds. */
 
-import { type Now, SECOND } from '../core/time.ts';
+import { type Now, SECOND_MS } from '../core/time.ts';
 import { cacheEpochKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 
 export const CACHE_TYPES = ['organization_membership', 'session'] as const;
 export type CacheType = (typeof CACHE_TYPES)[number];
 
-const READ_EVERY_MS = 5 * SECOND;
+const READ_EVERY_MS = 5 * SECOND_MS;
 
 export type CacheEpoch = ReturnType<typeof cacheEpoch>;
 

@@ -6,7 +6,7 @@
  * prove nothing.
  */
 
-import { type Instant, instant, SECOND } from '../core/time.ts';
+import { type Instant, instant, SECOND_MS } from '../core/time.ts';
 import type { Item } from '../platform/table.ts';
 import type { Caller, GuestCaller } from './caller.ts';
 import type { RecordKind } from './record-kind.ts';
@@ -40,7 +40,7 @@ export const continueGuest = (
 ): Continuation => {
   if (caller.kind !== 'guest' || caller.byToken) return { caller, isComplete: true };
   const records = named.flatMap((one) => recordOfGuest(caller, one) ?? []);
-  const isFresh = ({ createdAt }: GuestRecord): boolean => seconds > 0 && createdAt + seconds * SECOND >= now;
+  const isFresh = ({ createdAt }: GuestRecord): boolean => seconds > 0 && createdAt + seconds * SECOND_MS >= now;
   const proven = new Set(records.filter(isFresh).map(({ guestId }) => guestId));
   const continued = records.find(({ guestId }) => proven.has(guestId));
   return {

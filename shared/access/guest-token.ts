@@ -6,7 +6,7 @@
 
 import { DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
-import { epochSeconds, iso, type Now, SECOND } from '../core/time.ts';
+import { epochSeconds, iso, type Now, SECOND_MS } from '../core/time.ts';
 import type { Caller } from './caller.ts';
 
 export interface GuestIdentity {
@@ -31,7 +31,7 @@ export const guestTokens = (options: GuestTokenOptions) => {
     const expiresAt = issuedAt + options.ttlSeconds;
     const claims = { email: guest.email, guest_id: guest.guestId };
     const token = await signGuestToken(claims, secret, { issuedAt, expiresAt });
-    return { token, expiresAt: iso(expiresAt * SECOND) };
+    return { token, expiresAt: iso(expiresAt * SECOND_MS) };
   };
 
   /** @throws DomainError SESSION_INVALID for a forged or expired token. */

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
-import { instant, type Now, SECOND } from '../core/time.ts';
+import { instant, type Now, SECOND_MS } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
 
@@ -106,7 +106,7 @@ export const identityClient = (options: IdentityOptions) => {
         const claims = claimsSchema.safeParse(verified.claims);
         if (!claims.success) return undefined;
         const { sub, email, organization_id, is_admin, exp } = claims.data;
-        return { userId: sub, email, organizationId: organization_id, isAdmin: is_admin, expiresAt: exp * SECOND };
+        return { userId: sub, email, organizationId: organization_id, isAdmin: is_admin, expiresAt: exp * SECOND_MS };
       }
       case 'invalid':
         return undefined;

@@ -4,7 +4,7 @@
  */
 
 import QuickLRU from 'quick-lru';
-import { MINUTE, type Now } from '../core/time.ts';
+import { MINUTE_MS, type Now } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { type Key, memberKey, organizationKey } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
@@ -18,7 +18,7 @@ export interface Standing {
   readonly role: Role | undefined;
 }
 
-const CACHE_MS = 5 * MINUTE;
+const CACHE_MS = 5 * MINUTE_MS;
 const CACHE_ENTRIES = 2_000;
 
 export const standingKeys = (userId: string, organizationId: string): readonly [Key, Key] => [

@@ -3,7 +3,7 @@
  * the list is an entry's sort key (`created_at#id`), so one cursor fits every source, and sources can be merged.
  */
 
-import { DAY, type Instant, instant, iso, utcDay } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, iso, utcDay } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { everyPaymentPartitions, paymentEntryKey } from '../platform/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../platform/listing.ts';
@@ -53,7 +53,7 @@ export const cursorAt = (position: string): Cursor => {
 };
 
 /** Without `from`, the list of all payments reads this far back. */
-const DEFAULT_RANGE = 31 * DAY;
+const DEFAULT_RANGE = 31 * DAY_MS;
 /** A request makes at most this many queries, each of at most this many entries. */
 const MAX_QUERIES = 64;
 const MAX_ENTRIES_PER_QUERY = 250;
@@ -116,7 +116,7 @@ const daysBack = ({ below, days }: Walk, from: string): readonly string[] => {
   const reached = instant(below.slice(0, ISO_LENGTH));
   // Without an id, `below` is the start of a day, so the next day to read is the day before.
   const newest: Instant = below.length <= ISO_LENGTH ? reached - 1 : reached;
-  return Array.from({ length: days }, (_, back) => utcDay(iso(newest - back * DAY))).filter(
+  return Array.from({ length: days }, (_, back) => utcDay(iso(newest - back * DAY_MS))).filter(
     (day) => day >= utcDay(from),
   );
 };

@@ -2,15 +2,15 @@
 export type Instant = number;
 export type Now = () => Instant;
 
-export const SECOND = 1_000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
 
 /** ISO 8601 UTC with milliseconds, which sorts as text. */
 export const iso = (instant: Instant): string => new Date(instant).toISOString();
 export const instant = (isoText: string): Instant => Date.parse(isoText);
 /** Whole seconds, for providers and TTL attributes. */
-export const epochSeconds = (at: Instant): number => Math.floor(at / SECOND);
+export const epochSeconds = (at: Instant): number => Math.floor(at / SECOND_MS);
 /** The UTC day of an ISO time, YYYY-MM-DD. */
 export const utcDay = (isoText: string): string => isoText.slice(0, 10);

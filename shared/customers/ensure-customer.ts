@@ -6,7 +6,7 @@ import { ownerFieldsOf } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
-import { DAY, epochSeconds, instant, iso, SECOND } from '../core/time.ts';
+import { DAY_MS, epochSeconds, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { Owner } from '../platform/keys.ts';
 import { firstVersion, recordItem } from '../platform/record-store.ts';
 import type { Item, StoreDeps } from '../platform/table.ts';
@@ -114,7 +114,7 @@ type CustomerClaim = z.infer<typeof claimSchema>;
 type CustomerDraft = CustomerClaim['draft'];
 
 /** Longer than the timeout of a call to a provider. */
-const LEASE_MS = 20 * SECOND;
+const LEASE_MS = 20 * SECOND_MS;
 
 interface CustomerSlot {
   readonly owner: Owner;
@@ -171,5 +171,5 @@ const claimItem = (slot: CustomerSlot, claim: CustomerClaim): Item => ({
   ...keyOf(slot),
   customerId: claim.draft.id,
   claim,
-  ttl: epochSeconds(instant(claim.draft.createdAt) + DAY),
+  ttl: epochSeconds(instant(claim.draft.createdAt) + DAY_MS),
 });

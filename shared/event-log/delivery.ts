@@ -1,7 +1,7 @@
 /** @module A delivery is one event for one target, as queued, and stored for 30 days so that it can be replayed. */
 
 import * as z from 'zod';
-import { DAY, epochSeconds, type Instant } from '../core/time.ts';
+import { DAY_MS, epochSeconds, type Instant } from '../core/time.ts';
 import { deliveryKey, type Historic } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { contentSchema, type OutboundEvent } from './outbound-event.ts';
@@ -17,7 +17,7 @@ const deliverySchema = z.object({
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
-const KEPT_MS = 30 * DAY;
+const KEPT_MS = 30 * DAY_MS;
 
 export const deliveryTo = (target: string, event: OutboundEvent): Delivery => {
   const { id, name, provider, content, organizationId, userId } = event;

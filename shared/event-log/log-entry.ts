@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { derivedId } from '../core/ids.ts';
 import { redact } from '../core/redaction.ts';
-import { DAY, epochSeconds, instant } from '../core/time.ts';
+import { DAY_MS, epochSeconds, instant } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { type Historic, historyLogKey, type Key, listSort, logKey, shardOf } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
@@ -53,7 +53,7 @@ export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => 
 
 const UNLESS_SUCCESS: Clause = { any: [{ absent: true }, { differs: ['status', 'success'] }] };
 
-const KEPT_MS = 90 * DAY;
+const KEPT_MS = 90 * DAY_MS;
 
 export const logItem = (entry: LogEntry): Item => {
   const id = idOf(entry);

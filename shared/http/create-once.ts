@@ -5,12 +5,12 @@
 
 import { DomainError } from '../core/errors.ts';
 import { derivedId, type IdKind } from '../core/ids.ts';
-import { DAY, type Instant, instant, type Now } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, type Now } from '../core/time.ts';
 import type { Found, StoredRecord } from '../platform/record-store.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import { claimKey, type IdempotentRequest, inProgressError, keyReusedError, settleKey } from './idempotency.ts';
 
-const KEY_LIFETIME_MS = DAY;
+const KEY_LIFETIME_MS = DAY_MS;
 const MAX_KEY_GENERATIONS = 50;
 
 interface OnceStore<T> {

@@ -5,7 +5,7 @@
 
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { DAY, epochSeconds, type Now, SECOND } from '../core/time.ts';
+import { DAY_MS, epochSeconds, type Now, SECOND_MS } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { idempotencyKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
@@ -72,7 +72,7 @@ export const claimKey = async (
   const key = idempotencyKey(request.scope);
   const seconds = epochSeconds(deps.now());
   const busyUntil = seconds + timeoutSeconds + GRACE_SECONDS;
-  const claim = { ...key, hash: request.requestHash, busyUntil, ttl: seconds + DAY / SECOND };
+  const claim = { ...key, hash: request.requestHash, busyUntil, ttl: seconds + DAY_MS / SECOND_MS };
   const abandoned: Clause = { every: [{ atMost: ['busyUntil', seconds] }, { equals: ['hash', request.requestHash] }] };
   const claimed = await deps.table.put(claim, [{ any: [{ absent: true }, abandoned] }]);
   if (claimed.ok) return undefined;

@@ -9,8 +9,8 @@ import { emailSchema } from './fields.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { ApiRequest } from './request.ts';
 
-const MINUTE = 60;
-const HOUR = 3_600;
+const MINUTE_SECONDS = 60;
+const HOUR_SECONDS = 3_600;
 
 /** The user or the holder of a guest token; undefined if only the network address identifies the caller. */
 export const provenCaller = (caller: Caller): string | undefined =>
@@ -24,7 +24,7 @@ export const networkWithoutSession = ({ caller, sourceNetwork }: ApiRequest): st
 export const guestCreatesByAddress: RateLimit = {
   name: 'guest-create-ip',
   max: 10,
-  windowSeconds: MINUTE,
+  windowSeconds: MINUTE_SECONDS,
   by: ({ caller, sourceNetwork }) => (caller.kind === 'guest' ? sourceNetwork : undefined),
 };
 
@@ -38,15 +38,15 @@ export const declineLimits: readonly RateLimit[] = [
   {
     name: 'declined-user',
     max: 20,
-    windowSeconds: HOUR,
+    windowSeconds: HOUR_SECONDS,
     counts: 'declines',
     by: ({ caller }) => (caller.kind === 'session' ? principalOf(caller) : undefined),
   },
-  { name: 'declined-ip', max: 10, windowSeconds: HOUR, counts: 'declines', by: networkWithoutSession },
+  { name: 'declined-ip', max: 10, windowSeconds: HOUR_SECONDS, counts: 'declines', by: networkWithoutSession },
   {
     name: 'declined-guest',
     max: 10,
-    windowSeconds: HOUR,
+    windowSeconds: HOUR_SECONDS,
     counts: 'declines',
     by: ({ caller }) =>
       caller.kind === 'guest' && (caller.byToken || caller.proven !== undefined) ? caller.guestId : undefined,
@@ -57,7 +57,7 @@ export const declineLimits: readonly RateLimit[] = [
 const CREATES: RateLimit = {
   name: 'create',
   max: 300,
-  windowSeconds: MINUTE,
+  windowSeconds: MINUTE_SECONDS,
   by: ({ caller }) => provenCaller(caller),
 };
 
@@ -67,7 +67,7 @@ const hasId = z.looseObject({ id: z.string() });
 const WRITES: RateLimit = {
   name: 'write',
   max: 60,
-  windowSeconds: MINUTE,
+  windowSeconds: MINUTE_SECONDS,
   by: ({ caller, record, params }) => {
     const named = hasId.safeParse(record ?? params);
     return named.success ? `${principalOf(caller)} ${named.data.id}` : undefined;
@@ -93,6 +93,6 @@ export const emailParams = z.object({
 });
 
 export const guestListLimits = (name: string): readonly RateLimit[] => [
-  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork },
-  { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => emailParams.parse(params).email },
+  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE_SECONDS, by: ({ sourceNetwork }) => sourceNetwork },
+  { name: `${name}-email`, max: 5, windowSeconds: MINUTE_SECONDS, by: ({ params }) => emailParams.parse(params).email },
 ];

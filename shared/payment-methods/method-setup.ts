@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
-import { DAY, type Instant, instant, iso } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, iso } from '../core/time.ts';
 import type { OpenSetup } from '../providers/method-port.ts';
 
 export const SETUP_STATUSES = ['succeeded', 'requires_action', 'failed'] as const;
@@ -37,7 +37,7 @@ export const newSetup = (open: OpenSetup | undefined, wantsDefault: boolean): Se
     wantsDefault: wantsDefault ? true : undefined,
   };
 
-const SETUP_PERIOD_MS = DAY;
+const SETUP_PERIOD_MS = DAY_MS;
 
 /** The time at which the set-up expires, as an ISO string; undefined if the method is set up. */
 export const setupEndsAt = ({ createdAt, setup }: SetUp): string | undefined =>

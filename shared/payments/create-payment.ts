@@ -12,7 +12,7 @@ import { priceOf } from '../catalog/price.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
-import { instant, iso, SECOND } from '../core/time.ts';
+import { instant, iso, SECOND_MS } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { customerRecord, ownerCustomerOf } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure-customer.ts';
@@ -36,7 +36,7 @@ import type { CreateIntentBody } from './payment-requests.ts';
 import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { paymentWithSecret } from './payment-view.ts';
 
-const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND;
+const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND_MS;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
@@ -199,7 +199,7 @@ const claimCreation = async (
 /** Continues a creation after the function that ran it must have ended. */
 const takeOver = async ({ now, store }: ClaimDeps, payment: Payment): Promise<Payment> => {
   const waitMs = instant(payment.busyUntil ?? payment.createdAt) - now();
-  if (waitMs > 0) throw inProgressError(waitMs / SECOND);
+  if (waitMs > 0) throw inProgressError(waitMs / SECOND_MS);
   const busyUntil = iso(now() + RETRY_WAITS_MS);
   if (!(await store.takeOver(payment, busyUntil))) throw inProgressError(1);
   return { ...payment, busyUntil };

@@ -4,7 +4,7 @@
  */
 
 import { isClosedDispute } from '../core/money-back.ts';
-import { type Instant, instant, iso, SECOND } from '../core/time.ts';
+import { type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { ProviderDispute } from '../providers/refund-port.ts';
 import { type Dispute, nextReminder } from './dispute.ts';
 import { type DisputeCause, isLaterDispute } from './dispute-states.ts';
@@ -27,7 +27,7 @@ export type DisputeDecision = (
 };
 
 /** The provider's clock and ours may differ by this much. A time in whole seconds counts as the start of its second. */
-const CLOCKS_DIFFER_MS = 5 * SECOND;
+const CLOCKS_DIFFER_MS = 5 * SECOND_MS;
 
 export const decideReport = (dispute: Dispute, seen: SeenDispute, now: Instant): DisputeDecision => {
   const fields = fieldsOf(dispute, seen.report, now);
@@ -66,7 +66,7 @@ const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instan
   const amountCents = Math.round(report.amountCents);
   // A field that the report does not name stays.
   const reason = said === undefined ? was?.reason : (said ?? undefined);
-  const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND);
+  const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND_MS);
   const isSameDate = was?.status === status && was.evidenceDueBy === evidenceDueBy;
   return {
     ...{ status, amountCents, currency, reason, evidenceDueBy },

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { DISPUTE_STATUSES } from '../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { DAY, instant, iso } from '../core/time.ts';
+import { DAY_MS, instant, iso } from '../core/time.ts';
 import { timestamp } from '../http/fields.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../platform/keys.ts';
 import { storedRecordFields } from '../platform/record-store.ts';
@@ -33,7 +33,7 @@ const disputeSchema = z.object({
 export type Dispute = z.infer<typeof disputeSchema>;
 
 /** The operator gets the first reminder this long before the evidence is due, and then one per day. */
-const REMIND_BEFORE_MS = 3 * DAY;
+const REMIND_BEFORE_MS = 3 * DAY_MS;
 
 export const isEvidenceDueSoon = (
   { status, evidenceDueBy }: Pick<Dispute, 'status' | 'evidenceDueBy'>,
@@ -51,7 +51,7 @@ export const nextReminder = (
 ): string | undefined => {
   if (status !== 'needs_response' || evidenceDueBy === undefined) return undefined;
   if (after === undefined) return iso(instant(evidenceDueBy) - REMIND_BEFORE_MS);
-  return after + DAY < instant(evidenceDueBy) ? iso(after + DAY) : undefined;
+  return after + DAY_MS < instant(evidenceDueBy) ? iso(after + DAY_MS) : undefined;
 };
 
 export const disputeKey = (id: string) => recordKey('DSP', id);

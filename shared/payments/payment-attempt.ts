@@ -5,7 +5,7 @@
 
 import { organizationCheck } from '../access/standing.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { type Instant, iso, MINUTE } from '../core/time.ts';
+import { type Instant, iso, MINUTE_MS } from '../core/time.ts';
 import { useNone } from '../payment-methods/usable-method.ts';
 import { INTENT_SPENT, type ProviderPayment } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
@@ -165,7 +165,7 @@ export const captureApproval = async (
 };
 
 /** An approval expires after a few hours, so a capture that did not happen is retried after two minutes. */
-const CAPTURE_RETRY_MS = 2 * MINUTE;
+const CAPTURE_RETRY_MS = 2 * MINUTE_MS;
 
 /** The payment after the approval. It is pending until the capture happens. */
 const awaitingCapture = (payment: VisiblePayment, reconcileAt: string): VisiblePayment => ({

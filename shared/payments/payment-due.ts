@@ -1,6 +1,6 @@
 /** @module When work on a payment is due: lookups, retries, expiry, removal of the client secret, stuck payments. */
 
-import { DAY, type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
@@ -19,15 +19,15 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
 };
 
 /** The wait before the first lookup of a creation, claim or update that its function may not have finished. */
-export const FIRST_LOOK_MS = MINUTE;
+export const FIRST_LOOK_MS = MINUTE_MS;
 
 /** When a payment with an unknown outcome is looked up, counted from its claim; later daily until it is settled. */
-export const RECONCILE_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE);
+export const RECONCILE_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE_MS);
 
-const RECONCILE_DAILY_MS = 1440 * MINUTE;
+const RECONCILE_DAILY_MS = 1440 * MINUTE_MS;
 
 /** How long an attempt that never reached the provider is sent again under its key. After that the attempt fails. */
-export const RESEND_WITHIN_MS = 30 * MINUTE;
+export const RESEND_WITHIN_MS = 30 * MINUTE_MS;
 
 export const reconcileTime = (since: Instant, step: number): Instant => {
   const listed = RECONCILE_AFTER_MS[step];
@@ -50,8 +50,8 @@ export const nextLook = (
 export type LookupResult = 'outcome_unknown' | 'still_under_way';
 
 const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {
-  outcome_unknown: 30 * MINUTE,
-  still_under_way: 7 * DAY,
+  outcome_unknown: 30 * MINUTE_MS,
+  still_under_way: 7 * DAY_MS,
 };
 
 /** True if the payment is stuck. A payment that waits for its payer is never stuck, because it expires. */

@@ -4,7 +4,7 @@ import { ownerOfRecord } from '../access/record-kind.ts';
 import { currentMaker } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { cutText, normalizedEmail } from '../core/text.ts';
-import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../core/time.ts';
+import { epochSeconds, type Instant, instant, iso, type Now, SECOND_MS } from '../core/time.ts';
 import { putAlias } from '../platform/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../platform/change.ts';
 import type { Changes, Clause } from '../platform/expression.ts';
@@ -206,7 +206,7 @@ const busyGuard = (until: string | undefined): Clause =>
   until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] };
 
 /** Longer than the timeout of a function that sends a draft to the provider. */
-const DRAFT_BUSY_MS = 25 * SECOND;
+const DRAFT_BUSY_MS = 25 * SECOND_MS;
 
 /** A draft adds no version, because readers do not see it before it is in force. */
 const drafts = (table: Table, now: () => Instant) => {

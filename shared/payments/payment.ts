@@ -9,7 +9,7 @@ import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/acto
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { DAY, type Instant, instant } from '../core/time.ts';
+import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
 import type { MethodKind } from '../providers/payment-port.ts';
@@ -263,16 +263,16 @@ export const isVisiblePayment = (payment: Payment): payment is VisiblePayment =>
 
 export const isShown = (payment: Payment): payment is VisiblePayment => isVisiblePayment(payment) && !payment.withheld;
 
-const WITHHELD_KEPT_MS = DAY;
+const WITHHELD_KEPT_MS = DAY_MS;
 
 /** When a withheld payment that failed or was canceled is removed, in epoch ms. */
 export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant | undefined =>
   withheld && (status === 'failed' || status === 'canceled') ? instant(createdAt) + WITHHELD_KEPT_MS : undefined;
 
-const CLIENT_SECRET_LIFETIME_MS = DAY;
-export const CONFIRMATION_PERIOD_MS = DAY;
+const CLIENT_SECRET_LIFETIME_MS = DAY_MS;
+export const CONFIRMATION_PERIOD_MS = DAY_MS;
 
-const DUNNING_SECRET_LIFETIME_MS = 30 * DAY;
+const DUNNING_SECRET_LIFETIME_MS = 30 * DAY_MS;
 
 /** The payer of a subscription may pay an open payment during the whole dunning; any other secret is kept 24 h. */
 export const secretEnds = (payment: Payment): Instant =>

@@ -2,7 +2,7 @@
 
 import { standingOf } from '../access/standing.ts';
 import { DomainError } from '../core/errors.ts';
-import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import { findUnattended } from '../payment-methods/usable-method.ts';
 import { organizationKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
@@ -35,7 +35,7 @@ export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' 
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }
 
-const RETRY_MS = 5 * MINUTE;
+const RETRY_MS = 5 * MINUTE_MS;
 
 /** Another commit was faster, and has set the next due time. */
 const OVERTAKEN = 'another came first';

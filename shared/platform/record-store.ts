@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
-import { DAY, epochSeconds, instant, iso } from '../core/time.ts';
+import { DAY_MS, epochSeconds, instant, iso } from '../core/time.ts';
 import { type Changed, changeRecord, type Decide, inOrder } from './change.ts';
 import type { Clause } from './expression.ts';
 import {
@@ -67,7 +67,7 @@ export interface RecordShape<T extends StoredRecord> {
   dueAt?(record: T): string | undefined;
 }
 
-const TOMBSTONE_MS = DAY;
+const TOMBSTONE_MS = DAY_MS;
 
 export type Found<T> =
   | { readonly kind: 'record'; readonly record: T }

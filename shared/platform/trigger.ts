@@ -2,7 +2,7 @@
 
 import type { MemoryMb, QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
-import { SECOND } from '../core/time.ts';
+import { SECOND_MS } from '../core/time.ts';
 import type { ItemKind } from './keys.ts';
 
 interface TriggerBase {
@@ -78,7 +78,7 @@ export const withOperatorSettings = (triggers: readonly Trigger[], settings: Ope
         return {
           ...trigger,
           maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
-          timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND) + AROUND_A_POST_SECONDS,
+          timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND_MS) + AROUND_A_POST_SECONDS,
         };
       case 'run-due':
         return { ...trigger, maxConcurrency: settings.RUN_DUE_CONCURRENCY };

@@ -5,7 +5,7 @@
  */
 
 import type { ProviderSlot } from '../core/settings.ts';
-import { type Instant, MINUTE, type Now, SECOND } from '../core/time.ts';
+import { type Instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import { callsKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 
@@ -32,8 +32,8 @@ export interface CallRate {
 
 const BLOCKS_PER_SECOND = 5;
 /** Unused calls of a block expire after this time. */
-const BLOCK_KEPT_MS = MINUTE;
-const MOST_WAIT_MS = 10 * SECOND;
+const BLOCK_KEPT_MS = MINUTE_MS;
+const MOST_WAIT_MS = 10 * SECOND_MS;
 const RESERVE_TRIES = 5;
 
 interface Block {
@@ -83,10 +83,10 @@ const reserve = async (
 ): Promise<number> => {
   const { callsPerSecond, burst } = limitOf(slot);
   const key = callsKey(slot);
-  const blockMs = Math.ceil((calls * SECOND) / callsPerSecond);
+  const blockMs = Math.ceil((calls * SECOND_MS) / callsPerSecond);
   for (let tries = 0; tries < RESERVE_TRIES; tries += 1) {
     const at = now();
-    const oldest = at - Math.ceil((burst * SECOND) / callsPerSecond);
+    const oldest = at - Math.ceil((burst * SECOND_MS) / callsPerSecond);
     const added = await table.update(key, { add: { at: blockMs } }, [
       { atLeast: ['at', oldest] },
       { atMost: ['at', at + MOST_WAIT_MS] },
@@ -98,5 +98,5 @@ const reserve = async (
     const idle = { any: [{ lacks: 'at' }, { below: ['at', oldest] }] } as const;
     if ((await table.update(key, { set: { at: oldest + blockMs } }, [idle])).ok) return 0;
   }
-  return MOST_WAIT_MS + SECOND;
+  return MOST_WAIT_MS + SECOND_MS;
 };

@@ -2,7 +2,7 @@
 
 import type { DeclineCode } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
-import { DAY } from '../core/time.ts';
+import { DAY_MS } from '../core/time.ts';
 import type { ReportedDetails } from './customer-port.ts';
 import type { ProviderMethod } from './method-port.ts';
 import type { ProviderDispute, ProviderRefund } from './refund-port.ts';
@@ -42,7 +42,7 @@ export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...MONEY_BACK_EVENTS] as cons
 export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];
 
 /** While a received event is stored, another with the same id is a duplicate and is not applied again. */
-export const EVENT_KEPT_MS = 30 * DAY;
+export const EVENT_KEPT_MS = 30 * DAY_MS;
 
 /** A parsed event of a provider. `type` is undefined for an event that the service does not act on. */
 export interface ProviderEvent {

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { DAY, type Instant, iso, utcDay } from '../core/time.ts';
+import { DAY_MS, type Instant, iso, utcDay } from '../core/time.ts';
 import { dayField, idParameter, organizationParameter } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
@@ -121,7 +121,7 @@ interface Range {
 const rangeOf = (query: SummaryQuery, now: Instant): Range => {
   const to = query.to ?? laterOf(utcDay(iso(now)), query.from);
   const from = query.from ?? dayBefore(to, DEFAULT_DAYS - 1);
-  const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days < 1) throw invalid([{ path: 'to', rule: 'range', message: 'must not be before from' }]);
   if (days > MAX_DAYS) {
     throw invalid([{ path: 'from', rule: 'range', message: `must be at most ${MAX_DAYS - 1} days before to` }]);
@@ -131,7 +131,7 @@ const rangeOf = (query: SummaryQuery, now: Instant): Range => {
 
 const laterOf = (one: string, other = ''): string => (one > other ? one : other);
 
-const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(day) - days * DAY));
+const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(day) - days * DAY_MS));
 
 const sumsOf = async (table: Table, scope: string, { from, to }: Range): Promise<readonly Item[]> => {
   const items: Item[] = [];

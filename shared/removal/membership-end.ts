@@ -7,17 +7,17 @@
 import * as z from 'zod';
 import { standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError } from '../core/errors.ts';
-import { iso, MINUTE } from '../core/time.ts';
+import { iso, MINUTE_MS } from '../core/time.ts';
 import { endedMembershipKey, ownerPartition } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import type { BillingDeps } from '../subscriptions/biller.ts';
 import { removeMethodFrom } from '../subscriptions/change-method.ts';
 import { subscriptionsUsing } from '../subscriptions/linked-records.ts';
 
-const RETRY_MS = 5 * MINUTE;
+const RETRY_MS = 5 * MINUTE_MS;
 
 /** After this time, requests that were admitted before the end have finished, and the index lists every method. */
-const LAST_PASS_MS = 5 * MINUTE;
+const LAST_PASS_MS = 5 * MINUTE_MS;
 
 const endedSchema = z.object({ organizationId: z.string(), userId: z.string(), isLastPass: z.boolean().optional() });
 

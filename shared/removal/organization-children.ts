@@ -4,7 +4,7 @@
 
 import type { RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import { SECOND } from '../core/time.ts';
+import { SECOND_MS } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { customerRecord } from '../customers/customer.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
@@ -95,7 +95,7 @@ const childrenOf = (organizationId: string): Readonly<Record<RemovedKind | 'memb
 /** Limits of one run, well within its function's time-out even with a slow provider. */
 const MAX_PER_RUN = 500;
 const AT_ONCE = 25;
-const MAX_RUN_MS = 12 * SECOND;
+const MAX_RUN_MS = 12 * SECOND_MS;
 
 export interface RemovalRun {
   readonly removed: number;

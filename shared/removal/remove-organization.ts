@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
-import { HOUR, instant, iso, MINUTE } from '../core/time.ts';
+import { HOUR_MS, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Organization } from '../organizations/organization.ts';
 import { organizationStore } from '../organizations/organization-store.ts';
@@ -65,15 +65,15 @@ const unfinishedSubscriptions = async (
 };
 
 /** Longer than a function runs, so requests that were admitted before the deletion have finished by then. */
-const LAST_WRITES_MS = MINUTE;
+const LAST_WRITES_MS = MINUTE_MS;
 
 /**
  * A subscription whose creation has an unknown outcome is in no list. Within this time it is listed, or it was never
  * made.
  */
-const LAST_OUTCOMES_MS = 26 * HOUR;
+const LAST_OUTCOMES_MS = 26 * HOUR_MS;
 
-const RETRY_MS = 5 * MINUTE;
+const RETRY_MS = 5 * MINUTE_MS;
 
 const deletedSchema = z.object({
   deletedAt: z.string().optional(),

@@ -6,7 +6,7 @@
 
 import { DomainError } from '../core/errors.ts';
 import { keysOf, rowOf } from '../core/rows.ts';
-import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
+import { epochSeconds, instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { erasureKey, guestPartition, keyOf, ownerPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './erase-records.ts';
@@ -20,10 +20,10 @@ const isListed = (kind: ErasedKind): kind is ListedKind => kind !== 'RFD' && kin
 const LISTED = keysOf(RECORD_ERASURES).filter(isListed);
 const WHOLE_TABLE = LISTED.length;
 
-const RETRY_MS = 5 * MINUTE;
-const LAST_WRITES_MS = 5 * MINUTE;
+const RETRY_MS = 5 * MINUTE_MS;
+const LAST_WRITES_MS = 5 * MINUTE_MS;
 /** Limits of one run, well within its function's time-out even with a slow provider. */
-const MAX_RUN_MS = 12 * SECOND;
+const MAX_RUN_MS = 12 * SECOND_MS;
 const LISTED_PER_PAGE = 25;
 const SCANNED_PER_PAGE = 250;
 const MAX_PAGES = 200;

@@ -5,7 +5,7 @@ import { isOfOtherGuest, requireSameOwner } from '../access/may-charge.ts';
 import { type Product, productRecord, projectRecord } from '../catalog/catalog-records.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
-import { DAY, type Instant, instant, iso, SECOND } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { type Customer, customerRecord } from '../customers/customer.ts';
 import { createOnce } from '../http/create-once.ts';
@@ -29,7 +29,7 @@ import type { CreateSubscriptionBody } from './subscription-requests.ts';
 import { type SubscriptionStore, subscriptionStore } from './subscription-store.ts';
 import { subscriptionView } from './subscription-view.ts';
 
-const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND;
+const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND_MS;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
 
@@ -91,7 +91,7 @@ const takeOverCreation = async (
   found: Subscription,
 ): Promise<Subscription> => {
   const waitMs = instant(found.busyUntil ?? found.createdAt) - deps.now();
-  if (waitMs > 0) throw inProgressError(waitMs / SECOND);
+  if (waitMs > 0) throw inProgressError(waitMs / SECOND_MS);
   const taken = await store.commit(found, { ...found, busyUntil: iso(deps.now() + RETRY_WAITS_MS) });
   if (!taken.ok) throw inProgressError(1);
   return taken.record;
@@ -127,7 +127,7 @@ const draftOf = (
   const product = named(productRecord);
   const plan = planOf(body, product);
   const trialDays = trialDaysOf(body, product);
-  const trialEnd = trialDays > 0 ? iso(now + trialDays * DAY) : undefined;
+  const trialEnd = trialDays > 0 ? iso(now + trialDays * DAY_MS) : undefined;
   return {
     version: 0,
     lock: 0,

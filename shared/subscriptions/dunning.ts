@@ -1,5 +1,5 @@
 import type { DeclineCode } from '../core/outcome.ts';
-import { DAY, type Instant, MINUTE } from '../core/time.ts';
+import { DAY_MS, type Instant, MINUTE_MS } from '../core/time.ts';
 
 /** The retries of a failed renewal, and the action after the last retry. */
 export interface DunningPolicy {
@@ -14,11 +14,11 @@ const HARD_DECLINES: readonly DeclineCode[] = ['lost_card', 'stolen_card'];
 export const isHardDecline = (code: DeclineCode): boolean => HARD_DECLINES.includes(code);
 
 /** Clocks may differ by this much. The retry that has just failed must not be planned again. */
-const CLOCKS_MS = MINUTE;
+const CLOCKS_MS = MINUTE_MS;
 
 /** The next retry after `now`. Undefined if the retries are exhausted. */
 export const nextRetry = ({ days }: DunningPolicy, firstFailure: Instant, now: Instant): Instant | undefined =>
-  days.map((day) => firstFailure + day * DAY).find((at) => at > now + CLOCKS_MS);
+  days.map((day) => firstFailure + day * DAY_MS).find((at) => at > now + CLOCKS_MS);
 
 export const lastRetry = ({ days }: DunningPolicy, firstFailure: Instant): Instant =>
-  firstFailure + Math.max(0, ...days) * DAY;
+  firstFailure + Math.max(0, ...days) * DAY_MS;

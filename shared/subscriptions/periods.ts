@@ -6,7 +6,7 @@
 
 import { addDays, addMonths, create, toString as isoDay } from 'temporal-polyfill/fns/PlainDate';
 import type { BillingInterval } from '../catalog/catalog-records.ts';
-import { DAY, type Instant, instant, iso } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, iso } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
 import { pauseAfterTrial } from './lifecycle.ts';
 import type { Charge, Subscription } from './subscription.ts';
@@ -51,13 +51,13 @@ export const periodStart = (schedule: Schedule, period: number): Instant => {
 export const periodAt = (schedule: Schedule, at: Instant): number => {
   const length = LENGTH[schedule.billingInterval];
   const days = schedule.intervalMultiplier * ('days' in length ? length.days : length.months * DAYS_OF_MONTH);
-  let period = Math.floor((at - instant(schedule.anchor)) / (days * DAY));
+  let period = Math.floor((at - instant(schedule.anchor)) / (days * DAY_MS));
   while (periodStart(schedule, period) > at) period -= 1;
   while (periodStart(schedule, period + 1) <= at) period += 1;
   return period;
 };
 
-const timeOfDay = (at: Instant): number => ((at % DAY) + DAY) % DAY;
+const timeOfDay = (at: Instant): number => ((at % DAY_MS) + DAY_MS) % DAY_MS;
 
 /** At most this many missed periods are billed, one by one, so that a payer is never charged a whole year in one go. */
 export const MAX_MISSED_PERIODS = 12;

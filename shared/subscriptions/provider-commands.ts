@@ -2,7 +2,7 @@
 
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { epochSeconds, type Instant, instant, MINUTE } from '../core/time.ts';
+import { epochSeconds, type Instant, instant, MINUTE_MS } from '../core/time.ts';
 import type { HeldMethod } from '../payment-methods/usable-method.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { CallOptions } from '../providers/payment-port.ts';
@@ -211,7 +211,7 @@ export const recordDropped = async (
 };
 
 /** The provider's clock may be behind by this much. */
-const CLOCKS_MS = MINUTE;
+const CLOCKS_MS = MINUTE_MS;
 
 interface Creations {
   /** The customer at the provider that the subscriptions belong to. */

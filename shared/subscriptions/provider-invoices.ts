@@ -1,7 +1,7 @@
 /** @module Records each invoice of a provider that bills as one payment, which the provider collects. */
 
 import { derivedId } from '../core/ids.ts';
-import { epochSeconds, instant, iso, SECOND } from '../core/time.ts';
+import { epochSeconds, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
 import {
   cancelUncollected,
@@ -150,7 +150,7 @@ export const recordInvoicePayment = async (
   const { intentId, invoiceId } = invoice;
   if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
   const collected = { ...invoice, intentId };
-  const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
+  const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND_MS), 0);
   const ownId = derivedId('payment', subscription.id, invoiceId);
   if (invoice.isPaidElsewhere) {
     for (const id of [periodId, ownId]) await cancelUncollected(deps, id, invoiceId);

@@ -1,6 +1,6 @@
 /** @module Applies a report of the provider that bills. Pure. Only the payer's reactivation undoes a cancellation. */
 
-import { DAY, epochSeconds, HOUR, type Instant, instant, iso, SECOND } from '../core/time.ts';
+import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { ProviderSubscription } from '../providers/subscription-port.ts';
 import type { Charge, Reason, Subscription, SubscriptionStatus } from './subscription.ts';
 import { isFirst, type SubscriptionCause } from './subscription-states.ts';
@@ -164,7 +164,7 @@ const withoutHold = (subscription: Subscription, report: SubscriptionReport, now
   const isPause = subscription.status === 'paused' || isTrialOver(subscription, now);
   if (!subscription.held || report.status !== 'paused' || isPause) return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
-  const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND >= paidUntil;
+  const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND_MS >= paidUntil;
   return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
 };
 
@@ -182,10 +182,10 @@ const recordLatePayment = (subscription: Subscription, report: SubscriptionRepor
 };
 
 /** If no event arrives within this time, the provider is read. */
-const LATE_MS = HOUR;
-const DAILY_MS = DAY;
+const LATE_MS = HOUR_MS;
+const DAILY_MS = DAY_MS;
 /** A provider charges an invoice within about an hour of its period's start. */
-const SOON_MS = 3 * HOUR;
+const SOON_MS = 3 * HOUR_MS;
 
 /** True while the payer waits for the first charge of a new subscription at the provider. */
 export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
@@ -205,7 +205,7 @@ export const isAboutFormer = (subscription: Subscription, namedId: string | unde
   );
 };
 
-const time = (seconds: number): string => iso(seconds * SECOND);
+const time = (seconds: number): string => iso(seconds * SECOND_MS);
 
 /** A trial over paid time counts as active. Active counts as past due while the first charge is collected. */
 const effectiveStatus = (
@@ -268,7 +268,7 @@ const syncTime = (subscription: Subscription, now: Instant): string | undefined 
 
 /** A provider's times are whole seconds. */
 const isPaid = ({ totalCents, paidUntil, currentPeriodEnd }: Subscription): boolean =>
-  totalCents === 0 || (paidUntil !== undefined && instant(paidUntil) + SECOND > instant(currentPeriodEnd));
+  totalCents === 0 || (paidUntil !== undefined && instant(paidUntil) + SECOND_MS > instant(currentPeriodEnd));
 
 interface Outcome {
   readonly status: SubscriptionStatus;

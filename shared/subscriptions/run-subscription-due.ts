@@ -1,7 +1,7 @@
 /** @module Does the due work of a subscription. Each step is safe to repeat, because the record alone decides it. */
 
 import { DomainError } from '../core/errors.ts';
-import { DAY, iso, MINUTE } from '../core/time.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../core/time.ts';
 import { findUnattended, type UsableMethod } from '../payment-methods/usable-method.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../payments/collect-payment.ts';
 import { type BillingDeps, settlementOf } from './biller.ts';
@@ -31,7 +31,7 @@ import { edit } from './subscription-versions.ts';
 import { abandonTransfer, continueTransfer } from './transfer.ts';
 
 /** Failed due work is retried after this time. */
-const RETRY_MS = 5 * MINUTE;
+const RETRY_MS = 5 * MINUTE_MS;
 
 /** Runs the due step of a subscription. @returns the outcome, for the log */
 export const runDueSubscription = async (deps: BillingDeps, id: string): Promise<string> => {
@@ -190,7 +190,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
   if (synced) return synced.status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
-  await store.deferDue(subscription, iso(deps.now() + DAY));
+  await store.deferDue(subscription, iso(deps.now() + DAY_MS));
   return NOT_AT_PROVIDER;
 };
 

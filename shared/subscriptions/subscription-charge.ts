@@ -2,7 +2,7 @@
 
 import { derivedId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
-import { DAY, epochSeconds, HOUR, type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { Clause } from '../platform/expression.ts';
 import { recordKey } from '../platform/keys.ts';
@@ -14,11 +14,11 @@ import { isFirst } from './subscription-states.ts';
 import { advanceSubscription, type VersionChange } from './subscription-versions.ts';
 
 /** The first check of an unfinished charge. Later checks are rare, because the payment's event settles it. */
-const FIRST_CHECK_MS = MINUTE;
-const NEXT_CHECK_MS = HOUR;
+const FIRST_CHECK_MS = MINUTE_MS;
+const NEXT_CHECK_MS = HOUR_MS;
 /** The first check of a charge whose call the provider may not have received, so that no event may ever arrive. */
-export const UNANSWERED_CHECK_MS = 5 * MINUTE;
-const CLAIM_KEPT_MS = DAY;
+export const UNANSWERED_CHECK_MS = 5 * MINUTE_MS;
+const CLAIM_KEPT_MS = DAY_MS;
 
 /** The id of a period's payment. It is derived from subscription and period, so that two runs cannot charge twice. */
 export const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>

@@ -1,6 +1,6 @@
 /** @module The due work of a subscription. The record alone determines the due step and its time. */
 
-import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './subscription-states.ts';
 
@@ -27,7 +27,7 @@ export type Step =
   | 'sync';
 
 /** A creation or deletion that runs now has ended after this time. */
-const CONFIRM_AFTER_MS = MINUTE;
+const CONFIRM_AFTER_MS = MINUTE_MS;
 
 interface DueStep {
   readonly step: Step;

@@ -1,7 +1,7 @@
 /** @module The one table of a subscription's states. The store refuses a change of status that it does not allow. */
 
 import type { Transitions } from '../core/states.ts';
-import { DAY, HOUR, type Instant, instant } from '../core/time.ts';
+import { DAY_MS, HOUR_MS, type Instant, instant } from '../core/time.ts';
 import type { Charge, StoredStatus, Subscription } from './subscription.ts';
 
 export type SubscriptionCause =
@@ -60,7 +60,7 @@ export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStat
 };
 
 /** A first charge that is still pending after this time has failed. */
-const FIRST_CHARGE_MS = 23 * HOUR;
+const FIRST_CHARGE_MS = 23 * HOUR_MS;
 export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + FIRST_CHARGE_MS;
 
 /** True if the payer waits for the outcome, and the calendar starts with the period of this charge. */
@@ -69,7 +69,7 @@ export const isFirst = (charge: Charge): boolean => charge.cause !== 'renew';
 /** True if an attempt is under way or its outcome is unknown. */
 export const hasOpenAttempt = (charge: Charge | undefined): boolean => charge?.lookAt !== undefined;
 
-const TRIAL_NOTICE_MS = 3 * DAY;
+const TRIAL_NOTICE_MS = 3 * DAY_MS;
 
 /** Three days before the trial ends. Immediately for a shorter trial. */
 export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>

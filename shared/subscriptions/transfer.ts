@@ -7,7 +7,7 @@
 
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { epochSeconds, type Instant, instant, iso, MINUTE, SECOND } from '../core/time.ts';
+import { epochSeconds, type Instant, instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { HeldMethod } from '../payment-methods/usable-method.ts';
 import { putAlias } from '../platform/alias.ts';
 import type { TransactionStep } from '../platform/table.ts';
@@ -63,7 +63,7 @@ const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Inst
 const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>
   period < 0 ? currentPeriodEnd : paidUntil;
 
-const FIRST_LOOK_MS = MINUTE;
+const FIRST_LOOK_MS = MINUTE_MS;
 
 type ActiveTransfer = NonNullable<Subscription['transfer']>;
 
@@ -252,7 +252,7 @@ const successorRequest = (
   { latestInvoice }: ProviderSubscription,
 ): ReturnType<typeof creationRequest> => {
   const { methodRef, providerCustomerId } = transfer;
-  const invoicePaidUntil = latestInvoice?.status === 'succeeded' ? iso(latestInvoice.periodEnd * SECOND) : undefined;
+  const invoicePaidUntil = latestInvoice?.status === 'succeeded' ? iso(latestInvoice.periodEnd * SECOND_MS) : undefined;
   const freeUntil = [transfer.freeUntil, invoicePaidUntil]
     .filter((until) => until !== undefined)
     .toSorted()

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { errorFields, type Log } from '../core/logger.ts';
-import { instant, iso, MINUTE, SECOND } from '../core/time.ts';
+import { instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import { type Delivery, deliveryItem, deliveryOf, subjectOfDelivery } from '../event-log/delivery.ts';
 import { namesErased, tellsOfErased, withoutPersonText } from '../event-log/erased-events.ts';
 import { writeLog } from '../event-log/log-entry.ts';
@@ -157,7 +157,7 @@ const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Bu
 };
 
 /** A younger canonical event is not checked, because after an erasure the record's later events are already blank. */
-const FRESH_MS = 2 * MINUTE;
+const FRESH_MS = 2 * MINUTE_MS;
 
 const timed = z.object({ timestamp: z.string() });
 
@@ -211,4 +211,4 @@ export interface RetryPlan {
 
 /** Whole seconds. `tries` counts from 1; 0 after the last, so that the message goes to the dead-letter queue. */
 export const secondsUntilNext = ({ retries, delayMs }: RetryPlan, tries: number): number =>
-  tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND);
+  tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND_MS);

@@ -1,7 +1,7 @@
 /** @module Applies refund and dispute events. Any order and any repetition leads to the same records. */
 
 import type { ProviderSlot } from '../core/settings.ts';
-import { iso, SECOND } from '../core/time.ts';
+import { iso, SECOND_MS } from '../core/time.ts';
 import {
   isUnclearReport,
   type RecordedDispute,
@@ -35,7 +35,7 @@ export const applyMoneyBackEvent = async (
     : dispute && findMismatch(payment, { amountCents: undefined, currency: dispute.currency });
   if (reason) return { kind: 'quarantined', payment, reason };
   if (dispute) {
-    const at = event.createdAt * SECOND;
+    const at = event.createdAt * SECOND_MS;
     const recorded = await recordInOrder(deps, { payment, report: dispute, by: 'event', at });
     if (recorded.kind === 'ignored') return { kind: 'ignored', payment, reason: recorded.reason };
   } else if (refund) await recordReportedRefund(deps, { payment, report: refund });

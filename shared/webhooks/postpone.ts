@@ -6,7 +6,7 @@
  */
 
 import * as z from 'zod';
-import { type Instant, MINUTE, SECOND } from '../core/time.ts';
+import { type Instant, MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { Delivery } from '../event-log/delivery.ts';
 import type { Queues } from '../platform/queues.ts';
 import { retryAfterSeconds } from '../platform/retry-after.ts';
@@ -25,7 +25,7 @@ const messageSchema = z.object({ postponed: postponedSchema.optional() });
 export const postponedOf = (message: unknown): Postponed =>
   messageSchema.parse(message).postponed ?? { times: 0, attempts: 0 };
 
-const LONGEST_SECONDS = (5 * MINUTE) / SECOND;
+const LONGEST_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
 /** One day of the longest waits. After that, a busy target counts as failed. */
 const MOST_TIMES = 288;
 const BUSY: readonly number[] = [429, 503];

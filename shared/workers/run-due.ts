@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Log } from '../core/logger.ts';
 import { keysOf } from '../core/rows.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { iso, MINUTE } from '../core/time.ts';
+import { iso, MINUTE_MS } from '../core/time.ts';
 import { runDueDispute } from '../payments/dispute-store.ts';
 import { runDueRefund } from '../payments/refunds/run-refund-due.ts';
 import { type DuePaymentDeps, runDuePayment } from '../payments/run-payment-due.ts';
@@ -20,10 +20,10 @@ import type { BillingDeps } from '../subscriptions/biller.ts';
 import { runDueSubscription } from '../subscriptions/run-subscription-due.ts';
 import { isChargeOpen } from '../subscriptions/subscription-charge.ts';
 
-const RUN_LEASE_MS = 15 * MINUTE;
+const RUN_LEASE_MS = 15 * MINUTE_MS;
 
 /** The first sweep after this time queues the work again. */
-const PUT_BACK_MS = MINUTE;
+const PUT_BACK_MS = MINUTE_MS;
 
 export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
   RemovalDeps &

@@ -6,19 +6,19 @@
 
 import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
-import { iso, MINUTE, type Now, SECOND } from '../core/time.ts';
+import { iso, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import { billingShards, dueShards, type Key } from '../platform/keys.ts';
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
 
 /** Shorter than the lease of `run-due`, so that a taken record never has the due time of its message. */
-const SWEEP_LEASE_MS = 10 * MINUTE;
+const SWEEP_LEASE_MS = 10 * MINUTE_MS;
 const PER_PAGE = 100;
 /** The most records of one lane that a sweep queues, because it must lease and send them within its time-out. */
 const MOST_PER_LANE = 6_000;
 /** A renewal calls the provider twice, to create the payment and to confirm it. */
 const CALLS_PER_RENEWAL = 2;
-const SWEEP_EVERY_MS = MINUTE;
+const SWEEP_EVERY_MS = MINUTE_MS;
 /** With more messages waiting, a sweep queues no subscriptions, because payments with an unknown outcome come first. */
 export const BILLING_STOPS_AT = 5_000;
 /** More waiting messages than this mean that `run-due` is not working, so a sweep queues nothing. */
@@ -71,7 +71,7 @@ const lanesOf = ({ callsPerSecond }: SweepDeps): readonly Lane[] => [
 export const mostRenewals = (callsPerSecond: number): number =>
   callsPerSecond === 0
     ? MOST_PER_LANE
-    : Math.min(MOST_PER_LANE, Math.ceil((callsPerSecond * (SWEEP_EVERY_MS / SECOND)) / CALLS_PER_RENEWAL));
+    : Math.min(MOST_PER_LANE, Math.ceil((callsPerSecond * (SWEEP_EVERY_MS / SECOND_MS)) / CALLS_PER_RENEWAL));
 
 interface Swept {
   readonly queued: number;

@@ -1,4 +1,4 @@
-import { DAY, iso, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, iso, utcDay } from '../../shared/core/time.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import { isVisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
@@ -16,7 +16,7 @@ export const benchAllPaymentsGrowth = async (): Promise<boolean> => {
   const service = await startService(() => false);
   try {
     await withoutStream(service);
-    const from = Date.parse(utcDay(iso(service.now()))) - DAYS * DAY;
+    const from = Date.parse(utcDay(iso(service.now()))) - DAYS * DAY_MS;
     const admin = await service.control('/sessions', { email: 'admin@example.com', is_admin: true });
     const few = { userId: 'user_few', count: SMALL, from, days: DAYS };
     const many = { userId: 'user_many', count: LARGE - SMALL, from, days: DAYS };
@@ -50,7 +50,7 @@ function* itemsOf(seeding: Seeding): Generator<Item> {
   for (let index = 0; index < seeding.count; index += 1) {
     const payment = seededPayment(seeding, index);
     if (!isVisiblePayment(payment)) continue;
-    yield paymentItem(payment, seeding.from + seeding.days * DAY);
+    yield paymentItem(payment, seeding.from + seeding.days * DAY_MS);
     yield entryOf(payment);
   }
 }
@@ -65,7 +65,7 @@ interface List {
 }
 
 const listsOver = (few: Seeding, many: Seeding): readonly List[] => {
-  const to = `to=${utcDay(iso(few.from + 90 * DAY))}`;
+  const to = `to=${utcDay(iso(few.from + 90 * DAY_MS))}`;
   const both = (name: string, query: string, holds: List['holds']): List => ({ name, few: query, many: query, holds });
   return [
     both('page 1', to, 'same'),

@@ -1,4 +1,4 @@
-import { DAY, type Instant, iso } from '../../shared/core/time.ts';
+import { DAY_MS, type Instant, iso } from '../../shared/core/time.ts';
 import { logItem } from '../../shared/event-log/log-entry.ts';
 import type { Item } from '../../shared/platform/table.ts';
 import type { TableCall } from './meter.ts';
@@ -90,7 +90,7 @@ function* entriesOf(userId: string, count: number, now: Instant): Generator<Item
       target: 'WEBHOOK_1',
       payload: { event: 'payment.created', data: { payment_id: `pay_${index}`, amount: 2_500, currency: 'EUR' } },
       response: { http_status: isFailed ? 500 : 200 },
-      createdAt: iso(now - DAYS * DAY + Math.floor((index * DAYS * DAY) / count)),
+      createdAt: iso(now - DAYS * DAY_MS + Math.floor((index * DAYS * DAY_MS) / count)),
       userId,
     });
   }

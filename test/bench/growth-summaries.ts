@@ -1,7 +1,7 @@
 import { memoryUsage } from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { DAY, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, utcDay } from '../../shared/core/time.ts';
 import type { Share } from '../../shared/payments/payment-sums.ts';
 import { seed } from './seed.ts';
 import { type Json, type Service, startService } from './service.ts';
@@ -44,7 +44,7 @@ interface Size {
 
 const measured = async (service: Service, { count, total }: Size, shares: Share[]): Promise<readonly Measured[]> => {
   const to = Date.parse(utcDay(new Date(service.now()).toISOString()));
-  const from = to - DAYS * DAY;
+  const from = to - DAYS * DAY_MS;
   const userId = `user_of_${count}`;
   await seed(service, [{ userId, count, from, days: DAYS }], shares);
   const claims = { user_id: userId, email: `${userId}@example.com`, is_admin: true };

@@ -1,4 +1,4 @@
-import { DAY, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, utcDay } from '../../shared/core/time.ts';
 import type { TableCall } from './meter.ts';
 import { RARE, seed, TERM } from './seed.ts';
 import { type Service, type ServiceAnswer, startService } from './service.ts';
@@ -42,7 +42,7 @@ interface Owner {
 
 const seeded = async (service: Service, many: number): Promise<{ from: number; small: Owner; large: Owner }> => {
   const today = Date.parse(utcDay(new Date(service.now()).toISOString()));
-  const from = today - DAYS * DAY;
+  const from = today - DAYS * DAY_MS;
   const owner = async (userId: string, count: number): Promise<Owner> => {
     const session = await service.control('/sessions', { user_id: userId, email: `${userId}@example.com` });
     return { count, session: session.session_id };
@@ -85,7 +85,7 @@ const SORTED: Bound = { requests: 14, rows: ROWS_SORTED + 1 };
 const sortedDays = (many: number): number => Math.min(9, Math.floor((ROWS_SORTED * DAYS) / many));
 
 const listsOver = (from: number, sorted: number): readonly List[] => {
-  const day = (index: number): string => utcDay(new Date(from + index * DAY).toISOString());
+  const day = (index: number): string => utcDay(new Date(from + index * DAY_MS).toISOString());
   const full = [PAGE, PAGE] as const;
   return [
     { name: 'page 1', query: '', holds: 'same', shows: full, countsAll: true },

@@ -1,7 +1,7 @@
 import { type DynamoDBClient, TransactWriteItemsCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { derivedId } from '../../shared/core/ids.ts';
-import { DAY, type Instant, iso, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, type Instant, iso, utcDay } from '../../shared/core/time.ts';
 import type { Payment, PaymentStatus } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
 import { additionsOf, type Share, sharesOf } from '../../shared/payments/payment-sums.ts';
@@ -94,11 +94,11 @@ function* itemsOf(seeding: Seeding, shares: Share[]): Generator<Item> {
   for (const [day, numbers] of counts) yield { ...countKey(scope, day), ...numbers };
 }
 
-const instantAfter = ({ from, days }: Seeding): Instant => from + days * DAY;
+const instantAfter = ({ from, days }: Seeding): Instant => from + days * DAY_MS;
 
 /** One payment of a seeding. */
 export const seededPayment = ({ userId, count, from, days }: Seeding, index: number): Payment => {
-  const at = iso(from + Math.floor((index * days * DAY) / count));
+  const at = iso(from + Math.floor((index * days * DAY_MS) / count));
   const totalCents = 100 + ((index * 7_919) % 99_900);
   return {
     id: derivedId('payment', 'bench', userId, String(index)),

@@ -1,4 +1,4 @@
-import { DAY } from '../../shared/core/time.ts';
+import { DAY_MS } from '../../shared/core/time.ts';
 /** An independent calculation of period starts, by counting days and months without a library. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
 
@@ -16,7 +16,7 @@ export const oracleStart = (
   period: number,
 ): string => {
   const days = DAYS[interval] * multiplier * period;
-  if (days !== 0 || MONTHS[interval] === 0) return new Date(Date.parse(anchor) + days * DAY).toISOString();
+  if (days !== 0 || MONTHS[interval] === 0) return new Date(Date.parse(anchor) + days * DAY_MS).toISOString();
   const [year, month, day] = anchor.slice(0, 10).split('-').map(Number) as [number, number, number];
   const months = year * 12 + (month - 1) + MONTHS[interval] * multiplier * period;
   const [inYear, inMonth] = [Math.floor(months / 12), months % 12];

@@ -19,7 +19,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-const DAY_S = 86_400;
+const DAY_SECONDS = 86_400;
 const MEMBERSHIP = `mbr_${'7'.repeat(24)}`;
 const REFUND = `ref_${'8'.repeat(24)}`;
 const DISPUTE = `dsp_${'9'.repeat(24)}`;
@@ -57,14 +57,14 @@ const withCustomer = (history: History, fields: HistoryJson): History => ({
 });
 const pausedThenCharged = (...later: readonly Parameters<typeof exchangeOf>[0][]): History => {
   const pause = { method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/pause`, body: { status: 'paused' } } as const;
-  const charged = endedThenCharged('', 2 * DAY_S, pause);
+  const charged = endedThenCharged('', 2 * DAY_SECONDS, pause);
   return { ...charged, exchanges: [...charged.exchanges, ...later.map((one) => exchangeOf(one))] };
 };
 const resume = (at: number, status: number) =>
   ({ at, method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/resume`, status }) as const;
 
 const entry = (version: number, fields: HistoryJson): HistoryItem => ({
-  ...versionItem(version, { periodEnd: historyTime(30 * DAY_S * version), ...fields }),
+  ...versionItem(version, { periodEnd: historyTime(30 * DAY_SECONDS * version), ...fields }),
   pk: `SUB#${SUBSCRIPTION}`,
 });
 /** A subscription with a membership that was created, paid for a second period and canceled; and its customer. */
@@ -142,15 +142,15 @@ const inOrder = (created: string, paid: string, [first, second]: readonly [numbe
 export const EVENT_CASES: Readonly<Record<string, Case>> = {
   'A paused subscription is not charged before it is resumed': {
     broken: pausedThenCharged(),
-    sound: pausedThenCharged(resume(DAY_S, 200)),
+    sound: pausedThenCharged(resume(DAY_SECONDS, 200)),
   },
   'No payment of a deleted organization and no subscription of a deleted customer is charged any more': {
-    broken: endedThenCharged(`/organizations/${ORGANIZATION}`, 2 * DAY_S),
+    broken: endedThenCharged(`/organizations/${ORGANIZATION}`, 2 * DAY_SECONDS),
     sound: endedThenCharged(`/organizations/${ORGANIZATION}`, 90),
   },
   'No payment of an erased person from before is charged after the erasure is done': {
-    broken: erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S),
-    sound: erasedThenCharged({ user_id: BEN.userId }, 2 * DAY_S),
+    broken: erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_SECONDS),
+    sound: erasedThenCharged({ user_id: BEN.userId }, 2 * DAY_SECONDS),
   },
   'At rest every change of a subscription, a membership or a customer has its event, and every event its change': {
     broken: subscribed(),
@@ -178,14 +178,14 @@ const paidFrom = (...starts: readonly number[]): History => {
       ...rows.map(({ id }) => ({ ...historyPayment({ subscriptionId: SUBSCRIPTION }), pk: `PAY#${id}` })),
       ...rows.map(({ id, start }) => ({
         ...{ pk: `SUB#${SUBSCRIPTION}`, sk: `PERIOD#${historyTime(start)}`, paymentId: id },
-        ...{ start: historyTime(start), end: historyTime(start + 30 * DAY_S) },
+        ...{ start: historyTime(start), end: historyTime(start + 30 * DAY_SECONDS) },
       })),
     ],
     ledger: { charges: rows.map(({ id }) => chargeRow({ id: `ch_${id}`, payment_id: id, payment_intent: id })) },
   });
 };
 const invoiced = (second: string): History => {
-  const [period_start, period_end] = [historyTime(0), historyTime(30 * DAY_S)];
+  const [period_start, period_end] = [historyTime(0), historyTime(30 * DAY_SECONDS)];
   return historyWith({
     ledger: {
       subscriptions: ['sub_1', 'sub_2'].map((id) => ({ id, subscription_id: SUBSCRIPTION, status: 'active' })),
@@ -284,7 +284,7 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
   [
     'two payments for one month, ten seconds apart',
     'A period of a subscription is paid at most once',
-    { broken: paidFrom(0, 10), sound: paidFrom(0, 30 * DAY_S) },
+    { broken: paidFrom(0, 10), sound: paidFrom(0, 30 * DAY_SECONDS) },
   ],
   [
     'two subscriptions at the provider for one here',
@@ -330,40 +330,40 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     'the subscription of a deleted customer',
     'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
     {
-      broken: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S),
-      sound: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S, { status: 409 }),
+      broken: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_SECONDS),
+      sound: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_SECONDS, { status: 409 }),
     },
   ],
   [
     'the subscription of an organization without the customer of a member',
     'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
     {
-      broken: withCustomer(endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S), {
+      broken: withCustomer(endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_SECONDS), {
         organizationId: ORGANIZATION,
         userId: undefined,
       }),
-      sound: withCustomer(endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S), { userId: 'user_ada' }),
+      sound: withCustomer(endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_SECONDS), { userId: 'user_ada' }),
     },
   ],
   [
     'a pause that a refused request does not end',
     'A paused subscription is not charged before it is resumed',
-    { broken: pausedThenCharged(resume(DAY_S, 409)), sound: pausedThenCharged(resume(DAY_S, 502)) },
+    { broken: pausedThenCharged(resume(DAY_SECONDS, 409)), sound: pausedThenCharged(resume(DAY_SECONDS, 502)) },
   ],
   [
     'an open payment that an erased person still pays in the browser',
     'No payment of an erased person from before is charged after the erasure is done',
     {
-      broken: paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), 2 * DAY_S),
-      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), 2 * DAY_S)),
+      broken: paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_SECONDS), 2 * DAY_SECONDS),
+      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_SECONDS), 2 * DAY_SECONDS)),
     },
   ],
   [
     'a payer who paid in the browser long before',
     'No payment of an erased person from before is charged after the erasure is done',
     {
-      broken: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), DAY_S)),
-      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), 2 * DAY_S)),
+      broken: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_SECONDS), DAY_SECONDS)),
+      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_SECONDS), 2 * DAY_SECONDS)),
     },
   ],
   [
@@ -401,10 +401,10 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     'No payment of an erased person from before is charged after the erasure is done',
     {
       broken: {
-        ...erasedThenCharged({ email: GUS.email }, 2 * DAY_S, { userId: undefined, guestId: 'gst_1' }),
+        ...erasedThenCharged({ email: GUS.email }, 2 * DAY_SECONDS, { userId: undefined, guestId: 'gst_1' }),
         exchanges: [created('/payments', PAYMENT, ofGus), erasing({ email: GUS.email }).exchange],
       },
-      sound: erasedThenCharged({ email: GUS.email }, 2 * DAY_S),
+      sound: erasedThenCharged({ email: GUS.email }, 2 * DAY_SECONDS),
     },
   ],
   [

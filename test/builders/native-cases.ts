@@ -14,8 +14,8 @@ import {
 import type { Case } from './promise-cases.ts';
 
 /** Histories about subscriptions that their provider bills, and that dashboards change. */
-const DAY_S = 86_400;
-const ENDS = historyTime(30 * DAY_S);
+const DAY_SECONDS = 86_400;
+const ENDS = historyTime(30 * DAY_SECONDS);
 
 const row = (fields: HistoryJson = {}): HistoryJson => ({
   ...{ provider: 'provider_a', id: 'sub_1', subscription_id: SUBSCRIPTION, status: 'active', amount: 1_000 },
@@ -44,7 +44,7 @@ const renewed = (...ends: readonly number[]): History =>
     items: [
       item(),
       ...ends.map((days, index) => ({
-        ...versionItem(index + 1, { status: 'active', cause: 'renewed', periodEnd: historyTime(days * DAY_S) }),
+        ...versionItem(index + 1, { status: 'active', cause: 'renewed', periodEnd: historyTime(days * DAY_SECONDS) }),
         pk: `SUB#${SUBSCRIPTION}`,
       })),
     ],
@@ -67,7 +67,7 @@ const chargedAfter = (tail: 'pause' | 'cancel', name: string, seconds: number): 
     ],
     acts: [act(name, name.includes('invoice') ? OF_INVOICE : OF_SUBSCRIPTION, seconds)],
     ledger: {
-      charges: [chargeRow({ created_at: historyTime(2 * DAY_S) })],
+      charges: [chargeRow({ created_at: historyTime(2 * DAY_SECONDS) })],
       payment_intents: [intentRow()],
       subscriptions: [row()],
       invoices: [{ id: 'in_1', subscription: 'sub_1', payment_intent: 'pi_1', status: 'paid', amount: 1_000 }],
@@ -76,17 +76,17 @@ const chargedAfter = (tail: 'pause' | 'cancel', name: string, seconds: number): 
 
 const OF_SUBSCRIPTION = '/simulator/subscriptions/sub_1';
 const OF_INVOICE = '/simulator/invoices/in_1';
-const AT_CHARGE = 2 * DAY_S;
+const AT_CHARGE = 2 * DAY_SECONDS;
 
 const invoice = (id: string, start: number): HistoryJson => ({
   ...{ id, subscription: 'sub_1', payment_intent: `pi_${id}`, status: 'paid', amount: 1_000 },
-  ...{ period_start: historyTime(start * DAY_S), period_end: historyTime((start + 30) * DAY_S) },
+  ...{ period_start: historyTime(start * DAY_SECONDS), period_end: historyTime((start + 30) * DAY_SECONDS) },
 });
 
 const startedAgain = (name: string): History =>
   historyWith({
     items: [item()],
-    acts: [act(name, OF_SUBSCRIPTION, 10 * DAY_S)],
+    acts: [act(name, OF_SUBSCRIPTION, 10 * DAY_SECONDS)],
     ledger: { subscriptions: [row()], invoices: [invoice('in_1', 0), invoice('in_2', 10)] },
   });
 
@@ -98,7 +98,7 @@ const owing = (here: HistoryJson, fields: HistoryJson, acts: History['acts'] = [
   });
 
 const OWED = 'At rest no invoice is open at the provider for a subscription that was canceled, or paused here';
-const FINALIZED = [act(INVOICE_PAID, OF_INVOICE, DAY_S)];
+const FINALIZED = [act(INVOICE_PAID, OF_INVOICE, DAY_SECONDS)];
 
 export const NATIVE_CASES: Readonly<Record<string, Case>> = {
   [FIELDS]: {
@@ -152,8 +152,8 @@ export const MORE_NATIVE_CASES: readonly (readonly [what: string, sentence: stri
     'a pause that the dashboard ends',
     PAUSED,
     {
-      broken: chargedAfter('pause', 'change a price at the provider', DAY_S),
-      sound: chargedAfter('pause', COLLECTING, DAY_S),
+      broken: chargedAfter('pause', 'change a price at the provider', DAY_SECONDS),
+      sound: chargedAfter('pause', COLLECTING, DAY_SECONDS),
     },
   ],
   [
@@ -168,7 +168,7 @@ export const MORE_NATIVE_CASES: readonly (readonly [what: string, sentence: stri
     'a payment by hand that was on another day',
     CANCELED,
     {
-      broken: chargedAfter('cancel', INVOICE_PAID, DAY_S),
+      broken: chargedAfter('cancel', INVOICE_PAID, DAY_SECONDS),
       sound: chargedAfter('cancel', INVOICE_PAID, AT_CHARGE),
     },
   ],

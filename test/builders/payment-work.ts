@@ -3,7 +3,7 @@
  * does not script has an unknown outcome.
  */
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { type Instant, iso, MINUTE } from '../../shared/core/time.ts';
+import { type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem, paymentStore } from '../../shared/payments/payment-store.ts';
 import { paymentKey } from '../../shared/platform/keys.ts';
@@ -33,7 +33,7 @@ export const reported = (
 
 export const UNKNOWN: Outcome<never> = { kind: 'unknown', reason: 'timeout' };
 
-const LEASE_MS = 15 * MINUTE;
+const LEASE_MS = 15 * MINUTE_MS;
 
 export const paymentWork = async (record: Payment, script: Script, others: readonly Item[] = []) => {
   const clock = { at: NOON };

@@ -14,7 +14,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-const DAY_S = 86_400;
+const DAY_SECONDS = 86_400;
 const SYSTEM = { type: 'system', id: 'run-due' };
 
 /** The renewal fails on day 0; attempts follow on these days, and each fails at once. */
@@ -22,18 +22,18 @@ const triedOn = (days: readonly number[], code = 'insufficient_funds'): readonly
   [0, ...days].flatMap((day, index) => [
     {
       ...versionItem(2 * index + 1, { status: 'processing', cause: 'claim', actor: SYSTEM }),
-      at: historyTime(day * DAY_S),
+      at: historyTime(day * DAY_SECONDS),
     },
     {
       ...versionItem(2 * index + 2, { status: 'failed', cause: 'answer', failureCode: code }),
-      at: historyTime(day * DAY_S + 1),
+      at: historyTime(day * DAY_SECONDS + 1),
     },
   ]);
 
 const subscriptionVersion = (version: number, day: number, fields: HistoryJson): HistoryItem => ({
   ...versionItem(version, fields),
   pk: `SUB#${SUBSCRIPTION}`,
-  at: historyTime(day * DAY_S + 1),
+  at: historyTime(day * DAY_SECONDS + 1),
 });
 
 interface Renewal {
@@ -66,7 +66,7 @@ export const renewal = ({ days, code = 'insufficient_funds', until, end, change 
         ...triedOn(days, code),
       ],
     }),
-    now: start + until * DAY_S * 1_000 + 3_600_000,
+    now: start + until * DAY_SECONDS * 1_000 + 3_600_000,
   };
 };
 

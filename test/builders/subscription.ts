@@ -1,4 +1,4 @@
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import type { Subscription } from '../../shared/subscriptions/subscription.ts';
 import { NOON } from './payment.ts';
 
@@ -39,7 +39,7 @@ export const subscription = (fields: Partial<Subscription> = {}): Subscription =
 
 /** The same with a trial of so many days. */
 export const trial = (days: number, fields: Partial<Subscription> = {}): Subscription => {
-  const trialEnd = iso(NOON + days * DAY);
+  const trialEnd = iso(NOON + days * DAY_MS);
   return subscription({ anchor: trialEnd, period: -1, currentPeriodEnd: trialEnd, trialEnd, ...fields });
 };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 import type { CurrencyTable } from '../../shared/providers/currencies.ts';
@@ -52,7 +52,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       });
     };
 
-    it.each([...table.keys()])('keeps 5,000 %s through a write to the provider and a read', async (currency) => {
+    test.each([...table.keys()])('keeps 5,000 %s through a write to the provider and a read', async (currency) => {
       const amountCents = 5_000 * 10 ** currencyDigits(currency);
       expect(await rig.provider.checkAmount({ amountCents, currency })).toBeUndefined();
       expect(await create(currency, amountCents)).toMatchObject({ kind: 'done', value: { amountCents, currency } });
@@ -60,7 +60,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       expect(payment_intents).toMatchObject([{ amount: amountCents, currency }]);
     });
 
-    it('is refused by the provider if the adapter refuses it, and the next greater amount is accepted by both', async () => {
+    test('is refused by the provider if the adapter refuses it, and the next greater amount is accepted by both', async () => {
       for (const [currency, { minimumCents }] of table) {
         if (minimumCents === undefined) continue;
         const below = { currency, amountCents: minimumCents - 1 };
@@ -75,7 +75,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       }
     });
 
-    it('is refused without a call if the provider cannot express it', async () => {
+    test('is refused without a call if the provider cannot express it', async () => {
       for (const [currency, rule] of table) {
         const refusal = await rig.provider.checkAmount({ currency, amountCents: 1_234_561 });
         if (refusal?.kind !== 'not expressible') continue;
@@ -97,7 +97,7 @@ describe('the currency of a Square location', () => {
 
   const reads = (): number => rig.exchanges.filter(({ path }) => path.endsWith('/v2/locations/LOCAL')).length;
 
-  it('is read once for any number of concurrent payments', async () => {
+  test('is read once for any number of concurrent payments', async () => {
     const asked = Array.from({ length: 5 }, () => rig.provider.checkAmount({ amountCents: 500, currency: 'USD' }));
     expect(await Promise.all(asked)).toEqual(Array(5).fill(undefined));
     expect(await rig.provider.checkAmount({ amountCents: 500, currency: 'EUR' })).toEqual({
@@ -107,7 +107,7 @@ describe('the currency of a Square location', () => {
     expect(reads()).toBe(1);
   });
 
-  it('is reported, or the reason why the location accepts none', async () => {
+  test('is reported, or the reason why the location accepts none', async () => {
     expect(await rig.reopen(SQUARE.settings)?.onlyCurrency?.()).toEqual({ kind: 'done', value: 'USD' });
     const elsewhere = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await elsewhere?.onlyCurrency?.()).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });
@@ -122,21 +122,21 @@ describe('the currency of a Square location', () => {
     expect(await abroad?.onlyCurrency?.()).toEqual({ kind: 'refused', reason: 'unsupported currency NZD' });
   });
 
-  it('is not read for a currency that Square never accepts', async () => {
+  test('is not read for a currency that Square never accepts', async () => {
     const fresh = rig.reopen(SQUARE.settings);
     const before = reads();
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'KES' })).toEqual({ kind: 'currency' });
     expect(reads()).toBe(before);
   });
 
-  it('is read again by the next payment after a failed read', async () => {
+  test('is read again by the next payment after a failed read', async () => {
     const fresh = rig.reopen(SQUARE.settings);
     await rig.control('POST', '/faults', { path: '/v2/locations', action: 'error_500', times: 1 });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({ kind: 'not known' });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toBeUndefined();
   });
 
-  it('is refused for a location that does not exist', async () => {
+  test('is refused for a location that does not exist', async () => {
     const fresh = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({
       kind: 'not known',
@@ -161,7 +161,7 @@ describe('the simulated Stripe', () => {
     return { status: response.status, body: (await response.json()) as { id?: string; error?: object } };
   };
 
-  it.each([
+  test.each([
     [
       { amount: '49', currency: 'usd' },
       { code: 'amount_too_small', param: 'amount' },

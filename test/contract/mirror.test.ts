@@ -1,7 +1,7 @@
 /** @module The tables of docs/mirror.md against the providers' published types, against the adapters and against our own API. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { type MirroredObject, splitNames, topOf } from '../../infra/docs/mirror/mirrored-object.ts';
@@ -88,14 +88,17 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
 };
 
 describe('the table of a mirrored object', () => {
-  it.each(Object.entries(PUBLISHED))('%s lists every field that the SDK declares, and no other', (key, { fields }) => {
-    const table = tableOf(key);
-    const named = fieldsOf(table).filter((field) => !grouped(table.elsewhere).includes(field));
-    expect(fields().length).toBeGreaterThan(3);
-    expect(difference(named, fields())).toEqual(NONE);
-  });
+  test.each(Object.entries(PUBLISHED))(
+    '%s lists every field that the SDK declares, and no other',
+    (key, { fields }) => {
+      const table = tableOf(key);
+      const named = fieldsOf(table).filter((field) => !grouped(table.elsewhere).includes(field));
+      expect(fields().length).toBeGreaterThan(3);
+      expect(difference(named, fields())).toEqual(NONE);
+    },
+  );
 
-  it.each(Object.entries(PUBLISHED))(
+  test.each(Object.entries(PUBLISHED))(
     '%s lists every status that the SDK declares, and no other',
     (key, { statuses = {} }) => {
       const table = tableOf(key);
@@ -106,11 +109,11 @@ describe('the table of a mirrored object', () => {
     },
   );
 
-  it('has a published type for every object except PayPal’s disputes', () => {
+  test('has a published type for every object except PayPal’s disputes', () => {
     expect(OBJECTS.map(([key]) => key).filter((key) => !(key in PUBLISHED))).toEqual(['PayPal: Dispute']);
   });
 
-  it.each(OBJECTS)('%s lists each field once, and marks only known fields as found elsewhere', (_key, table) => {
+  test.each(OBJECTS)('%s lists each field once, and marks only known fields as found elsewhere', (_key, table) => {
     const names = [...usedPaths(table), ...grouped(table.ignored)];
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     const used = usedPaths(table).map(topOf);
@@ -118,16 +121,16 @@ describe('the table of a mirrored object', () => {
     expect(grouped(table.elsewhere).filter((name) => !fieldsOf(table).includes(name))).toEqual([]);
   });
 
-  it.each(OBJECTS)('%s maps only to fields that the API document has', (_key, { mirrored, checked = {} }) => {
+  test.each(OBJECTS)('%s maps only to fields that the API document has', (_key, { mirrored, checked = {} }) => {
     const ours = [...Object.values(mirrored).flat(), ...Object.values(checked)].filter((field) => /^[a-z]/.test(field));
     expect(ours.filter((field) => !SHOWN.has(field))).toEqual([]);
   });
 
-  it.each(OBJECTS)('%s maps exactly the fields that the adapter reads', async (key, table) => {
+  test.each(OBJECTS)('%s maps exactly the fields that the adapter reads', async (key, table) => {
     expect(difference(usedPaths(table), await fieldsReadBy(key))).toEqual(NONE);
   });
 
-  it.each(OBJECTS)('%s gives each status the adapter’s meaning', async (key, { statuses = {} }) => {
+  test.each(OBJECTS)('%s gives each status the adapter’s meaning', async (key, { statuses = {} }) => {
     for (const [field, values] of Object.entries(statuses)) {
       for (const [value, meaning] of Object.entries(values)) {
         const expected = typeof meaning === 'string' ? [meaning] : meaning.either;
@@ -190,7 +193,7 @@ describe.runIf(folder !== undefined)('the tables and the providers’ published 
     return api;
   };
 
-  it.each(Object.entries(DESCRIBED))('%s lists every field and status of the published file', (key, [file, name]) => {
+  test.each(Object.entries(DESCRIBED))('%s lists every field and status of the published file', (key, [file, name]) => {
     const api = open(file);
     const properties = Object.assign(
       {},
@@ -205,7 +208,7 @@ describe.runIf(folder !== undefined)('the tables and the providers’ published 
     }
   });
 
-  it('the tables for Stripe list every field of the newest examples', () => {
+  test('the tables for Stripe list every field of the newest examples', () => {
     const { resources } = exampleSchema.parse(JSON.parse(read(EXAMPLES)));
     for (const table of STRIPE_OBJECTS) {
       const example = resources[onTheWire(table.name).slice(1)];
@@ -216,7 +219,7 @@ describe.runIf(folder !== undefined)('the tables and the providers’ published 
 });
 
 describe('the comparison of a table with a published type', () => {
-  it('reports a field that the table lacks, and a field that only the table has', () => {
+  test('reports a field that the table lacks, and a field that only the table has', () => {
     const published = PUBLISHED['Stripe: Refund']?.fields() ?? [];
     const named = fieldsOf(tableOf('Stripe: Refund'));
     expect(difference(named, [...published, 'added_by_stripe']).unnamed).toEqual(['added_by_stripe']);

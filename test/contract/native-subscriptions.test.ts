@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../shared/providers/subscription-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -121,14 +121,14 @@ const struck = async <T>(
 };
 
 describe('an adapter', () => {
-  it('can leave new subscriptions to the service by setting, and still manages provider-billed subscriptions', () => {
+  test('can leave new subscriptions to the service by setting, and still manages provider-billed subscriptions', () => {
     const other = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'service' });
     expect([other?.can.subscriptions, typeof other?.subscriptions]).toEqual(['service', 'object']);
     const same = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'native' });
     expect([same?.can.subscriptions, typeof same?.subscriptions]).toEqual(['native', 'object']);
   });
 
-  it.each([
+  test.each([
     ['day', 1_095],
     ['week', 156],
     ['month', 36],
@@ -152,7 +152,7 @@ describe('the product at Stripe', () => {
     return [...found];
   };
 
-  it('is created once for 20 subscriptions to our product, created one by one or concurrently', async () => {
+  test('is created once for 20 subscriptions to our product, created one by one or concurrently', async () => {
     const of = await payer('pm_card_visa');
     const gold = { productId: 'prod_gold', productName: 'Gold' };
     for (let n = 0; n < 10; n += 1) doneValue(await native().create(wanted(of, gold)));
@@ -170,7 +170,7 @@ describe('the product at Stripe', () => {
     expect(subscriptions).toHaveLength(20);
   });
 
-  it('is created per price if the subscription has no product of ours', async () => {
+  test('is created per price if the subscription has no product of ours', async () => {
     const of = await payer('pm_card_visa');
     const plans: Partial<Wanted>[] = [
       {},
@@ -190,7 +190,7 @@ describe('the product at Stripe', () => {
     ]);
   });
 
-  it('accepts any characters in our product id', async () => {
+  test('accepts any characters in our product id', async () => {
     const of = await payer('pm_card_visa');
     for (const productId of ['gold/monthly', 'gold monthly', 'é']) {
       doneValue(await native().create(wanted(of, { productId })));
@@ -198,7 +198,7 @@ describe('the product at Stripe', () => {
     expect(await products()).toHaveLength(3);
   });
 
-  it('leaves no subscription if it cannot be created, and a retry continues', async () => {
+  test('leaves no subscription if it cannot be created, and a retry continues', async () => {
     const input = wanted(await payer('pm_card_visa'), { productId: 'prod_gold', productName: 'Gold' });
     await rig.control('POST', '/faults', { path: '/v1/products', times: 1, action: 'timeout_after' });
     expect((await native(rig.impatient).create(input)).kind).toBe('unknown');
@@ -208,7 +208,7 @@ describe('the product at Stripe', () => {
 });
 
 describe('a subscription', () => {
-  it('is charged at its creation, and reads back as the provider returned it', async () => {
+  test('is charged at its creation, and reads back as the provider returned it', async () => {
     const { input, methodId, subscription } = await created();
     expect(subscription).toEqual({
       subscriptionId: expect.stringMatching(/^sub_/),
@@ -249,14 +249,14 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('is created once under its key, however often the call is repeated', async () => {
+  test('is created once under its key, however often the call is repeated', async () => {
     const { input, subscription } = await created();
     expect(doneValue(await native().create(input))).toEqual(subscription);
     expect((await ledger()).subscriptions).toHaveLength(1);
     expect(await paid()).toBe(1);
   });
 
-  it.each(FAULTS)(
+  test.each(FAULTS)(
     'has an unknown outcome if its creation meets %s, and is created once by the retry',
     async (action, reason) => {
       const input = wanted(await payer('pm_card_visa'));
@@ -269,7 +269,7 @@ describe('a subscription', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['pm_card_chargeCustomerFail', 'do_not_honor'],
     ['pm_sim_ok_0_then_nsf', 'insufficient_funds'],
     ['pm_sim_ok_0_then_lost', 'lost_card'],
@@ -284,7 +284,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(0);
   });
 
-  it('has an unknown outcome until its decline is canceled, and the next call cancels it', async () => {
+  test('has an unknown outcome until its decline is canceled, and the next call cancels it', async () => {
     const input = wanted(await payer('pm_card_chargeCustomerFail'));
     const unclear = await struck({ action: 'error_500', path: '/v1/subscriptions/sub_' }, (by) => by.create(input));
     expect(unclear).toMatchObject({ kind: 'unknown' });
@@ -292,7 +292,7 @@ describe('a subscription', () => {
     expect((await ledger()).subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
   });
 
-  it('waits for the payer, with the client secret, if the card requires authentication', async () => {
+  test('waits for the payer, with the client secret, if the card requires authentication', async () => {
     const { subscription } = await created('pm_card_authenticationRequired');
     expect(subscription).toMatchObject({
       isIncomplete: true,
@@ -305,7 +305,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(0);
   });
 
-  it('is declined without a payer if the card requires authentication, and leaves no subscription', async () => {
+  test('is declined without a payer if the card requires authentication, and leaves no subscription', async () => {
     const input = wanted(await payer('pm_card_authenticationRequired'), { isAttended: false });
     const declined = await native().create(input);
     expect(declined).toMatchObject({ kind: 'declined', code: 'authentication_required' });
@@ -313,7 +313,7 @@ describe('a subscription', () => {
     expect([subscriptions, invoices, await paid()]).toEqual([[], [], 0]);
   });
 
-  it('is refused for an unknown customer or method, and for another customer’s method', async () => {
+  test('is refused for an unknown customer or method, and for another customer’s method', async () => {
     const of = await payer('pm_card_visa');
     const other = await payer('pm_card_visa');
     for (const input of [
@@ -325,10 +325,10 @@ describe('a subscription', () => {
     }
   });
 
-  it('is active and charges nothing if its amount is zero', async () => {
+  test('is active and charges nothing if its amount is zero', async () => {
     const { subscription } = await created('pm_card_visa', { amountCents: 0 });
     expect(subscription).toMatchObject({ status: 'active', latestInvoice: undefined });
-    await rig.clock.advance(40 * DAY);
+    await rig.clock.advance(40 * DAY_MS);
     expect(await find(subscription.subscriptionId)).toMatchObject({
       status: 'active',
       latestInvoice: { amountCents: 0, intentId: undefined, status: 'succeeded' },
@@ -336,12 +336,12 @@ describe('a subscription', () => {
     expect((await ledger()).charges).toEqual([]);
   });
 
-  it('is charged when its trial ends', async () => {
+  test('is charged when its trial ends', async () => {
     const trialEnd = now() + 10 * DAY_SECONDS;
     const { subscription } = await created('pm_card_visa', { trialEnd });
     const period = { currentPeriodStart: now(), currentPeriodEnd: trialEnd };
     expect(subscription).toMatchObject({ status: 'trialing', trialEnd, latestInvoice: undefined, ...period });
-    await rig.clock.advance(10 * DAY - 1);
+    await rig.clock.advance(10 * DAY_MS - 1);
     expect(await paid()).toBe(0);
     await rig.clock.advance(1);
     expect(await find(subscription.subscriptionId)).toMatchObject({
@@ -352,13 +352,13 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('is paused if its trial ends without a method, and continues with another method', async () => {
+  test('is paused if its trial ends without a method, and continues with another method', async () => {
     const { subscription, customerId, methodId } = await created('pm_card_visa', {
       trialEnd: now() + 10 * DAY_SECONDS,
     });
     const { subscriptionId } = subscription;
     await rig.provider.detachMethod(methodId);
-    await rig.clock.advance(11 * DAY);
+    await rig.clock.advance(11 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     const next = await attach(customerId, 'pm_card_visa');
     await native().changeMethod({ subscriptionId, methodId: next, isAttended: true, idempotencyKey: 'change' });
@@ -371,10 +371,10 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('is incomplete until its first charge has settled', async () => {
+  test('is incomplete until its first charge has settled', async () => {
     const { subscription } = await created('pm_sim_processing_ok');
     expect(subscription).toMatchObject({ isIncomplete: true, latestInvoice: { status: 'processing', attempts: 1 } });
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect(await find(subscription.subscriptionId)).toMatchObject({
       status: 'active',
       isIncomplete: false,
@@ -382,7 +382,7 @@ describe('a subscription', () => {
     });
   });
 
-  it('is found by our id after a lost creation response, until the subscription ends', async () => {
+  test('is found by our id after a lost creation response, until the subscription ends', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
@@ -393,18 +393,18 @@ describe('a subscription', () => {
     expect(doneValue(await findOurs(input))).toEqual([]);
   });
 
-  it('is found by our id after a lost creation response if it was canceled with its customer', async () => {
+  test('is found by our id after a lost creation response if it was canceled with its customer', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted(await payer('pm_card_visa')));
     doneValue(await rig.provider.deleteCustomer(input.customerId));
     const [found, ...others] = doneValue(await findOurs(input));
     expect([found?.ourSubscriptionId, found?.status, others]).toEqual([input.ourSubscriptionId, 'canceled', []]);
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect(doneValue(await findOurs(input))).toEqual([]);
   });
 
-  it('is not reported as deleted with its customer when the key is revoked', async () => {
+  test('is not reported as deleted with its customer when the key is revoked', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await native().create(input);
     const revoked = rig.reopen({ ...STRIPE.settings, API_KEY: 'sk_test_revoked' })?.subscriptions;
@@ -413,7 +413,7 @@ describe('a subscription', () => {
     expect(found?.kind).not.toBe('done');
   });
 
-  it('is refused in every operation except its cancellation if it does not exist', async () => {
+  test('is refused in every operation except its cancellation if it does not exist', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();
     for (const call of [
@@ -431,7 +431,7 @@ describe('a subscription', () => {
     expect(await by.cancel(absent)).toEqual({ kind: 'done', value: { owed: [], subscriptionId: 'sub_absent' } });
   });
 
-  it.each(FAULTS)('has an unknown status if its read meets %s', async (action, reason) => {
+  test.each(FAULTS)('has an unknown status if its read meets %s', async (action, reason) => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     const read = await struck({ action, path: '/v1/subscriptions' }, (by) => by.find(subscriptionId));
@@ -440,7 +440,7 @@ describe('a subscription', () => {
 });
 
 describe('the end of a subscription', () => {
-  it('is scheduled, and the schedule can be revoked', async () => {
+  test('is scheduled, and the schedule can be revoked', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     for (const cancel of [true, true, false]) {
@@ -448,22 +448,22 @@ describe('the end of a subscription', () => {
       const cancelAt = cancel ? subscription.currentPeriodEnd : null;
       expect(doneValue(changed)).toEqual({ ...subscription, cancelAtPeriodEnd: cancel, cancelAt });
     }
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await paid()).toBe(2);
   });
 
-  it('takes effect at the end of the period if it is scheduled, and no charge follows', async () => {
+  test('takes effect at the end of the period if it is scheduled, and no charge follows', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().scheduleCancel({ subscriptionId, cancel: true, idempotencyKey: 'k' });
-    await rig.clock.advance(31 * DAY - 1);
+    await rig.clock.advance(31 * DAY_MS - 1);
     expect(await find(subscriptionId)).toMatchObject({ status: 'active' });
-    await rig.clock.advance(100 * DAY);
+    await rig.clock.advance(100 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'canceled' });
     expect(await paid()).toBe(1);
   });
 
-  it.each(FAULTS)(
+  test.each(FAULTS)(
     'has an unknown outcome if the immediate end meets %s, and the retry ends the subscription',
     async (action, reason) => {
       const { subscription } = await created();
@@ -478,7 +478,7 @@ describe('the end of a subscription', () => {
           value: { subscriptionId: end.subscriptionId, owed: [] },
         });
       }
-      await rig.clock.advance(100 * DAY);
+      await rig.clock.advance(100 * DAY_MS);
       expect(await find(end.subscriptionId)).toMatchObject({ status: 'canceled' });
       expect(await paid()).toBe(1);
       expect(await native().scheduleCancel({ ...end, cancel: true, idempotencyKey: 'k2' })).toMatchObject({
@@ -487,23 +487,23 @@ describe('the end of a subscription', () => {
     },
   );
 
-  it('collects no unpaid invoice', async () => {
+  test('collects no unpaid invoice', async () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     await native().cancel({ subscriptionId, idempotencyKey: 'k' });
     await attach(customerId, 'pm_card_visa');
     const { charges } = await ledger();
-    await rig.clock.advance(30 * DAY);
+    await rig.clock.advance(30 * DAY_MS);
     expect((await ledger()).charges).toEqual(charges);
   });
 });
 
 describe('a renewal', () => {
-  it('is charged once per period, under an intent that carries our id after labeling', async () => {
+  test('is charged once per period, under an intent that carries our id after labeling', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const { latestInvoice, ...renewed } = await find(subscriptionId);
     expect(renewed).toMatchObject({ status: 'active', currentPeriodStart: subscription.currentPeriodEnd });
     expect(latestInvoice).toMatchObject({ status: 'succeeded', periodStart: subscription.currentPeriodEnd });
@@ -520,16 +520,16 @@ describe('a renewal', () => {
     });
   });
 
-  it('leaves the subscription past due, with the decline code, if it is declined', async () => {
+  test('leaves the subscription past due, with the decline code, if it is declined', async () => {
     const { subscription } = await created('pm_sim_ok_1_then_nsf');
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const found = await find(subscription.subscriptionId);
     expect(found).toMatchObject({
       status: 'past_due',
       currentPeriodStart: subscription.currentPeriodEnd,
       latestInvoice: { status: 'failed', attempts: 1, failureCode: 'insufficient_funds', amountCents: AMOUNT },
     });
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     expect((await find(subscription.subscriptionId)).latestInvoice).toMatchObject({
       invoiceId: found.latestInvoice?.invoiceId,
       intentId: found.latestInvoice?.intentId,
@@ -540,23 +540,23 @@ describe('a renewal', () => {
 
 const pastDue = async (token = 'pm_sim_ok_1_then_nsf') => {
   const made = await created(token);
-  await rig.clock.advance(31 * DAY);
+  await rig.clock.advance(31 * DAY_MS);
   return { ...made, subscriptionId: made.subscription.subscriptionId };
 };
 
 describe('a replacement method', () => {
-  it('is used from the next charge on', async () => {
+  test('is used from the next charge on', async () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_visa');
     const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
     expect(doneValue(changed)).toEqual({ ...subscription, methodId });
     expect(await paid()).toBe(1);
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
   });
 
-  it('pays the open invoice immediately, and only once', async () => {
+  test('pays the open invoice immediately, and only once', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const change = {
       isAttended: true,
@@ -572,15 +572,15 @@ describe('a replacement method', () => {
       });
     }
     expect(await paid()).toBe(2);
-    await rig.clock.advance(20 * DAY);
+    await rig.clock.advance(20 * DAY_MS);
     expect(await paid()).toBe(2);
   });
 
-  it('can end the pause with a new period, which is charged immediately and only once', async () => {
+  test('can end the pause with a new period, which is charged immediately and only once', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
-    await rig.clock.advance(70 * DAY);
+    await rig.clock.advance(70 * DAY_MS);
     const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
     const resumed = doneValue(await native().resume(command));
     expect(resumed).toMatchObject({
@@ -593,26 +593,26 @@ describe('a replacement method', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('leaves the subscription paused if the charge of the new period is declined', async () => {
+  test('leaves the subscription paused if the charge of the new period is declined', async () => {
     const { subscription, customerId } = await created();
     const { subscriptionId } = subscription;
     const methodId = await attach(customerId, 'pm_card_chargeCustomerFail');
     await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
-    await rig.clock.advance(70 * DAY);
+    await rig.clock.advance(70 * DAY_MS);
     const resumed = await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: true });
     expect(resumed).toMatchObject({ kind: 'declined' });
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     expect(await paid()).toBe(1);
   });
 
-  it.each(FAULTS)(
+  test.each(FAULTS)(
     'has an unknown outcome if the resume meets %s, and the retry charges the new period once',
     async (action, reason) => {
       const { subscription } = await created();
       const { subscriptionId } = subscription;
       await native().pause({ subscriptionId, idempotencyKey: 'p' });
-      await rig.clock.advance(70 * DAY);
+      await rig.clock.advance(70 * DAY_MS);
       const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
       const lost = await struck({ action, path: subscriptionId, method: 'POST' }, (by) => by.resume(command));
       expect(lost).toEqual({ kind: 'unknown', reason });
@@ -621,7 +621,7 @@ describe('a replacement method', () => {
     },
   );
 
-  it('does not pay an invoice whose payment was canceled at the provider, and the subscription ends unpaid', async () => {
+  test('does not pay an invoice whose payment was canceled at the provider, and the subscription ends unpaid', async () => {
     const { subscriptionId, customerId, subscription } = await pastDue();
     const methodId = await attach(customerId, 'pm_card_visa');
     const { intentId } = (await find(subscriptionId)).latestInvoice ?? subscription.latestInvoice ?? {};
@@ -630,15 +630,15 @@ describe('a replacement method', () => {
     expect(
       doneValue(await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' })),
     ).toMatchObject({ status: 'past_due', methodId });
-    await rig.clock.advance(15 * DAY);
+    await rig.clock.advance(15 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'canceled' });
     expect(await paid()).toBe(1);
   });
 
-  it('is kept if its charge is declined, and the retries keep their days', async () => {
+  test('is kept if its charge is declined, and the retries keep their days', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
-    await rig.clock.advance(DAY / 2);
+    await rig.clock.advance(DAY_MS / 2);
     expect(
       doneValue(await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' })),
     ).toMatchObject({
@@ -646,11 +646,11 @@ describe('a replacement method', () => {
       methodId,
       latestInvoice: { status: 'failed', failureCode: 'expired_card', attempts: 1 },
     });
-    await rig.clock.advance(DAY / 2);
+    await rig.clock.advance(DAY_MS / 2);
     expect((await find(subscriptionId)).latestInvoice).toMatchObject({ attempts: 2 });
   });
 
-  it.each(FAULTS)(
+  test.each(FAULTS)(
     'has an unknown outcome if its charge meets %s, and the retry charges once',
     async (action, reason) => {
       const { subscriptionId, customerId } = await pastDue();
@@ -669,7 +669,7 @@ describe('a replacement method', () => {
     },
   );
 
-  it('is not set while requests are rate-limited; once it is set, a charge that was not made is unclear', async () => {
+  test('is not set while requests are rate-limited; once it is set, a charge that was not made is unclear', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const change = {
       isAttended: true,
@@ -685,7 +685,7 @@ describe('a replacement method', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('is refused if it belongs to another customer', async () => {
+  test('is refused if it belongs to another customer', async () => {
     const { subscriptionId } = await pastDue();
     const { methodId } = await payer('pm_card_visa');
     const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
@@ -695,22 +695,22 @@ describe('a replacement method', () => {
 });
 
 describe('a pause', () => {
-  it('charges nothing until it ends, and never charges for the paused time', async () => {
+  test('charges nothing until it ends, and never charges for the paused time', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     const paused = doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }));
     expect(paused).toEqual({ ...subscription, status: 'paused' });
-    await rig.clock.advance(70 * DAY);
+    await rig.clock.advance(70 * DAY_MS);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused', latestInvoice: undefined });
     expect(await paid()).toBe(1);
     const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false }));
     expect(resumed).toMatchObject({ status: 'active', currentPeriodEnd: now() + 20 * DAY_SECONDS });
     expect(await paid()).toBe(1);
-    await rig.clock.advance(20 * DAY);
+    await rig.clock.advance(20 * DAY_MS);
     expect(await paid()).toBe(2);
   });
 
-  it('leaves the open invoice and the method unchanged until it ends', async () => {
+  test('leaves the open invoice and the method unchanged until it ends', async () => {
     const { subscriptionId, customerId } = await pastDue();
     expect(doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }))).toMatchObject({
       status: 'paused',
@@ -718,7 +718,7 @@ describe('a pause', () => {
     const { charges } = await ledger();
     const methodId = await attach(customerId, 'pm_card_visa');
     await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
-    await rig.clock.advance(10 * DAY);
+    await rig.clock.advance(10 * DAY_MS);
     expect((await ledger()).charges).toEqual(charges);
     await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false });
     await rig.clock.advance(1);

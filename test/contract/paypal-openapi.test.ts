@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { MINUTE } from '../../shared/core/time.ts';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import type { ConfirmIntent } from '../../shared/providers/payment-port.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import type { RefundsPort } from '../../shared/providers/refund-port.ts';
@@ -203,7 +203,7 @@ describe.skipIf(folder === undefined)(
       await rig.control('POST', `/payments/${made.paymentId}/refunds`, { amount: 500 });
       expect(await refund(9_999)).toMatchObject({ kind: 'refused' });
       expect(await refund(1, 'ABSENT')).toMatchObject({ kind: 'refused' });
-      await rig.clock.advance(MINUTE);
+      await rig.clock.advance(MINUTE_MS);
       for (const provider of [rig.provider, listingIdsOnly()])
         expect(await done(refundsOf(provider).listRefunds(payment))).toHaveLength(2);
     };
@@ -265,14 +265,14 @@ describe.skipIf(folder === undefined)(
       ].filter((problem) => !NEWER.some((newer) => newer.test(problem)));
     };
 
-    it('every request and every response matches PayPal’s description', () => {
+    test('every request and every response matches PayPal’s description', () => {
       const described = rig.exchanges.filter(({ path }) => path !== '/paypal/v1/oauth2/token');
       expect(described.flatMap(problemsIn)).toEqual([]);
       const covered = new Set(described.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect([...covered].toSorted()).toEqual(COVERED);
     });
 
-    it('every event and its capture, refund or order matches PayPal’s description', async () => {
+    test('every event and its capture, refund or order matches PayPal’s description', async () => {
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       const schemaOf = (resource: string): DescribedOperation | undefined =>
         operations.find(({ method, path }) => method === 'GET' && path === RESOURCES[resource]);
@@ -289,7 +289,7 @@ describe.skipIf(folder === undefined)(
       }
     });
 
-    it('the check finds a violation', () => {
+    test('the check finds a violation', () => {
       const order = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/orders'));
       if (!order) throw new Error('no order was made');
       const body = JSON.parse(order.sent);

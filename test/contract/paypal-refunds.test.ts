@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import {
   type ProviderRefund,
@@ -123,7 +123,7 @@ const sentEvents = async () => (await rig.delivered()).filter((event) => MONEY_B
 const read = (event: unknown) => rig.provider.readEvent(event);
 
 describe('a refund', () => {
-  it('is completed immediately for the whole amount, and carries our id', async () => {
+  test('is completed immediately for the whole amount, and carries our id', async () => {
     const payment = await pay();
     const made = doneValue(await refund(payment));
     expect(made).toEqual({
@@ -140,7 +140,7 @@ describe('a refund', () => {
     expect((await ledger()).refunds).toMatchObject([{ id: made.refundId, refund_id: REFUND_ID, amount: 2_500 }]);
   });
 
-  it('sends PayPal the amount and our id only, because the payer would read a note', async () => {
+  test('sends PayPal the amount and our id only, because the payer would read a note', async () => {
     const payment = await pay();
     await refund(payment, { amountCents: 1_005 });
     const { sent, path } = rig.exchanges.find((exchange) => exchange.path.endsWith('/refund')) ?? {
@@ -151,16 +151,16 @@ describe('a refund', () => {
     expect(JSON.parse(sent)).toEqual({ amount: { currency_code: 'USD', value: '10.05' }, custom_id: REFUND_ID });
   });
 
-  it('is made once under its key, however often it is sent', async () => {
+  test('is made once under its key, however often it is sent', async () => {
     const payment = await pay();
     const first = doneValue(await refund(payment, { amountCents: 1_000 }));
     for (const _ of [1, 2]) expect(doneValue(await refund(payment, { amountCents: 1_000 }))).toEqual(first);
-    await rig.clock.advance(44 * DAY);
+    await rig.clock.advance(44 * DAY_MS);
     expect(doneValue(await refund(payment, { amountCents: 1_000 }))).toEqual(first);
     expect((await ledger()).charges).toMatchObject([{ amount_refunded: 1_000 }]);
   });
 
-  it('can be made in parts until nothing is left; the order shows each part, and the payment stays succeeded', async () => {
+  test('can be made in parts until nothing is left; the order shows each part, and the payment stays succeeded', async () => {
     const payment = await pay();
     const found = async () =>
       doneValue(
@@ -180,7 +180,7 @@ describe('a refund', () => {
     });
   });
 
-  it('never exceeds the capture, for fifty concurrent requests', async () => {
+  test('never exceeds the capture, for fifty concurrent requests', async () => {
     const payment = await pay();
     const all = await Promise.all(
       Array.from({ length: 50 }, (_, n) => refund(payment, { amountCents: 100, refundId: numbered(n) })),
@@ -190,7 +190,7 @@ describe('a refund', () => {
     expect((await ledger()).charges).toMatchObject([{ amount_refunded: 2_500 }]);
   });
 
-  it.each([
+  test.each([
     ['JPY', { amountCents: 2_500, value: '2500' }, { amountCents: 1_200, value: '1200' }],
     ['HUF', { amountCents: 250_000, value: '2500' }, { amountCents: 120_000, value: '1200' }],
     ['TWD', { amountCents: 250_000, value: '2500' }, { amountCents: 100, value: '1' }],
@@ -214,7 +214,7 @@ describe('a refund', () => {
     ).toBe(paid.value);
   });
 
-  it('is refused without a call in a currency that PayPal does not accept', async () => {
+  test('is refused without a call in a currency that PayPal does not accept', async () => {
     const payment = await pay();
     const before = rig.exchanges.length;
     const refused = { kind: 'refused', reason: 'currency_not_taken' };
@@ -222,7 +222,7 @@ describe('a refund', () => {
     expect(rig.exchanges).toHaveLength(before);
   });
 
-  it.each([
+  test.each([
     ['SIM-REFUND-PENDING', ['pending', 'succeeded'], undefined],
     ['SIM-REFUND-PENDING-FAIL', ['pending', 'failed'], 'ECHECK'],
     ['SIM-REFUND-FAIL-LATER', ['succeeded', 'failed'], 'ECHECK'],
@@ -233,7 +233,7 @@ describe('a refund', () => {
       const made = doneValue(await refund(payment, { amountCents: 2_000 }));
       expect(made).toMatchObject({ status: now, failureCode: undefined });
       expect(await refunds(payment)).toEqual([made]);
-      await rig.clock.advance(MINUTE);
+      await rig.clock.advance(MINUTE_MS);
       expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode }]);
       // The amount of a failed refund can be refunded again.
       const again = await refund(payment, { amountCents: 2_500, refundId: numbered(2) });
@@ -241,14 +241,14 @@ describe('a refund', () => {
     },
   );
 
-  it('reads as canceled after a cancellation at PayPal', async () => {
+  test('reads as canceled after a cancellation at PayPal', async () => {
     const payment = await pay({ method: 'SIM-REFUND-PENDING' });
     const { refundId } = doneValue(await refund(payment));
     await move('refunds', refundId, 'canceled');
     expect(await refunds(payment)).toMatchObject([{ refundId, status: 'canceled', failureCode: undefined }]);
   });
 
-  it('is refused as disputed for a part of a disputed payment, and accepted for the whole', async () => {
+  test('is refused as disputed for a part of a disputed payment, and accepted for the whole', async () => {
     const payment = await pay();
     await dispute();
     const part = await refund(payment, { amountCents: 100 });
@@ -256,30 +256,30 @@ describe('a refund', () => {
     expect(await refund(payment, { refundId: numbered(2) })).toMatchObject({ kind: 'done' });
   });
 
-  it('is refused while PayPal has not settled the payment', async () => {
+  test('is refused while PayPal has not settled the payment', async () => {
     const pending = await pay({ method: 'SIM-PENDING-OK' });
     expect(await refund(pending)).toMatchObject({ kind: 'refused', reason: 'PENDING_CAPTURE' });
   });
 
-  it('is refused if the payer’s account is closed, although a charge is declined for the same issue', async () => {
+  test('is refused if the payer’s account is closed, although a charge is declined for the same issue', async () => {
     const closed = await mocked(await pay(), 'PAYER_ACCOUNT_LOCKED_OR_CLOSED');
     expect(closed).toEqual({ kind: 'refused', reason: 'PAYER_ACCOUNT_LOCKED_OR_CLOSED' });
   });
 
-  it('is refused half a year after the payment', async () => {
+  test('is refused half a year after the payment', async () => {
     const payment = await pay();
-    await rig.clock.advance(181 * DAY);
+    await rig.clock.advance(181 * DAY_MS);
     expect(await refund(payment)).toMatchObject({ kind: 'refused', reason: 'REFUND_TIME_LIMIT_EXCEEDED' });
   });
 
-  it('is refused for a capture that PayPal does not have', async () => {
+  test('is refused for a capture that PayPal does not have', async () => {
     const absent = { intentId: 'ABSENT', paymentId: 'ABSENT' };
     expect(await refund(absent)).toMatchObject({ kind: 'refused', reason: 'RESOURCE_NOT_FOUND' });
     expect(await refundsOf(rig.provider).listRefunds(absent)).toMatchObject({ kind: 'refused' });
     expect(await disputes(absent)).toEqual([]);
   });
 
-  it('is read by its id if a response or list lacks a field, else its outcome is unknown', async () => {
+  test('is read by its id if a response or list lacks a field, else its outcome is unknown', async () => {
     const payment = await pay();
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
     const bare = (path: string, body: { id?: string; purchase_units?: [{ payments: { refunds: object[] } }] }) => {
@@ -294,7 +294,7 @@ describe('a refund', () => {
 });
 
 describe('the outcome of a refund call', () => {
-  it('is unknown or equals the first one for two concurrent calls under one key', async () => {
+  test('is unknown or equals the first one for two concurrent calls under one key', async () => {
     const payment = await pay();
     const both = await Promise.all([refund(payment), refund(payment)]);
     expect(both.filter(({ kind }) => kind === 'done').length).toBeGreaterThan(0);
@@ -302,14 +302,14 @@ describe('the outcome of a refund call', () => {
     expect(await refunds(payment)).toHaveLength(1);
   });
 
-  it('is not_done if the call cannot connect', async () => {
+  test('is not_done if the call cannot connect', async () => {
     const closed = rig.reopen({ ...PAYPAL.settings, BASE_URL: 'http://127.0.0.1:1' });
     if (!closed) throw new Error('PayPal stays closed');
     const payment = { intentId: 'O1', paymentId: 'C1' };
     expect(await refund(payment, { by: closed })).toEqual({ kind: 'not_done', reason: 'unreachable' });
   });
 
-  it.each(['listRefunds', 'listDisputes'] as const)('is unknown if the lookup fails: %s', async (list) => {
+  test.each(['listRefunds', 'listDisputes'] as const)('is unknown if the lookup fails: %s', async (list) => {
     const payment = await pay();
     await refund(payment, { amountCents: 1_000 });
     await dispute({ status: 'won' });
@@ -321,7 +321,7 @@ describe('the outcome of a refund call', () => {
 });
 
 describe('the disputes of a PayPal payment', () => {
-  it.each([
+  test.each([
     [{}, 'needs_response', 'WAITING_FOR_SELLER_RESPONSE'],
     [{ inquiry: true }, 'needs_response', 'OPEN'],
     [{ status: 'under_review' }, 'under_review', 'UNDER_REVIEW'],
@@ -349,7 +349,7 @@ describe('the disputes of a PayPal payment', () => {
     expect((await sentEvents()).map((event) => bodyOf(event).resource.status)).toContain(atPayPalStatus);
   });
 
-  it('include every dispute of the capture from all pages, oldest first, and no dispute of another capture', async () => {
+  test('include every dispute of the capture from all pages, oldest first, and no dispute of another capture', async () => {
     const payment = await pay();
     const raised: string[] = [];
     for (let count = 0; count < 53; count += 1) {
@@ -365,7 +365,7 @@ describe('the disputes of a PayPal payment', () => {
     expect(await disputes({ ...payment, paymentId: 'C2' })).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['RESOLVED_SELLER_FAVOUR', 'won'],
     ['DENIED', 'won'],
     ['RESOLVED_BUYER_FAVOUR', 'lost'],
@@ -383,7 +383,7 @@ describe('the disputes of a PayPal payment', () => {
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toMatchObject([{ status }]);
   });
 
-  it.each([
+  test.each([
     ['WAITING_FOR_BUYER_RESPONSE', 'under_review'],
     ['UNDER_REVIEW', 'under_review'],
     ['OTHER', 'under_review'],
@@ -397,7 +397,7 @@ describe('the disputes of a PayPal payment', () => {
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toMatchObject([{ status }]);
   });
 
-  it('are read by id if the list shows no due date', async () => {
+  test('are read by id if the list shows no due date', async () => {
     const payment = await pay();
     await dispute();
     const [whole] = await disputes(payment);
@@ -410,14 +410,14 @@ describe('the disputes of a PayPal payment', () => {
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toEqual([whole]);
   });
 
-  it('are unknown if their pages never end', async () => {
+  test('are unknown if their pages never end', async () => {
     const payment = await pay();
     const next = { rel: 'next', href: 'https://api.paypal.com/v1/customer/disputes?page_size=50' };
     const provider = changed((path, body) => (path.endsWith('/disputes') ? { links: [next] } : body));
     expect(await refundsOf(provider).listDisputes(payment)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  it('are refused if PayPal does not show them to this client', async () => {
+  test('are refused if PayPal does not show them to this client', async () => {
     const payment = await pay();
     const provider = changed((path, body) => (path.endsWith('/disputes') ? { name: 'NOT_AUTHORIZED' } : body), 403);
     expect(await refundsOf(provider).listDisputes(payment)).toMatchObject({
@@ -428,7 +428,7 @@ describe('the disputes of a PayPal payment', () => {
 });
 
 describe('a PayPal event', () => {
-  it.each([
+  test.each([
     ['SIM-OK', ['PAYMENT.CAPTURE.REFUNDED succeeded']],
     ['SIM-REFUND-PENDING', ['PAYMENT.REFUND.PENDING pending', 'PAYMENT.CAPTURE.REFUNDED succeeded']],
     ['SIM-REFUND-PENDING-FAIL', ['PAYMENT.REFUND.PENDING pending', 'PAYMENT.REFUND.FAILED failed']],
@@ -436,7 +436,7 @@ describe('a PayPal event', () => {
   ])('reports each step of a refund to a payer with %s, as the lookup does', async (method, expected) => {
     const payment = await pay({ method });
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     const sent = await sentEvents();
     for (const { headers, body } of sent) {
       const webhook = { raw: Buffer.from(body), headers, now: rig.clock.now() };
@@ -451,7 +451,7 @@ describe('a PayPal event', () => {
     expect([events.at(-1)?.object.refund]).toEqual(await refunds(payment));
   });
 
-  it('carries a reversal’s refund with its capture, as the list does', async () => {
+  test('carries a reversal’s refund with its capture, as the list does', async () => {
     const payment = await pay();
     await rig.control('POST', `/payments/${PAYMENT_ID}/refunds`, { reversed: true });
     const events = (await sentEvents()).map((event) => read(bodyOf(event)));
@@ -461,7 +461,7 @@ describe('a PayPal event', () => {
     expect([events[0]?.object.refund]).toEqual(await refunds(payment));
   });
 
-  it('names the charge if a reversal carries the capture alone', async () => {
+  test('names the charge if a reversal carries the capture alone', async () => {
     const { paymentId } = await pay();
     const links = [{ rel: 'self', href: `https://api.paypal.com/v2/payments/captures/${paymentId}` }];
     const amount = { currency_code: 'USD', value: '25.00' };
@@ -477,7 +477,7 @@ describe('a PayPal event', () => {
     ]);
   });
 
-  it('reports each step of a dispute', async () => {
+  test('reports each step of a dispute', async () => {
     const payment = await pay({ method: 'SIM-DISPUTED' });
     const [open] = await disputes(payment);
     const id = open?.disputeId ?? '';
@@ -494,7 +494,7 @@ describe('a PayPal event', () => {
     expect([events[2]?.object.dispute]).toEqual(await disputes(payment));
   });
 
-  it('is refused if it cannot be read', async () => {
+  test('is refused if it cannot be read', async () => {
     await pay();
     await atPayPal();
     await dispute();
@@ -513,7 +513,7 @@ describe('a PayPal event', () => {
     expect(broken(disputed, 'dispute_amount', { currency_code: 'dollar', value: '5.00' })).toBeUndefined();
   });
 
-  it('triggers a read of the refunds at PayPal if it names the capture of an unreadable refund', async () => {
+  test('triggers a read of the refunds at PayPal if it names the capture of an unreadable refund', async () => {
     const { paymentId } = await pay();
     await atPayPal();
     const [refunded] = (await sentEvents()).map(bodyOf);

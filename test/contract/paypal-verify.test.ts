@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { SignatureKind } from '../../infra/local/simulator/protocol/vendor.ts';
-import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig, SHORT_DEADLINE_MS } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
@@ -29,24 +29,24 @@ const verify = (headers: Headers, raw: string | Buffer = EVENT, by = rig.receive
 const asked = (): number => rig.exchanges.filter(({ path }) => path.endsWith(SERVICE)).length;
 
 describe('a signed PayPal event', () => {
-  it('is verified with its raw bytes in the call to PayPal', async () => {
+  test('is verified with its raw bytes in the call to PayPal', async () => {
     expect(await verify(signed())).toBe('valid');
     const [{ sent = '' } = {}] = rig.exchanges.filter(({ path }) => path.endsWith(SERVICE));
     expect(sent.endsWith(`,"webhook_event":${EVENT}}`)).toBe(true);
     expect(JSON.parse(sent)).toMatchObject({ webhook_id: 'LOCALWEBHOOK', auth_algo: 'SHA256withRSA' });
   });
 
-  it('is invalid after its body was serialized again', async () => {
+  test('is invalid after its body was serialized again', async () => {
     expect(await verify(signed(), JSON.stringify(JSON.parse(EVENT)))).toBe('invalid');
   });
 
-  it('is verified by one call, however often it arrives', async () => {
+  test('is verified by one call, however often it arrives', async () => {
     const headers = signed();
     for (const _ of [1, 2, 3]) expect(await verify(headers)).toBe('valid');
     expect(asked()).toBe(1);
   });
 
-  it('does not verify another event with the same transmission id', async () => {
+  test('does not verify another event with the same transmission id', async () => {
     const headers = signed();
     await verify(headers);
     expect(await verify(headers, EVENT.replace('25.00', '99.00'))).toBe('invalid');
@@ -56,19 +56,19 @@ describe('a signed PayPal event', () => {
     expect(await verify(headers)).toBe('valid');
   });
 
-  it.each([
+  test.each([
     ['for another webhook', 'invalid'],
     ['not at all', 'missing'],
   ] as const)('is invalid if it is signed %s', async (_, kind) => {
     expect(await verify(signed(EVENT, kind))).toBe('invalid');
   });
 
-  it.each([
-    ['ten minutes ago', -10 * MINUTE, 'valid'],
-    ['three days ago, when PayPal gives up its retries', -3 * DAY, 'valid'],
-    ['in an hour, by PayPal’s clock', 60 * MINUTE, 'valid'],
-    ['30 days ago, as long as its id is known', -30 * DAY, 'valid'],
-    ['longer ago than its id is known', -30 * DAY - 1_000, 'invalid'],
+  test.each([
+    ['ten minutes ago', -10 * MINUTE_MS, 'valid'],
+    ['three days ago, when PayPal gives up its retries', -3 * DAY_MS, 'valid'],
+    ['in an hour, by PayPal’s clock', 60 * MINUTE_MS, 'valid'],
+    ['30 days ago, as long as its id is known', -30 * DAY_MS, 'valid'],
+    ['longer ago than its id is known', -30 * DAY_MS - 1_000, 'invalid'],
   ] as const)('was first sent %s (%d ms), and is %s', async (_, offset, verdict) => {
     expect(await verify(signed(EVENT, 'valid', rig.clock.now() + offset))).toBe(verdict);
   });
@@ -77,7 +77,7 @@ describe('a signed PayPal event', () => {
 describe('a forged PayPal event', () => {
   const BASE_URL = 'https://proxy.example:8443/paypal';
 
-  it.each([
+  test.each([
     'http://api.paypal.com/v1/notifications/certs/CERT-1',
     'https://paypal.com.evil.example/cert',
     'https://evilpaypal.com/cert',
@@ -94,7 +94,7 @@ describe('a forged PayPal event', () => {
     expect(asked()).toBe(0);
   });
 
-  it('is rejected for a certificate elsewhere, unless the operator has overridden the base URL', async () => {
+  test('is rejected for a certificate elsewhere, unless the operator has overridden the base URL', async () => {
     const elsewhere = { ...signed(), 'paypal-cert-url': 'https://proxy.example:8443/certs/1' };
     expect(await verify(elsewhere)).toBe('invalid');
     expect(asked()).toBe(0);
@@ -106,7 +106,7 @@ describe('a forged PayPal event', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['no JSON', 'x'],
     ['nothing', ''],
     ['a list', '[]'],
@@ -120,7 +120,7 @@ describe('a forged PayPal event', () => {
     expect(asked()).toBe(0);
   });
 
-  it.each([
+  test.each([
     ['paypal-auth-algo', 'SHA1withRSA'],
     ['paypal-transmission-id', 'a b'],
     ['paypal-transmission-id', ''],
@@ -131,14 +131,14 @@ describe('a forged PayPal event', () => {
     expect(asked()).toBe(0);
   });
 
-  it('is not received if the webhook has no id', () => {
+  test('is not received if the webhook has no id', () => {
     expect(rig.reopenReceiver({ ...PAYPAL.settings, WEBHOOK_ID: '' })).toBeUndefined();
   });
 });
 
 describe('the PayPal verification service', () => {
   // A call that certainly did nothing is retried once at once.
-  it.each([
+  test.each([
     ['error_500', 1],
     ['rate_limit', 2],
     ['reset', 1],
@@ -150,12 +150,12 @@ describe('the PayPal verification service', () => {
     expect(await verify(headers)).toBe('valid');
   });
 
-  it('gives no result if it does not respond in time', async () => {
+  test('gives no result if it does not respond in time', async () => {
     await rig.control('POST', '/faults', { action: 'timeout_before', path: SERVICE, times: 1 });
     expect(await verify(signed(), EVENT, rig.reopenReceiver(PAYPAL.settings, SHORT_DEADLINE_MS))).toBe('unavailable');
   });
 
-  it('gives no result if it refuses our credentials', async () => {
+  test('gives no result if it refuses our credentials', async () => {
     await rig.control('POST', '/faults', { action: 'error_500', path: '/oauth2/token', times: 1 });
     expect(await verify(signed())).toBe('unavailable');
     const stranger = rig.reopenReceiver({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
@@ -183,7 +183,7 @@ describe('the verification of altered events', () => {
       .map(({ at, by, drop }) => text.slice(0, at) + by + text.slice(at + drop))
       .filter((changed) => changed !== text);
 
-  it('fails for thousands of changes to body and headers', async () => {
+  test('fails for thousands of changes to body and headers', async () => {
     const headers = signed();
     expect(await verify(headers)).toBe('valid');
     const change = fc.oneof(

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_MS } from '../../shared/core/time.ts';
 import type { ConfirmIntent, KnownPayment, ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { readPayPalOrder } from '../../shared/providers/paypal/report.ts';
 import { paypalOrderSchema } from '../../shared/providers/paypal/schemas.ts';
@@ -11,7 +11,7 @@ import { testProvider } from './provider-suite.ts';
 
 testProvider(PAYPAL);
 
-const TOKEN_LIFETIME_MS = 9 * HOUR;
+const TOKEN_LIFETIME_MS = 9 * HOUR_MS;
 const RETURN_URL = 'https://shop.example/back';
 
 let rig: ProviderRig;
@@ -103,7 +103,7 @@ const timesCharged = async (): Promise<number> => {
 };
 
 describe('an order without a saved method', () => {
-  it('has the page for the payer’s approval and the return URL', async () => {
+  test('has the page for the payer’s approval and the return URL', async () => {
     const made = await create();
     expect(made).toMatchObject({
       status: 'requires_payment_method',
@@ -121,7 +121,7 @@ describe('an order without a saved method', () => {
     expect(units).toMatchObject([{ custom_id: PAYMENT_ID, invoice_id: PAYMENT_ID }]);
   });
 
-  it('waits for its payer if it is confirmed too early, and moves no money', async () => {
+  test('waits for its payer if it is confirmed too early, and moves no money', async () => {
     const made = await create();
     expect(await confirm(made)).toMatchObject({
       kind: 'done',
@@ -131,7 +131,7 @@ describe('an order without a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('waits for our capture after the payer’s approval, and is captured once', async () => {
+  test('waits for our capture after the payer’s approval, and is captured once', async () => {
     const made = await create();
     await approve();
     const found = doneValue(await find(made, 'requires_payment_method'));
@@ -144,21 +144,21 @@ describe('an order without a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  it('shows, if it was approved during an open attempt, that the attempt did not arrive', async () => {
+  test('shows, if it was approved during an open attempt, that the attempt did not arrive', async () => {
     const made = await create();
     await approve();
     expect(doneValue(await find(made, 'processing'))).toMatchObject({ status: 'requires_payment_method' });
     expect(doneValue(await find(made, 'processing'))).not.toHaveProperty('awaitsCapture');
   });
 
-  it.each(['failed', 'canceled'] as const)('keeps the record’s status %s after its approval', async (status) => {
+  test.each(['failed', 'canceled'] as const)('keeps the record’s status %s after its approval', async (status) => {
     const made = await create();
     await approve();
     expect(doneValue(await find(made, status))).toMatchObject({ status });
     expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
   });
 
-  it('is unchanged if its payer leaves the page', async () => {
+  test('is unchanged if its payer leaves the page', async () => {
     const made = await create();
     await refuse();
     expect(doneValue(await find(made, 'requires_payment_method'))).toMatchObject({
@@ -167,7 +167,7 @@ describe('an order without a saved method', () => {
     });
   });
 
-  it('can be approved again after a decline', async () => {
+  test('can be approved again after a decline', async () => {
     const made = await create();
     await approve('SIM-DECLINED');
     expect(await confirm(made)).toEqual({ kind: 'declined', code: 'do_not_honor', attemptRef: undefined });
@@ -177,13 +177,13 @@ describe('an order without a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  it('cannot be changed after its approval', async () => {
+  test('cannot be changed after its approval', async () => {
     const made = await create();
     await approve();
     expect(await update(made, { amountCents: 3_000 })).toEqual({ kind: 'refused', reason: 'order_not_open' });
   });
 
-  it('needs a new approval after a change', async () => {
+  test('needs a new approval after a change', async () => {
     const made = await create();
     const customerId = OUR_CUSTOMER;
     const changed = doneValue(await update(made, { saveMethod: true, customerId }));
@@ -210,7 +210,7 @@ describe('an order without a saved method', () => {
 });
 
 describe('an order with a saved method', () => {
-  it('sends the method only at the confirmation, because PayPal would capture immediately', async () => {
+  test('sends the method only at the confirmation, because PayPal would capture immediately', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(sentTo('/orders')[0]).not.toHaveProperty('payment_source');
     expect(made).toMatchObject({ status: 'created', nextAction: undefined });
@@ -219,7 +219,7 @@ describe('an order with a saved method', () => {
     expect(sentTo('/capture')).toEqual([{ payment_source: { paypal: { vault_id: 'SIM-OK' } } }]);
   });
 
-  it.each([
+  test.each([
     ['SIM-OK', 'wallet'],
     ['SIM-CARD', 'card'],
   ] as const)('is charged by one call if the kind of its method is known: %s', async (method, methodKind) => {
@@ -234,7 +234,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  it.each(['SIM-OK', 'SIM-CARD'])(
+  test.each(['SIM-OK', 'SIM-CARD'])(
     'is charged after one read if the kind of its method is not known: %s',
     async (method) => {
       const made = await create({ method });
@@ -247,14 +247,14 @@ describe('an order with a saved method', () => {
     },
   );
 
-  it('is certainly not charged if the kind of its method cannot be read now', async () => {
+  test('is certainly not charged if the kind of its method cannot be read now', async () => {
     const made = await create({ method: 'SIM-CARD' });
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await confirm(made, 'SIM-CARD')).toEqual({ kind: 'not_done', reason: 'unreachable' });
     expect(calls('/capture')).toEqual([]);
   });
 
-  it.each([
+  test.each([
     [{}, { payment_initiator: 'CUSTOMER', payment_type: 'ONE_TIME' }],
     [{ isRecurring: true }, { payment_initiator: 'CUSTOMER', payment_type: 'RECURRING' }],
     [{ offSession: true }, { payment_initiator: 'MERCHANT', payment_type: 'UNSCHEDULED' }],
@@ -270,7 +270,7 @@ describe('an order with a saved method', () => {
     ]);
   });
 
-  it('waits for its payer if the card requires authentication, and is captured once after the approval', async () => {
+  test('waits for its payer if the card requires authentication, and is captured once after the approval', async () => {
     const made = await create({ method: 'SIM-CARD-3DS' });
     const charged = { methodKind: 'card', returnUrl: RETURN_URL } as const;
     const asked = doneValue(await confirm(made, 'SIM-CARD-3DS', charged));
@@ -289,7 +289,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  it.each([
+  test.each([
     ['SIM-CARD-3DS', 'card'],
     ['SIM-PAYER-ACTION', 'wallet'],
   ] as const)('is declined if %s requires an absent payer', async (method, methodKind) => {
@@ -302,7 +302,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('stays succeeded after a refund, and shows the refund', async () => {
+  test('stays succeeded after a refund, and shows the refund', async () => {
     const made = await create({ method: 'SIM-OK' });
     await confirm(made, 'SIM-OK');
     expect(doneValue(await find(made, 'succeeded'))).not.toHaveProperty('isRefunded');
@@ -314,7 +314,7 @@ describe('an order with a saved method', () => {
     }
   });
 
-  it('cannot be charged after its card was declined, and reports the decline', async () => {
+  test('cannot be charged after its card was declined, and reports the decline', async () => {
     const made = await create({ method: 'SIM-NSF' });
     const declined = await confirm(made, 'SIM-NSF');
     expect(declined).toMatchObject({ kind: 'declined', code: 'insufficient_funds' });
@@ -322,7 +322,7 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('asks for its payer again after its method was removed', async () => {
+  test('asks for its payer again after its method was removed', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(doneValue(await update(made, { clears: true }))).toMatchObject({
       status: 'requires_payment_method',
@@ -330,7 +330,7 @@ describe('an order with a saved method', () => {
     });
   });
 
-  it('accepts a new, changed or removed description', async () => {
+  test('accepts a new, changed or removed description', async () => {
     const made = await create({ method: 'SIM-OK', description: 'Two books' });
     const long = `${'x'.repeat(126)}😀 and more`;
     for (const description of ['Three books', undefined, long]) {
@@ -345,7 +345,7 @@ describe('an order with a saved method', () => {
     ]);
   });
 
-  it('is not updated if nothing changed', async () => {
+  test('is not updated if nothing changed', async () => {
     const made = await create({ method: 'SIM-OK' });
     await update(made, { method: 'SIM-OK' });
     expect(rig.exchanges.filter(({ method }) => method === 'PATCH')).toEqual([]);
@@ -353,9 +353,9 @@ describe('an order with a saved method', () => {
 });
 
 describe('an order that has expired', () => {
-  it('keeps the record’s status, cannot be charged, and counts as canceled', async () => {
+  test('keeps the record’s status, cannot be charged, and counts as canceled', async () => {
     const made = await create({ method: 'SIM-OK' });
-    await rig.clock.advance(7 * HOUR);
+    await rig.clock.advance(7 * HOUR_MS);
     expect(doneValue(await find(made, 'created', 'SIM-OK'))).toMatchObject({
       status: 'created',
       amountCents: undefined,
@@ -373,7 +373,7 @@ describe('an order that has expired', () => {
 });
 
 describe('the cancellation of an order', () => {
-  it('only reads the order, which may still exist, and keeps a canceled record canceled', async () => {
+  test('only reads the order, which may still exist, and keeps a canceled record canceled', async () => {
     const made = await create();
     rig.exchanges.length = 0;
     const known = { intentId: made.intentId, attemptRef: undefined, method: undefined, status: 'created' } as const;
@@ -386,7 +386,7 @@ describe('the cancellation of an order', () => {
 });
 
 describe('an amount at PayPal', () => {
-  it.each([
+  test.each([
     ['USD', 2_500, '25.00'],
     ['USD', 1, '0.01'],
     ['JPY', 900, '900'],
@@ -398,7 +398,7 @@ describe('an amount at PayPal', () => {
     expect(made).toMatchObject({ amountCents, currency });
   });
 
-  it.each(['HUF', 'TWD'])('is refused without a call if it has a fraction in %s', async (currency) => {
+  test.each(['HUF', 'TWD'])('is refused without a call if it has a fraction in %s', async (currency) => {
     expect(await createIntent({ currency, amountCents: 250_050 })).toMatchObject({
       kind: 'refused',
       parameter: 'amount',
@@ -406,7 +406,7 @@ describe('an amount at PayPal', () => {
     expect(rig.exchanges).toEqual([]);
   });
 
-  it('is refused with that reason if PayPal does not accept its currency', async () => {
+  test('is refused with that reason if PayPal does not accept its currency', async () => {
     expect(await createIntent({ currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
   });
 });
@@ -426,7 +426,7 @@ describe('a customer at PayPal', () => {
       await provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: key }),
     );
 
-  it('keeps our id, without a call, until PayPal assigns an id', async () => {
+  test('keeps our id, without a call, until PayPal assigns an id', async () => {
     const { customerId } = doneValue(await customer(OUR_CUSTOMER));
     expect(customerId).toBe(OUR_CUSTOMER);
     const changed = { email: 'b@example.com', name: undefined, phone: undefined, cleared: [], idempotencyKey: 'u' };
@@ -435,7 +435,7 @@ describe('a customer at PayPal', () => {
     expect(rig.exchanges).toEqual([]);
   });
 
-  it('gets PayPal’s id with the first method, and later methods use that id', async () => {
+  test('gets PayPal’s id with the first method, and later methods use that id', async () => {
     const first = await attach(OUR_CUSTOMER, 'k1');
     expect(first).toMatchObject({ customerId: expect.stringMatching(GIVEN_ID), ourCustomerId: OUR_CUSTOMER });
     const later = await attach(first.customerId ?? '', 'k2');
@@ -446,7 +446,7 @@ describe('a customer at PayPal', () => {
     ]);
   });
 
-  it('cannot use an id that PayPal did not assign', async () => {
+  test('cannot use an id that PayPal did not assign', async () => {
     const attached = await provider.attachMethod({
       paymentMethodId: 'pmt_1',
       token: 'SIM-OK',
@@ -456,7 +456,7 @@ describe('a customer at PayPal', () => {
     expect(attached).toMatchObject({ kind: 'refused', reason: 'INVALID_CUSTOMER_ID' });
   });
 
-  it('is deleted with all its vault tokens, five per page', async () => {
+  test('is deleted with all its vault tokens, five per page', async () => {
     const first = await attach(OUR_CUSTOMER, 'k');
     const customerId = first.customerId ?? '';
     const ids = [first.methodId];
@@ -467,7 +467,7 @@ describe('a customer at PayPal', () => {
     expect(lists.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200));
   });
 
-  it('is not deleted if the vault cannot be emptied', async () => {
+  test('is not deleted if the vault cannot be emptied', async () => {
     const { customerId = '' } = await attach(OUR_CUSTOMER, 'k');
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'unknown', reason: 'error' });
@@ -475,12 +475,12 @@ describe('a customer at PayPal', () => {
 });
 
 describe('the access token', () => {
-  it('is requested once for concurrent calls', async () => {
+  test('is requested once for concurrent calls', async () => {
     await Promise.all([1, 2, 3].map(() => provider.findMethod('absent')));
     expect(calls('/v1/oauth2/token')).toHaveLength(1);
   });
 
-  it('is renewed when PayPal refuses it, and the call is retried', async () => {
+  test('is renewed when PayPal refuses it, and the call is retried', async () => {
     await create();
     await rig.clock.advance(TOKEN_LIFETIME_MS);
     expect(await provider.findMethod('SIM-OK')).toMatchObject({ kind: 'done' });
@@ -488,7 +488,7 @@ describe('the access token', () => {
     expect(calls('/payment-tokens/SIM-OK').map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  it('is not issued for a wrong secret, so the call is refused', async () => {
+  test('is not issued for a wrong secret, so the call is refused', async () => {
     const stranger = rig.reopen({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
     expect(await stranger?.findMethod('SIM-OK')).toMatchObject({ kind: 'refused' });
     expect(rig.exchanges.map(({ status }) => status)).toEqual([401]);

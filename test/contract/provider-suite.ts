@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DeclineCode, Outcome } from '../../shared/core/outcome.ts';
-import { MINUTE } from '../../shared/core/time.ts';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import type { InboundEventType } from '../../shared/providers/event-port.ts';
 import type { ProviderMethod } from '../../shared/providers/method-port.ts';
 import type { KnownPayment, NextAction, ProviderPayment } from '../../shared/providers/payment-port.ts';
@@ -202,16 +202,16 @@ export const testProvider = (subject: ProviderSubject): void => {
   afterEach(() => rig.close());
 
   describe(`an open ${subject.name} adapter`, () => {
-    it('reports its capabilities and its slot', () => {
+    test('reports its capabilities and its slot', () => {
       expect(provider).toMatchObject({ slot: subject.slot, can });
     });
 
-    it('stays closed without its keys', () => {
+    test('stays closed without its keys', () => {
       expect(rig.reopen({})).toBeUndefined();
     });
 
     if (!forgets.customers)
-      it('logs every call without its body', async () => {
+      test('logs every call without its body', async () => {
         await createCustomer();
         expect(rig.logged.length).toBeGreaterThan(0);
         for (const line of rig.logged)
@@ -229,7 +229,7 @@ export const testProvider = (subject: ProviderSubject): void => {
 const testPayments = (subject: ProviderSubject): void => {
   const { methods, forgets } = subject;
   describe(`an intent at ${subject.name}`, () => {
-    it.each([
+    test.each([
       ['without a method', undefined, 'requires_payment_method'],
       ['with a method', methods.succeeds, 'created'],
     ] as const)('is created as the record will show: %s', async (_, method, status) => {
@@ -251,13 +251,13 @@ const testPayments = (subject: ProviderSubject): void => {
       });
     });
 
-    it('is created once under its key, however often the call is repeated', async () => {
+    test('is created once under its key, however often the call is repeated', async () => {
       const id = newPaymentId();
       const first = doneValue(await provider.createIntent(intentInput(id, {})));
       expect(doneValue(await provider.createIntent(intentInput(id, {})))).toEqual(first);
     });
 
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if its creation meets %s, and is created once by the retry',
       async (action, reason) => {
         const id = newPaymentId();
@@ -269,7 +269,7 @@ const testPayments = (subject: ProviderSubject): void => {
       },
     );
 
-    it('is not created if its creation meets a rate limit, and is created once by the retry', async () => {
+    test('is not created if its creation meets a rate limit, and is created once by the retry', async () => {
       await rig.control('POST', '/faults', { action: 'rate_limit', times: 2 });
       const id = newPaymentId();
       expect(await provider.createIntent(intentInput(id, {}))).toMatchObject({ kind: 'not_done' });
@@ -279,7 +279,7 @@ const testPayments = (subject: ProviderSubject): void => {
       expect(intents).toMatchObject([{ id: report.intentId, payment_id: id }]);
     });
 
-    it('is updated, and can be updated again under the same key', async () => {
+    test('is updated, and can be updated again under the same key', async () => {
       const intent = await create({ method: methods.succeeds });
       for (const _ of [1, 2]) expect(doneValue(await update(intent, 3_000))).toMatchObject({ amountCents: 3_000 });
       expect(doneValue(await find(intent))).toMatchObject({ amountCents: 3_000, status: 'created' });
@@ -287,7 +287,7 @@ const testPayments = (subject: ProviderSubject): void => {
       expect(doneValue(await confirm(more))).toMatchObject({ status: 'succeeded', amountCents: 3_000 });
     });
 
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if its update meets %s, and is updated by the retry',
       async (action, reason) => {
         const intent = await create();
@@ -297,14 +297,14 @@ const testPayments = (subject: ProviderSubject): void => {
       },
     );
 
-    it('cannot be updated after it is paid', async () => {
+    test('cannot be updated after it is paid', async () => {
       const intent = await create({ method: methods.succeeds });
       await confirm(intent);
       expect(await update(intent, 3_000)).toMatchObject({ kind: 'refused' });
     });
 
     if (!forgets.intents)
-      it('is refused in every operation if it does not exist', async () => {
+      test('is refused in every operation if it does not exist', async () => {
         const absent: Intent = {
           id: newPaymentId(),
           report: { ...(await create()).report, intentId: 'absent' },
@@ -323,7 +323,7 @@ const testPayments = (subject: ProviderSubject): void => {
 
 const testConfirmation = ({ name, methods, paths, forgets, nextAction }: ProviderSubject): void => {
   describe(`a confirmation at ${name}`, () => {
-    it('charges once, however often it is sent', async () => {
+    test('charges once, however often it is sent', async () => {
       const intent = await create({ method: methods.succeeds });
       const first = doneValue(await confirm(intent));
       expect(first).toMatchObject({
@@ -341,12 +341,12 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, paymentId, attemptRef });
     });
 
-    it('can name the method that the intent lacks', async () => {
+    test('can name the method that the intent lacks', async () => {
       const intent = await create();
       expect(doneValue(await confirm(intent, methods.succeeds))).toMatchObject({ status: 'succeeded' });
     });
 
-    it.each(Object.entries(methods.declines))('is declined for %s: %s', async (method, code) => {
+    test.each(Object.entries(methods.declines))('is declined for %s: %s', async (method, code) => {
       const intent = await create({ method, amountCents: DECLINED_AMOUNT });
       const declined = await confirm(intent);
       expect(declined).toMatchObject({ kind: 'declined', code });
@@ -360,7 +360,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(0);
     });
 
-    it('can follow a declined confirmation, and then decides the outcome', async () => {
+    test('can follow a declined confirmation, and then decides the outcome', async () => {
       const [method = ''] = Object.keys(methods.declines);
       const intent = await create({ method });
       const declined = await confirm(intent);
@@ -375,20 +375,20 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(1);
     });
 
-    it.each(['succeeded', 'failed'] as const)('settles later if it is processing: %s', async (status) => {
+    test.each(['succeeded', 'failed'] as const)('settles later if it is processing: %s', async (status) => {
       const intent = await create({ method: methods.settlesLater[status] });
       const processing = doneValue(await confirm(intent));
       expect(processing).toMatchObject({ status: 'processing', attemptRef: expect.stringMatching(/./) });
       const { attemptRef } = processing;
       expect(doneValue(await find(intent))).toMatchObject({ status: 'processing', attemptRef });
-      await rig.clock.advance(MINUTE);
+      await rig.clock.advance(MINUTE_MS);
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, attemptRef });
       expect(await moneyMoved(intent.id)).toBe(status === 'succeeded' ? 1 : 0);
     });
 
     const { asksCustomer } = methods;
     const whoAsks = asksCustomer === undefined ? [] : [asksCustomer];
-    it.each(whoAsks)('is pending for %s, which requires the customer', async (method) => {
+    test.each(whoAsks)('is pending for %s, which requires the customer', async (method) => {
       const intent = await create({ method });
       expect(doneValue(await confirm(intent))).toMatchObject({
         status: 'pending',
@@ -397,7 +397,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(doneValue(await find(intent, { status: 'pending' }))).toMatchObject({ status: 'pending' });
     });
 
-    it('is refused for an unknown method, and charges nothing', async () => {
+    test('is refused for an unknown method, and charges nothing', async () => {
       const intent = await create();
       expect(await confirm(intent, methods.unknown)).toMatchObject({
         kind: 'refused',
@@ -406,7 +406,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(0);
     });
 
-    it.each(FAULTS)('has an unknown outcome if it meets %s, and the retry charges once', async (action, reason) => {
+    test.each(FAULTS)('has an unknown outcome if it meets %s, and the retry charges once', async (action, reason) => {
       const intent = await create({ method: methods.succeeds });
       const first = await struck(action, paths.confirm, () => confirm(intent));
       expect(first).toEqual({ kind: 'unknown', reason });
@@ -416,7 +416,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(await moneyMoved(intent.id)).toBe(1);
     });
 
-    it.each(['before', 'after'] as const)(
+    test.each(['before', 'after'] as const)(
       'has an unknown outcome if the connection is lost %s its execution',
       async (when) => {
         const intent = await create({ method: methods.lost[when] });
@@ -427,7 +427,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       },
     );
 
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if the lookup meets %s, and the next lookup settles it',
       async (action, reason) => {
         const intent = await create({ method: methods.succeeds });
@@ -443,7 +443,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
 const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => {
   describe(`a cancellation at ${name}`, () => {
     if (!forgets.cancellations)
-      it('makes an intent final', async () => {
+      test('makes an intent final', async () => {
         const intent = await create({ method: methods.succeeds });
         expect(doneValue(await cancel(intent))).toMatchObject({ status: 'canceled' });
         expect(doneValue(await find(intent))).toMatchObject({ status: 'canceled' });
@@ -453,7 +453,7 @@ const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => 
       });
 
     if (!forgets.cancellations)
-      it('cancels an intent whose attempts have failed', async () => {
+      test('cancels an intent whose attempts have failed', async () => {
         const [method = ''] = Object.keys(methods.declines);
         const intent = await create({ method });
         const declined = await confirm(intent);
@@ -462,7 +462,7 @@ const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => 
         expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status: 'canceled' });
       });
 
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if it meets %s, and the retry cancels the intent',
       async (action, reason) => {
         const intent = await create();
@@ -472,7 +472,7 @@ const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => 
       },
     );
 
-    it.each([
+    test.each([
       ['paid', 'succeeds'],
       ['processing', 'settlesLater'],
     ] as const)('is refused for an intent that is %s', async (_, which) => {
@@ -485,7 +485,7 @@ const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => 
 };
 
 const testNoPayments = ({ name }: ProviderSubject): void => {
-  it(`${name} refuses payments and methods without a call`, async () => {
+  test(`${name} refuses payments and methods without a call`, async () => {
     const key = { idempotencyKey: 'k' };
     const refusals = await Promise.all([
       provider.createIntent(intentInput('pay_1', {})),
@@ -505,13 +505,13 @@ const testNoPayments = ({ name }: ProviderSubject): void => {
 
 const testCustomers = ({ name, paths }: ProviderSubject): void => {
   describe(`a customer at ${name}`, () => {
-    it('is created once under its key, however often the call is repeated', async () => {
+    test('is created once under its key, however often the call is repeated', async () => {
       const first = await createCustomer();
       expect(await createCustomer()).toEqual(first);
       expect((await ledger()).customers).toHaveLength(1);
     });
 
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if its creation meets %s, and is created once by the retry',
       async (action, reason) => {
         const first = await struck(action, paths.customers, () => createCustomer());
@@ -521,13 +521,13 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       },
     );
 
-    it('can be created without a name, e-mail or phone', async () => {
+    test('can be created without a name, e-mail or phone', async () => {
       const unnamed = { email: undefined, name: undefined, phone: undefined };
       const made = await provider.createCustomer({ ...unnamed, ourCustomerId: 'cust_2', idempotencyKey: 'k2' });
       expect(made).toMatchObject({ kind: 'done' });
     });
 
-    it('is changed and cleared in the given fields only', async () => {
+    test('is changed and cleared in the given fields only', async () => {
       const id = await customerId();
       const change = (fields: Partial<typeof person>, cleared: ('email' | 'name' | 'phone')[], key: string) =>
         provider.updateCustomer({
@@ -547,7 +547,7 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       expect(await ledger()).toMatchObject({ customers: [{ email: 'new@example.com', name: null }] });
     });
 
-    it('can be deleted twice with the same result', async () => {
+    test('can be deleted twice with the same result', async () => {
       const id = await customerId();
       for (const _ of [1, 2])
         expect(await provider.deleteCustomer(id)).toEqual({ kind: 'done', value: { customerId: id } });
@@ -557,7 +557,7 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       ).toMatchObject({ kind: 'refused' });
     });
 
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if the deletion meets %s, and the retry deletes it once',
       async (action, reason) => {
         const id = await customerId();
@@ -573,7 +573,7 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
 const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): void => {
   const { name, methods, paths } = subject;
   describe(`a saved method at ${name}`, () => {
-    it('is attached to its customer, found, and used for a payment', async () => {
+    test('is attached to its customer, found, and used for a payment', async () => {
       const method = doneValue(await attach(methods.attaches));
       const facts = {
         methodId: expect.any(String),
@@ -590,7 +590,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       expect(doneValue(await confirm(intent))).toMatchObject({ status: 'succeeded' });
     });
 
-    it('is charged without its payer, and once under its key', async () => {
+    test('is charged without its payer, and once under its key', async () => {
       const { methodId: method, customerId: customer } = doneValue(await attach(methods.attaches));
       const intent = await create({ method, customerId: customer ?? '' });
       for (const _ of [1, 2])
@@ -599,7 +599,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       expect(rig.exchanges.findLast(({ path }) => path.includes(paths.confirm))?.sent).toContain(subject.unattended);
     });
 
-    it.each(Object.entries(methods.declinesLater))(
+    test.each(Object.entries(methods.declinesLater))(
       'is declined after its successful payments if it was made of %s',
       async (token, late) => {
         const { methodId: method, customerId: customer } = doneValue(await attach(token));
@@ -614,12 +614,12 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       },
     );
 
-    it('is attached once under its key, however often the call is repeated', async () => {
+    test('is attached once under its key, however often the call is repeated', async () => {
       const first = await attach(methods.attaches);
       expect(await attach(methods.attaches)).toEqual(first);
     });
 
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if attaching meets %s, and the retry attaches it once',
       async (action, reason) => {
         const customer = await customerId();
@@ -630,16 +630,16 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       },
     );
 
-    it('is not attached if its bank declines it', async () => {
+    test('is not attached if its bank declines it', async () => {
       expect(await attach(methods.declinesToAttach)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
     });
 
-    it('is refused if it is not known', async () => {
+    test('is refused if it is not known', async () => {
       expect(await attach(methods.unknown)).toMatchObject({ kind: 'refused' });
       expect(await provider.findMethod('absent')).toMatchObject({ kind: 'refused' });
     });
 
-    it('can be detached twice with the same result, and then cannot be charged', async () => {
+    test('can be detached twice with the same result, and then cannot be charged', async () => {
       const method = doneValue(await attach(methods.attaches));
       const { methodId } = method;
       for (const _ of [1, 2])
@@ -649,7 +649,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       expect(await confirm(intent, methodId)).toMatchObject({ kind: 'refused' });
     });
 
-    it('is saved once from a payment that requests it', async () => {
+    test('is saved once from a payment that requests it', async () => {
       const customer = await customerId();
       const { approvedBy: payer, succeeds: method } = methods;
       const intent = await create({ ...(!payer && { method }), customerId: customer, saveMethod: true });
@@ -669,7 +669,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
       expect(doneValue(await confirm(next))).toMatchObject({ status: 'succeeded' });
     });
 
-    it('is not saved from a payment that did not succeed', async () => {
+    test('is not saved from a payment that did not succeed', async () => {
       const intent = await create();
       const wanted = { ...known(intent), customerId: await customerId(), idempotencyKey: 'k' };
       expect(await provider.keepMethod(wanted)).toMatchObject({ kind: 'refused' });
@@ -677,14 +677,14 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
 
     if (can.billingDetails) testBilling(subject);
     else {
-      it('accepts no billing details', async () => {
+      test('accepts no billing details', async () => {
         const wanted = { methodId: 'm', billing: BILLING, idempotencyKey: 'k' };
         expect(await provider.updateBilling(wanted)).toEqual({ kind: 'refused', reason: 'not_offered' });
       });
     }
     if (can.rawCards) testRawCards();
     else {
-      it('refuses a raw card without a call', async () => {
+      test('refuses a raw card without a call', async () => {
         const answer = await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' });
         expect(answer).toEqual({ kind: 'refused', reason: 'not_offered' });
         expect(rig.exchanges).toEqual([]);
@@ -705,7 +705,7 @@ const BILLING = {
 const CARD = { number: '4242424242424242', expiryMonth: '12', expiryYear: '2034', cvc: '123' };
 
 const testBilling = ({ methods }: ProviderSubject): void => {
-  it('accepts billing details', async () => {
+  test('accepts billing details', async () => {
     const { methodId } = doneValue(await attach(methods.attaches));
     const wanted = { methodId, billing: BILLING, idempotencyKey: 'k' };
     expect(await provider.updateBilling(wanted)).toMatchObject({ kind: 'done', value: { methodId } });
@@ -713,7 +713,7 @@ const testBilling = ({ methods }: ProviderSubject): void => {
 };
 
 const testRawCards = (): void => {
-  it('can be made of a raw card through a token', async () => {
+  test('can be made of a raw card through a token', async () => {
     const { token } = doneValue(await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' }));
     expect(await attach(token)).toMatchObject({ kind: 'done', value: { lastFour: '4242' } });
   });
@@ -724,7 +724,7 @@ const verify = ({ headers, body }: Pick<SimulatorDelivery, 'headers' | 'body'>) 
 
 const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject): void => {
   describe(`the webhooks of ${name}`, () => {
-    it('are verified and read for a payment that succeeds', async () => {
+    test('are verified and read for a payment that succeeds', async () => {
       const intent = await create({ method: methods.succeeds });
       const { attemptRef, paymentId } = doneValue(await confirm(intent));
       const seen = await eventsAbout(intent);
@@ -741,7 +741,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect([last?.object.id, last?.object.intentId]).toContain(intent.report.intentId);
     });
 
-    it('are verified and read for a payment that is declined', async () => {
+    test('are verified and read for a payment that is declined', async () => {
       const [method, code] = Object.entries(methods.declines).at(-1) ?? [];
       const intent = await create({ method: method ?? '' });
       await confirm(intent);
@@ -750,7 +750,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect(seen.at(-1)?.object).toMatchObject({ failureCode: code, ourPaymentId: intent.id });
     });
 
-    it('report a method and a customer', async () => {
+    test('report a method and a customer', async () => {
       const { methodId, customerId: customer } = doneValue(await attach(methods.attaches));
       await provider.detachMethod(methodId);
       await provider.updateCustomer({
@@ -776,7 +776,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect(said('customer.deleted')).toMatchObject({ id: customer });
     });
 
-    it('are refused without a signature, with a wrong signature, or with another body', async () => {
+    test('are refused without a signature, with a wrong signature, or with another body', async () => {
       await confirm(await create({ method: methods.succeeds }));
       const [event] = await rig.delivered();
       if (!event) throw new Error('nothing was delivered');
@@ -789,7 +789,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
       expect(await verify({ ...event, headers: changed })).toBe('invalid');
     });
 
-    it('are also read in the interface’s own form, and in no other form', async () => {
+    test('are also read in the interface’s own form, and in no other form', async () => {
       const object = { id: 'x1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
       const event = {
         id: 'e1',

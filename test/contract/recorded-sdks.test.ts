@@ -2,7 +2,7 @@
  * @module The requests of PayPal's quick start guides and of Square's, as the vendors' own SDKs sent them, are sent to the
  * simulator again: it gives every response that those SDKs could read.
  */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
@@ -35,13 +35,13 @@ describe.each([
     rig = await openRig(subject);
   });
 
-  it.each(RECORDED_SDKS[vendor].recordings)('$name', async ({ steps }) => {
+  test.each(RECORDED_SDKS[vendor].recordings)('$name', async ({ steps }) => {
     for (const step of steps) await repeat(step);
   });
 });
 
 describe('the SDK of Square', () => {
-  it('asked for the API version that our adapter asks for: a newer version needs a look at the changelog of Square', () => {
+  test('asked for the API version that our adapter asks for: a newer version needs a look at the changelog of Square', () => {
     const requests = RECORDED_SDKS.Square.recordings.flatMap(({ steps }) => steps).filter((step) => 'request' in step);
     expect(new Set(requests.map(({ headers }) => headers['square-version']))).toEqual(new Set([SQUARE_VERSION]));
   });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { DisputeStatus, RefundStatus } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
@@ -155,7 +155,7 @@ export const testRefunds = (wanted: RefundSubject): void => {
 const testCreation = ({ subject, begins, currencies, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`a refund at ${subject.name}`, () => {
-    it('returns a part of a payment, then the remaining amount', async () => {
+    test('returns a part of a payment, then the remaining amount', async () => {
       const payment = await pay(method);
       const part = refundOf(payment, 2_501);
       const { reason, ...refund } = doneValue(await port().createRefund(part));
@@ -177,7 +177,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       expect((await ledger(payment)).charges).toMatchObject([{ status: 'refunded', amount_refunded: PAID }]);
     });
 
-    it.each(['duplicate', 'fraudulent', 'requested_by_customer', 'other', undefined] as const)(
+    test.each(['duplicate', 'fraudulent', 'requested_by_customer', 'other', undefined] as const)(
       'is accepted with the reason %s',
       async (reason) => {
         const payment = await pay(method);
@@ -187,7 +187,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       },
     );
 
-    it('is made once under its key, however often the call is repeated', async () => {
+    test('is made once under its key, however often the call is repeated', async () => {
       const payment = await pay(method);
       const input = refundOf(payment, 6_000);
       const first = doneValue(await port().createRefund(input));
@@ -195,7 +195,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       expect(await givenBack(payment)).toBe(6_000);
     });
 
-    it('is listed with our id, together with refunds made at the provider, oldest first', async () => {
+    test('is listed with our id, together with refunds made at the provider, oldest first', async () => {
       const payment = await pay(method);
       expect(doneValue(await port().listRefunds(payment))).toEqual([]);
       const first = doneValue(await port().createRefund(refundOf(payment, 100)));
@@ -210,13 +210,13 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       expect(three).toEqual(last);
     });
 
-    it('is not listed for another payment', async () => {
+    test('is not listed for another payment', async () => {
       const payment = await pay(method);
       await port().createRefund(refundOf(await pay(method), 100));
       expect(doneValue(await port().listRefunds(payment))).toEqual([]);
     });
 
-    it.each(currencies)('counts %s in ISO minor units: %i paid, %i refunded', async (...amounts) => {
+    test.each(currencies)('counts %s in ISO minor units: %i paid, %i refunded', async (...amounts) => {
       const [currency, amountCents, refundedCents] = amounts;
       const payment = await pay(method, amountCents, currency);
       const refund = doneValue(await port().createRefund(refundOf(payment, refundedCents)));
@@ -225,7 +225,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       expect(await givenBack(payment)).toBe(refundedCents);
     });
 
-    it('is listed from every page of the provider’s list', async () => {
+    test('is listed from every page of the provider’s list', async () => {
       const payment = await pay(method);
       const count = page.size + 3;
       for (let n = 0; n < count; n += 1) {
@@ -242,7 +242,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
 const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`the limits of a refund at ${subject.name}`, () => {
-    it('refuse more than the remaining amount, and nothing is refunded', async () => {
+    test('refuse more than the remaining amount, and nothing is refunded', async () => {
       const payment = await pay(method);
       await port().createRefund(refundOf(payment, 6_000));
       const refused = { kind: 'refused', reason: REFUND_EXCEEDS };
@@ -253,7 +253,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       expect(await givenBack(payment)).toBe(PAID);
     });
 
-    it('count refunds made at the provider', async () => {
+    test('count refunds made at the provider', async () => {
       const payment = await pay(method);
       await rig.control('POST', `/payments/${payment.ourId}/refunds`, { amount: 9_999, status: 'succeeded' });
       expect(await port().createRefund(refundOf(payment, 2))).toMatchObject({
@@ -263,14 +263,14 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       expect(doneValue(await port().createRefund(refundOf(payment, 1)))).toMatchObject({ amountCents: 1 });
     });
 
-    it('refuse a payment that the provider does not know, with the provider’s reason', async () => {
+    test('refuse a payment that the provider does not know, with the provider’s reason', async () => {
       const absent = { ...(await pay(method)), intentId: 'absent', paymentId: 'absent' };
       const outcome = await port().createRefund(refundOf(absent, 100));
       expect(outcome).toMatchObject({ kind: 'refused', reason: expect.stringMatching(/./) });
       expect(outcome).not.toMatchObject({ reason: REFUND_EXCEEDS });
     });
 
-    it.each(inexpressible ? [inexpressible] : [])(
+    test.each(inexpressible ? [inexpressible] : [])(
       'refuse an amount that the provider cannot express, without a call',
       async ({ currency, paidCents, refundCents }) => {
         const payment = await pay(method, paidCents, currency);
@@ -284,7 +284,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
       },
     );
 
-    it('keep many concurrent refunds within the payment', async () => {
+    test('keep many concurrent refunds within the payment', async () => {
       const payment = await pay(method);
       const outcomes = await Promise.all(
         Array.from({ length: 12 }, () => port().createRefund(refundOf(payment, 1_500))),
@@ -300,7 +300,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
 const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`a failing refund call at ${subject.name}`, () => {
-    it.each(FAULTS)(
+    test.each(FAULTS)(
       'has an unknown outcome if it meets %s, is looked up, and refunds once by the retry',
       async (...fault) => {
         const [action, reason, reached] = fault;
@@ -318,14 +318,14 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
       },
     );
 
-    it('is retried once under its key after a rate limit', async () => {
+    test('is retried once under its key after a rate limit', async () => {
       const payment = await pay(method);
       await fail('rate_limit', path);
       expect(doneValue(await port().createRefund(refundOf(payment, 2_500)))).toMatchObject({ status: begins });
       expect((await ledger(payment)).refunds).toHaveLength(1);
     });
 
-    it('makes no refund after two rate limits', async () => {
+    test('makes no refund after two rate limits', async () => {
       const payment = await pay(method);
       const input = refundOf(payment, 2_500);
       await fail('rate_limit', path, 2);
@@ -335,7 +335,7 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
       expect(await givenBack(payment)).toBe(2_500);
     });
 
-    it.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
+    test.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
       const payment = await pay(method);
       await port().createRefund(refundOf(payment, 2_500));
       await fail(action, page.path);
@@ -350,7 +350,7 @@ const MINUTES_MS = 120_000;
 
 const testCourses = ({ subject, methods }: RefundSubject): void => {
   describe(`a refund that settles later at ${subject.name}`, () => {
-    it('reduces the remaining amount while it is still pending', async () => {
+    test('reduces the remaining amount while it is still pending', async () => {
       const payment = await pay(methods.settlesLater);
       const input = refundOf(payment, 9_000);
       expect(doneValue(await port().createRefund(input))).toMatchObject({ status: 'pending', failureCode: undefined });
@@ -360,7 +360,7 @@ const testCourses = ({ subject, methods }: RefundSubject): void => {
       expect(settled).toMatchObject({ status: 'succeeded', ourRefundId: input.refundId });
     });
 
-    it('has a failure code if it fails, and frees its amount for another refund', async () => {
+    test('has a failure code if it fails, and frees its amount for another refund', async () => {
       const payment = await pay(methods.failsLater);
       await port().createRefund(refundOf(payment, 9_000));
       await rig.clock.advance(MINUTES_MS);
@@ -378,7 +378,7 @@ const dispute = async ({ ourId }: Paid, body: object = {}): Promise<string> =>
 const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`a dispute at ${subject.name}`, () => {
-    it('is raised by its test method, and listed with the facts that the seller needs', async () => {
+    test('is raised by its test method, and listed with the facts that the seller needs', async () => {
       const payment = await pay(methods.disputed);
       expect(doneValue(await port().listDisputes(payment))).toEqual([
         {
@@ -394,14 +394,14 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
       ]);
     });
 
-    it.each(disputeStatuses)('is read with the status %s', async (status) => {
+    test.each(disputeStatuses)('is read with the status %s', async (status) => {
       const payment = await pay(method);
       const id = await dispute(payment);
       if (status !== 'needs_response') await rig.control('POST', `/disputes/${id}`, { status });
       expect(doneValue(await port().listDisputes(payment))).toMatchObject([{ disputeId: id, status }]);
     });
 
-    it('is listed with its partial amount, oldest first, and for its payment only', async () => {
+    test('is listed with its partial amount, oldest first, and for its payment only', async () => {
       const payment = await pay(method);
       expect(doneValue(await port().listDisputes(payment))).toEqual([]);
       await dispute(await pay(method));
@@ -414,7 +414,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
       ]);
     });
 
-    it.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
+    test.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
       const payment = await pay(methods.disputed);
       await fail(action, 'disputes');
       expect(await struck(action).listDisputes(payment)).toEqual({ kind: 'unknown', reason });
@@ -443,7 +443,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
     expect.toSatisfy((ids: readonly string[]) => ids.some((id) => id === intentId || id === paymentId));
 
   describe(`the refund and dispute events of ${subject.name}`, () => {
-    it('carry our own refund, or name its payment', async () => {
+    test('carry our own refund, or name its payment', async () => {
       const payment = await pay(method);
       const refund = doneValue(await port().createRefund(refundOf(payment, 2_500)));
       const events = await moneyBackEvents();
@@ -452,7 +452,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       expect(carried.at(-1)?.object.refund).toEqual(refund);
     });
 
-    it('carry a refund made at the provider, without an id of ours', async () => {
+    test('carry a refund made at the provider, without an id of ours', async () => {
       const payment = await pay(method);
       await rig.control('POST', `/payments/${payment.ourId}/refunds`, { amount: 700, status: 'succeeded' });
       const carried = (await moneyBackEvents()).filter(({ type }) => type === 'refund.updated');
@@ -462,7 +462,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       });
     });
 
-    it('carry the final status of a refund that succeeds or fails', async () => {
+    test('carry the final status of a refund that succeeds or fails', async () => {
       const pending = await pay(methods.settlesLater);
       await port().createRefund(refundOf(pending, 2_500));
       await rig.clock.advance(MINUTES_MS);
@@ -476,7 +476,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       expect(last?.object.refund).toEqual(failed);
     });
 
-    it('carry a dispute as the list shows it, from its first status to its last', async () => {
+    test('carry a dispute as the list shows it, from its first status to its last', async () => {
       const payment = await pay(method);
       const id = await dispute(payment);
       const latest = async () =>
@@ -552,7 +552,7 @@ const HISTORIES = 40;
 
 const testHistories = (wanted: RefundSubject): void => {
   const { subject } = wanted;
-  it(`the lists at ${subject.name} equal the ledger after any history and never exceed the payment`, async () => {
+  test(`the lists at ${subject.name} equal the ledger after any history and never exceed the payment`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepsOf(wanted), { maxLength: 10 }), async (history) => {
         const payment = await pay(subject.methods.succeeds);

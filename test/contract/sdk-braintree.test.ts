@@ -1,5 +1,5 @@
 import type * as BraintreeSdk from 'braintree';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 
@@ -62,7 +62,7 @@ const failureOf = (call: Promise<unknown>) =>
   );
 
 describe('a customer at Braintree', () => {
-  it('is created with an id from Braintree, and found', async () => {
+  test('is created with an id from Braintree, and found', async () => {
     const customer = await created();
     expect(customer).toMatchObject({ ...ANA, merchantId: 'local', creditCards: [], paymentMethods: [] });
     const found = await gateway.customer.find(customer.id);
@@ -70,14 +70,14 @@ describe('a customer at Braintree', () => {
     expect(Date.parse(found.createdAt)).toBe(rig.clock.now());
   });
 
-  it('is created once with our id', async () => {
+  test('is created once with our id', async () => {
     expect(await created({ id: 'cus_1', ...ANA })).toMatchObject({ id: 'cus_1' });
     const again = await gateway.customer.create({ id: 'cus_1', ...ANA });
     expect(again).toMatchObject({ success: false, message: 'Customer ID has already been taken.' });
     expect(errorsOf(again)).toEqual([['id', '91609']]);
   });
 
-  it('is changed only in the fields that are sent', async () => {
+  test('is changed only in the fields that are sent', async () => {
     const { id } = await created();
     expect(await gateway.customer.update(id, { lastName: 'Costa', phone: '' })).toMatchObject({
       success: true,
@@ -85,13 +85,13 @@ describe('a customer at Braintree', () => {
     });
   });
 
-  it('is refused with Braintree’s code if the e-mail address is invalid', async () => {
+  test('is refused with Braintree’s code if the e-mail address is invalid', async () => {
     expect(errorsOf(await gateway.customer.create({ email: 'not-an-email' }))).toEqual([['email', '81604']]);
     const { id } = await created();
     expect(errorsOf(await gateway.customer.update(id, { email: 'not-an-email' }))).toEqual([['email', '81604']]);
   });
 
-  it('is deleted, and then cannot be found', async () => {
+  test('is deleted, and then cannot be found', async () => {
     const { id } = await created();
     await gateway.customer.delete(id);
     expect(await failureOf(gateway.customer.find(id))).toBe('notFoundError');
@@ -101,7 +101,7 @@ describe('a customer at Braintree', () => {
 });
 
 describe('the SDK of Braintree', () => {
-  it('is refused with the private key of another merchant', async () => {
+  test('is refused with the private key of another merchant', async () => {
     expect(await failureOf(connect('another').customer.find('cus_1'))).toBe('authenticationError');
   });
 });

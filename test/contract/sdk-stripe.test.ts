@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { STRIPE_API_VERSION } from '../../shared/providers/stripe/stripe.ts';
 import { createRig, errorOf, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
 
@@ -69,7 +69,7 @@ const subscribe = async (card?: string) => {
 };
 
 describe('the SDK of Stripe', () => {
-  it('sends our adapter’s API version', async () => {
+  test('sends our adapter’s API version', async () => {
     const versions: (string | null)[] = [];
     const stripe = new Stripe('sk_test_local_provider_a', {
       httpClient: Stripe.createFetchHttpClient((input: URL | string | Request, init?: RequestInit) => {
@@ -85,7 +85,7 @@ describe('the SDK of Stripe', () => {
 });
 
 describe('a removed API parameter', () => {
-  it.each(['paymentIntents', 'setupIntents'] as const)('is refused by %s: payment_method_types', async (intents) => {
+  test.each(['paymentIntents', 'setupIntents'] as const)('is refused by %s: payment_method_types', async (intents) => {
     const price = intents === 'paymentIntents' ? { amount: 2_000, currency: 'usd' } : {};
     const params = { ...price, payment_method_types: ['card'] };
     const error = await errorOf(rig.stripe.rawRequest('POST', PATHS[intents], params));
@@ -94,7 +94,7 @@ describe('a removed API parameter', () => {
 });
 
 describe('a flow from Stripe’s guides', () => {
-  it('accepts a payment and ends with its charge and a verified event', async () => {
+  test('accepts a payment and ends with its charge and a verified event', async () => {
     const { id, client_secret } = await rig.stripe.paymentIntents.create({
       amount: 1_999,
       currency: 'eur',
@@ -113,7 +113,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(event?.data.object).toMatchObject({ id, status: 'succeeded' });
   });
 
-  it('holds an amount and ends with a partial capture', async () => {
+  test('holds an amount and ends with a partial capture', async () => {
     const held = await rig.stripe.paymentIntents.create({
       amount: 2_000,
       currency: 'usd',
@@ -127,7 +127,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(captured).toMatchObject({ status: 'succeeded', amount_received: 750 });
   });
 
-  it('refunds a payment, and the refund can be read and listed', async () => {
+  test('refunds a payment, and the refund can be read and listed', async () => {
     const paid = await rig.stripe.paymentIntents.create({
       amount: 2_000,
       currency: 'usd',
@@ -141,22 +141,22 @@ describe('a flow from Stripe’s guides', () => {
     expect(await rig.stripe.charges.retrieve(String(paid.latest_charge))).toMatchObject({ amount_refunded: 500 });
   });
 
-  it('refunds a payment, and an event reports the later success of a pending refund', async () => {
+  test('refunds a payment, and an event reports the later success of a pending refund', async () => {
     const paid = await chargedBy('pm_card_pendingRefund');
     const refund = await rig.stripe.refunds.create({ payment_intent: paid.id, reason: 'requested_by_customer' });
     expect(refund).toMatchObject({ status: 'pending', amount: 2_000, reason: 'requested_by_customer' });
     expect(await verifiedEvents('refund.updated')).toEqual([]);
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     const [event] = await verifiedEvents('refund.updated');
     expect(event?.data.object).toMatchObject({ id: refund.id, status: 'succeeded' });
     expect(await verifiedEvents('refund.failed')).toEqual([]);
   });
 
-  it('refunds a payment, and an event reports the failure if the bank returns the refund', async () => {
+  test('refunds a payment, and an event reports the failure if the bank returns the refund', async () => {
     const paid = await chargedBy('pm_card_refundFail');
     const refund = await rig.stripe.refunds.create({ payment_intent: paid.id });
     expect(refund.status).toBe('succeeded');
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     const [event] = await verifiedEvents('refund.failed');
     const failed = { id: refund.id, status: 'failed', failure_reason: 'expired_or_canceled_card' };
     expect(event?.data.object).toMatchObject(failed);
@@ -167,7 +167,7 @@ describe('a flow from Stripe’s guides', () => {
     });
   });
 
-  it('changes a refund’s metadata to both values; the refund of a card cannot be canceled', async () => {
+  test('changes a refund’s metadata to both values; the refund of a card cannot be canceled', async () => {
     const { id } = await chargedBy('pm_card_visa');
     const refund = await rig.stripe.refunds.create({ payment_intent: id, metadata: { refund_id: 'ref_1' } });
     const changed = await rig.stripe.refunds.update(refund.id, { metadata: { ticket: '7' } });
@@ -175,7 +175,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await errorOf(rig.stripe.refunds.cancel(refund.id))).toMatchObject({ statusCode: 400 });
   });
 
-  it('responds to a dispute, wins it, and allows refunds of the charge again', async () => {
+  test('responds to a dispute, wins it, and allows refunds of the charge again', async () => {
     const paid = await chargedBy('pm_card_createDispute');
     const [opened] = await verifiedEvents('charge.dispute.created');
     const { data } = await rig.stripe.disputes.list({ payment_intent: paid.id });
@@ -198,7 +198,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
   });
 
-  it('accepts a dispute, which is then lost for good', async () => {
+  test('accepts a dispute, which is then lost for good', async () => {
     const paid = await chargedBy('pm_card_createDisputeProductNotReceived');
     const { data } = await rig.stripe.disputes.list({ charge: String(paid.latest_charge) });
     const id = String(data[0]?.id);
@@ -213,7 +213,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await rig.stripe.disputes.retrieve(id)).toMatchObject({ status: 'lost' });
   });
 
-  it('responds to an inquiry, and no money moves', async () => {
+  test('responds to an inquiry, and no money moves', async () => {
     const paid = await chargedBy('pm_card_createDisputeInquiry');
     const { data } = await rig.stripe.disputes.list({ payment_intent: paid.id });
     expect(data).toMatchObject([{ status: 'warning_needs_response', is_charge_refundable: true }]);
@@ -226,7 +226,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await rig.stripe.refunds.create({ payment_intent: paid.id })).toMatchObject({ status: 'succeeded' });
   });
 
-  it('saves a customer’s card and charges it later without the customer', async () => {
+  test('saves a customer’s card and charges it later without the customer', async () => {
     const { customer, setup, method } = await savedCard();
     expect(setup.status).toBe('succeeded');
     const { data } = await rig.stripe.customers.listPaymentMethods(customer, { type: 'card' });
@@ -245,7 +245,7 @@ describe('a flow from Stripe’s guides', () => {
     expect(await verifiedEvents('setup_intent.succeeded')).toHaveLength(1);
   });
 
-  it('sells a subscription and ends with the payment of its first invoice', async () => {
+  test('sells a subscription and ends with the payment of its first invoice', async () => {
     const { subscription, invoice, method } = await subscribe();
     expect(subscription.status).toBe('incomplete');
     const secret = invoice.confirmation_secret?.client_secret ?? '';
@@ -265,7 +265,7 @@ describe('a flow from Stripe’s guides', () => {
 });
 
 describe('a setup intent at Stripe', () => {
-  it('is final after its cancellation', async () => {
+  test('is final after its cancellation', async () => {
     const { id } = await rig.stripe.setupIntents.create({ usage: 'off_session' });
     expect(await rig.stripe.setupIntents.cancel(id, { cancellation_reason: 'abandoned' })).toMatchObject({
       status: 'canceled',
@@ -280,16 +280,16 @@ describe('a setup intent at Stripe', () => {
 });
 
 describe('an invoice at Stripe', () => {
-  it('is collected by a call if it does not collect itself', async () => {
+  test('is collected by a call if it does not collect itself', async () => {
     const { subscription, method } = await subscribe('pm_sim_ok_1_then_decline');
     const { latest_invoice: first } = await rig.stripe.subscriptions.retrieve(subscription.id);
     await rig.stripe.invoices.pay(String(first), { payment_method: method });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const { status, latest_invoice: id } = await rig.stripe.subscriptions.retrieve(subscription.id);
     expect(status).toBe('past_due');
     const kept = await rig.stripe.invoices.update(String(id), { auto_advance: false });
     expect(kept).toMatchObject({ status: 'open', auto_advance: false });
-    await rig.clock.advance(20 * DAY);
+    await rig.clock.advance(20 * DAY_MS);
     const unpaid = await rig.stripe.invoices.retrieve(String(id), { expand: ['payments'] });
     expect(unpaid).toMatchObject({ status: 'open', attempt_count: 1, payments: { data: [{ status: 'open' }] } });
     const other = await rig.stripe.paymentMethods.attach('pm_card_mastercard', {
@@ -300,7 +300,7 @@ describe('an invoice at Stripe', () => {
 });
 
 describe('a Stripe webhook', () => {
-  it('is verified only with its own body and secret, within five minutes', async () => {
+  test('is verified only with its own body and secret, within five minutes', async () => {
     await rig.stripe.customers.create({ email: 'ana@example.com' });
     await rig.events();
     const [delivered] = rig.delivered;

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRig, type Rig } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -18,7 +18,7 @@ const intent = (more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
   });
 
 describe('access to the simulated Stripe', () => {
-  it('lets a browser confirm with the publishable key and the client secret, with fewer fields', async () => {
+  test('lets a browser confirm with the publishable key and the client secret, with fewer fields', async () => {
     const created = await intent();
     const secret = created.client_secret ?? '';
     const seen = await rig.browser(`/v1/payment_intents/${created.id}?client_secret=${secret}`);
@@ -33,7 +33,7 @@ describe('access to the simulated Stripe', () => {
     expect(await confirm(another.id)).toMatchObject({ status: 400, body: { error: { param: 'client_secret' } } });
   });
 
-  it('gives a declined browser no more fields than a successful browser', async () => {
+  test('gives a declined browser no more fields than a successful browser', async () => {
     const { id, client_secret: secret } = await intent();
     const { status, body } = await rig.browser(`/v1/payment_intents/${id}/confirm`, {
       client_secret: secret ?? '',
@@ -44,7 +44,7 @@ describe('access to the simulated Stripe', () => {
     expect((body['error'] as { payment_intent: object }).payment_intent).not.toHaveProperty('metadata');
   });
 
-  it('requires the client secret from a browser, and limits its operations', async () => {
+  test('requires the client secret from a browser, and limits its operations', async () => {
     const { id } = await intent();
     expect(await rig.browser(`/v1/payment_intents/${id}`)).toMatchObject({ status: 400 });
     expect(await rig.browser(`/v1/payment_intents/${id}/cancel`, {})).toMatchObject({ status: 401 });
@@ -54,7 +54,7 @@ describe('access to the simulated Stripe', () => {
     expect(made).toMatchObject({ status: 200, body: { object: 'payment_method' } });
   });
 
-  it('accepts the secret key as Bearer or as the user name of Basic, and no other key', async () => {
+  test('accepts the secret key as Bearer or as the user name of Basic, and no other key', async () => {
     const get = async (authorization?: string) =>
       (await rig.raw('/v1/customers', authorization === undefined ? {} : { headers: { authorization } })).status;
     expect(await get('Bearer sk_test_local_provider_a')).toBe(200);
@@ -63,7 +63,7 @@ describe('access to the simulated Stripe', () => {
     expect(await get()).toBe(401);
   });
 
-  it('responds to unknown paths with the vendor’s 404', async () => {
+  test('responds to unknown paths with the vendor’s 404', async () => {
     const response = await rig.raw('/v1/nothing', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });

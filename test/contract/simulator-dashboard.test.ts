@@ -1,7 +1,7 @@
 /** @module Changes that a provider's owner makes on its dashboard, and a payer in its portal, as Stripe documents them. */
 import type Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR } from '../../shared/core/time.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -66,12 +66,12 @@ const replaceMethod = async (subscription: Stripe.Subscription, method = 'pm_car
 };
 
 describe('the scheduled end of a subscription', () => {
-  it('uses the flexible billing mode, which is the API version’s default', async () => {
+  test('uses the flexible billing mode, which is the API version’s default', async () => {
     expect((await subscribe()).billing_mode).toMatchObject({ type: 'flexible' });
     expect((await subscribe({ billing_mode: { type: 'classic' } })).billing_mode).toMatchObject({ type: 'classic' });
   });
 
-  it('is set by a date, as the portal does, and takes effect at that date', async () => {
+  test('is set by a date, as the portal does, and takes effect at that date', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     const set = await change(subscription, { cancel_at: end });
@@ -82,25 +82,25 @@ describe('the scheduled end of a subscription', () => {
     expect(await invoicesOf(subscription)).toHaveLength(1);
   });
 
-  it('can lie within a period, and shortens the period', async () => {
+  test('can lie within a period, and shortens the period', async () => {
     const subscription = await subscribe();
     await change(subscription, { cancel_at: now() + 10 * 86_400 });
-    await rig.clock.advance(10 * DAY);
+    await rig.clock.advance(10 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  it('prorates a later period in which it lies', async () => {
+  test('prorates a later period in which it lies', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end + 14 * 86_400;
     await change(subscription, { cancel_at: end });
     await rig.clock.moveTo((end - 86_400) * 1_000);
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 500, status: 'paid' });
     expect(itemOf(await find(subscription)).current_period_end).toBe(end);
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  it('is cleared by an empty string, but not by the flag', async () => {
+  test('is cleared by an empty string, but not by the flag', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     await change(subscription, { cancel_at: end });
@@ -110,7 +110,7 @@ describe('the scheduled end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'active' });
   });
 
-  it('keeps the flag of the API in flexible mode', async () => {
+  test('keeps the flag of the API in flexible mode', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     const set = await change(subscription, { cancel_at_period_end: true });
@@ -119,7 +119,7 @@ describe('the scheduled end of a subscription', () => {
     expect(back).toMatchObject({ cancel_at_period_end: false, cancel_at: null, canceled_at: null });
   });
 
-  it('is refused in the past, and by date and flag in the same call', async () => {
+  test('is refused in the past, and by date and flag in the same call', async () => {
     const subscription = await subscribe();
     expect((await errorOf(change(subscription, { cancel_at: now() }))).message).toMatch(/in the future/);
     const both = await errorOf(change(subscription, { cancel_at: now() + 60, cancel_at_period_end: true }));
@@ -130,45 +130,45 @@ describe('the scheduled end of a subscription', () => {
 describe('a trial', () => {
   const trialing = () => subscribe({ trial_end: now() + 10 * 86_400 });
 
-  it('can be extended, and bills at its new end', async () => {
+  test('can be extended, and bills at its new end', async () => {
     const subscription = await trialing();
     const end = now() + 20 * 86_400;
     expect(await change(subscription, { trial_end: end })).toMatchObject({ status: 'trialing', trial_end: end });
-    await rig.clock.advance(19 * DAY);
+    await rig.clock.advance(19 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'trialing' });
     expect((await types()).filter((type) => type.endsWith('trial_will_end'))).toHaveLength(1);
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'active', billing_cycle_anchor: end });
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_000, status: 'paid' });
   });
 
-  it('can end early, and then charges immediately', async () => {
+  test('can end early, and then charges immediately', async () => {
     const subscription = await trialing();
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     const ended = await change(subscription, { trial_end: 'now' });
     expect(ended).toMatchObject({ status: 'active', trial_end: now(), billing_cycle_anchor: now() });
     expect(await newestInvoice(subscription)).toMatchObject({
       amount_due: 1_000,
       billing_reason: 'subscription_update',
     });
-    await rig.clock.advance(20 * DAY);
+    await rig.clock.advance(20 * DAY_MS);
     expect(await invoicesOf(subscription)).toHaveLength(2);
   });
 
-  it('can be added later as a free month, with an invoice of 0', async () => {
+  test('can be added later as a free month, with an invoice of 0', async () => {
     const subscription = await subscribe();
-    await rig.clock.advance(5 * DAY);
+    await rig.clock.advance(5 * DAY_MS);
     const end = now() + 30 * 86_400;
     const added = await change(subscription, { trial_end: end, proration_behavior: 'none' });
     expect(added).toMatchObject({ status: 'trialing', trial_start: now(), trial_end: end });
     expect(itemOf(added)).toMatchObject({ current_period_start: now(), current_period_end: end });
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 0, status: 'paid' });
-    await rig.clock.advance(30 * DAY);
+    await rig.clock.advance(30 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'active' });
     expect((await invoicesOf(subscription)).map(({ amount_paid: paid }) => paid)).toEqual([1_000, 0, 1_000]);
   });
 
-  it('cannot end in the past or after two years', async () => {
+  test('cannot end in the past or after two years', async () => {
     const subscription = await trialing();
     expect((await errorOf(change(subscription, { trial_end: now() }))).message).toMatch(/in the future/);
     expect((await errorOf(change(subscription, { trial_end: now() + 3 * 366 * 86_400 }))).message).toMatch(/two years/);
@@ -176,27 +176,27 @@ describe('a trial', () => {
 });
 
 describe('the terms of a subscription', () => {
-  it('accept a quantity, which applies to the next invoice', async () => {
+  test('accept a quantity, which applies to the next invoice', async () => {
     const subscription = await subscribe();
     expect(itemOf(await changeItem(subscription, { quantity: 3 })).quantity).toBe(3);
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const invoice = await newestInvoice(subscription);
     expect(invoice).toMatchObject({ subtotal: 3_000, total: 3_000, amount_due: 3_000, amount_paid: 3_000 });
     expect(invoice.lines.data[0]).toMatchObject({ quantity: 3, amount: 3_000 });
   });
 
-  it('accept another price of the same interval, which applies to the next invoice', async () => {
+  test('accept another price of the same interval, which applies to the next invoice', async () => {
     const subscription = await subscribe();
     const changed = await changeItem(subscription, newPrice(subscription, 1_500));
     expect(itemOf(changed)).toMatchObject({ price: { unit_amount: 1_500 }, current_period_end: expect.any(Number) });
     expect(await invoicesOf(subscription)).toHaveLength(1);
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_500, status: 'paid' });
   });
 
-  it('cause an immediate bill at another interval, unless a trial bridges the paid time', async () => {
+  test('cause an immediate bill at another interval, unless a trial bridges the paid time', async () => {
     const yearly = await subscribe();
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     await changeItem(yearly, newPrice(yearly, 9_000, 'year'));
     expect(await newestInvoice(yearly)).toMatchObject({ amount_due: 9_000, status: 'paid' });
     const bridged = await subscribe();
@@ -207,7 +207,7 @@ describe('the terms of a subscription', () => {
     expect(await newestInvoice(bridged)).toMatchObject({ amount_due: 9_000, status: 'paid' });
   });
 
-  it('refuse another item, another currency and prorations', async () => {
+  test('refuse another item, another currency and prorations', async () => {
     const subscription = await subscribe();
     const { price_data: data } = newPrice(subscription, 900);
     const inEuro = changeItem(subscription, { price_data: { ...data, currency: 'eur' } });
@@ -220,7 +220,7 @@ describe('the terms of a subscription', () => {
 });
 
 describe('an invoice in the simulated dashboard', () => {
-  it('includes discounts and taxes in its total', async () => {
+  test('includes discounts and taxes in its total', async () => {
     const coupon = await rig.stripe.coupons.create({ percent_off: 25, duration: 'repeating', duration_in_months: 2 });
     const vat = await rig.stripe.taxRates.create({ display_name: 'VAT', percentage: 19, inclusive: false });
     const subscription = await subscribe();
@@ -230,42 +230,42 @@ describe('an invoice in the simulated dashboard', () => {
     });
     expect(discounts).toMatchObject([{ id: changed.discounts[0], source: { coupon: { percent_off: 25 } } }]);
     expect(changed.default_tax_rates).toMatchObject([{ id: vat.id, percentage: 19 }]);
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const amounts = { subtotal: 1_000, total_excluding_tax: 750, total: 893, amount_due: 893, amount_paid: 893 };
     const invoice = await newestInvoice(subscription);
     expect(invoice).toMatchObject(amounts);
     expect(invoice.total_discount_amounts).toEqual([{ amount: 250, discount: changed.discounts[0] }]);
     expect(invoice.total_taxes).toMatchObject([{ amount: 143, tax_behavior: 'exclusive', taxable_amount: 750 }]);
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ total: 1_190 });
     expect(await find(subscription)).toMatchObject({ discounts: [] });
   });
 
-  it('includes an inclusive tax in its price', async () => {
+  test('includes an inclusive tax in its price', async () => {
     const vat = await rig.stripe.taxRates.create({ display_name: 'VAT', percentage: 19, inclusive: true });
     const invoice = await newestInvoice(await subscribe({ default_tax_rates: [vat.id] }));
     expect(invoice).toMatchObject({ subtotal: 1_000, total: 1_000, total_excluding_tax: 840, amount_due: 1_000 });
   });
 
-  it('is paid without a payment if a coupon reduces it to 0, and the single-use coupon is used up', async () => {
+  test('is paid without a payment if a coupon reduces it to 0, and the single-use coupon is used up', async () => {
     const free = await rig.stripe.coupons.create({ percent_off: 100, duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: free.id }] });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const invoice = await rig.stripe.invoices.retrieve(String((await newestInvoice(subscription)).id), {
       expand: ['payments'],
     });
     expect(invoice).toMatchObject({ amount_due: 0, total: 0, status: 'paid', payments: { data: [] } });
     expect(await find(subscription)).toMatchObject({ status: 'active', discounts: [] });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_000, amount_paid: 1_000 });
   });
 
-  it("uses the customer's credit first, and adds a debit", async () => {
+  test("uses the customer's credit first, and adds a debit", async () => {
     const subscription = await subscribe();
     const customer = customerOf(subscription);
     expect(await rig.stripe.customers.update(customer, { balance: -1_400 })).toMatchObject({ balance: -1_400 });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({
       total: 1_000,
       starting_balance: -1_400,
@@ -273,31 +273,31 @@ describe('an invoice in the simulated dashboard', () => {
       amount_due: 0,
       status: 'paid',
     });
-    await rig.clock.advance(28 * DAY);
+    await rig.clock.advance(28 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({
       starting_balance: -400,
       ending_balance: 0,
       amount_due: 600,
     });
     await rig.stripe.customers.update(customer, { balance: 250 });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ starting_balance: 250, amount_due: 1_250, total: 1_000 });
   });
 
-  it("becomes the customer's debit if it is below the minimum charge", async () => {
+  test("becomes the customer's debit if it is below the minimum charge", async () => {
     const coupon = await rig.stripe.coupons.create({ amount_off: 970, currency: 'usd', duration: 'once' });
     const subscription = await subscribe();
     await change(subscription, { discounts: [{ coupon: coupon.id }] });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ total: 30, amount_due: 0, ending_balance: 30 });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ amount_due: 1_030 });
   });
 
-  it('returns the credit it used when it is voided', async () => {
+  test('returns the credit it used when it is voided', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await rig.stripe.customers.update(customerOf(subscription), { balance: -400 });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const open = await newestInvoice(subscription);
     expect(open).toMatchObject({ amount_due: 600, status: 'open' });
     await rig.stripe.invoices.voidInvoice(String(open.id));
@@ -308,26 +308,26 @@ describe('an invoice in the simulated dashboard', () => {
 describe('an action on an open invoice', () => {
   const owing = async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const invoice = String((await newestInvoice(subscription)).id);
     expect(await find(subscription)).toMatchObject({ status: 'past_due' });
     return { subscription, invoice };
   };
 
-  it('writes the invoice off; the subscription becomes active, and the payer can still pay', async () => {
+  test('writes the invoice off; the subscription becomes active, and the payer can still pay', async () => {
     const { subscription, invoice } = await owing();
     const marked = await rig.stripe.invoices.markUncollectible(invoice);
     expect(marked).toMatchObject({ status: 'uncollectible', next_payment_attempt: null, auto_advance: false });
     expect(marked.status_transitions.marked_uncollectible_at).toBe(now());
     expect(await find(subscription)).toMatchObject({ status: 'active' });
     expect((await types()).slice(-2)).toEqual(['invoice.marked_uncollectible', 'customer.subscription.updated']);
-    await rig.clock.advance(20 * DAY);
+    await rig.clock.advance(20 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'active' });
     const method = await replaceMethod(subscription);
     expect(await rig.stripe.invoices.pay(invoice, { payment_method: method })).toMatchObject({ status: 'paid' });
   });
 
-  it('pays a written-off invoice of 0 without a charge', async () => {
+  test('pays a written-off invoice of 0 without a charge', async () => {
     const subscription = await subscribe({}, 'pm_card_visa');
     await change(subscription, { pause_collection: { behavior: 'mark_uncollectible' } });
     await change(subscription, { trial_end: now() + 30 * 86_400, proration_behavior: 'none' });
@@ -338,13 +338,13 @@ describe('an action on an open invoice', () => {
     expect((await rig.stripe.paymentIntents.list({ limit: 100 })).data).toHaveLength(intents);
   });
 
-  it('voids the invoice, and the invoice before it decides the subscription’s status', async () => {
+  test('voids the invoice, and the invoice before it decides the subscription’s status', async () => {
     const { subscription, invoice } = await owing();
     await rig.stripe.invoices.voidInvoice(invoice);
     expect(await find(subscription)).toMatchObject({ status: 'active' });
   });
 
-  it('records an out-of-band payment without a charge', async () => {
+  test('records an out-of-band payment without a charge', async () => {
     const { subscription, invoice } = await owing();
     const before = (await types()).length;
     const paid = await rig.stripe.invoices.pay(invoice, { paid_out_of_band: true, expand: ['payments'] });
@@ -357,7 +357,7 @@ describe('an action on an open invoice', () => {
     ]);
   });
 
-  it('is refused for an invoice in another status', async () => {
+  test('is refused for an invoice in another status', async () => {
     const { invoice } = await owing();
     await rig.stripe.invoices.markUncollectible(invoice);
     expect((await errorOf(rig.stripe.invoices.markUncollectible(invoice))).message).toMatch(/only mark an open/);
@@ -367,10 +367,10 @@ describe('an action on an open invoice', () => {
     expect((await errorOf(rig.stripe.invoices.finalizeInvoice(invoice))).message).toMatch(/already finalized/);
   });
 
-  it('pages through all open invoices of a subscription or customer', async () => {
+  test('pages through all open invoices of a subscription or customer', async () => {
     const { subscription } = await owing();
     await rig.control('POST', '/retries', { days: [40], then: 'past_due' });
-    await rig.clock.advance(60 * DAY);
+    await rig.clock.advance(60 * DAY_MS);
     const all = await invoicesOf(subscription, 'open');
     expect(all).toHaveLength(3);
     const first = await rig.stripe.invoices.list({ subscription: subscription.id, status: 'open', limit: 2 });
@@ -383,25 +383,25 @@ describe('an action on an open invoice', () => {
 describe('the retry schedule', () => {
   const owing = async (method = 'pm_sim_ok_1_then_nsf') => {
     const subscription = await subscribe({}, method);
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     return subscription;
   };
 
-  it('keeps its days, and then leaves the subscription past due', async () => {
+  test('keeps its days, and then leaves the subscription past due', async () => {
     expect(await rig.control('POST', '/retries', { days: [2, 5], then: 'past_due' })).toMatchObject({ status: 200 });
     const subscription = await owing();
-    await rig.clock.advance(20 * DAY);
+    await rig.clock.advance(20 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'past_due' });
     expect(await newestInvoice(subscription)).toMatchObject({ status: 'open', attempt_count: 3 });
   });
 
-  it('can end in unpaid, and then collects nothing and keeps later invoices as drafts', async () => {
+  test('can end in unpaid, and then collects nothing and keeps later invoices as drafts', async () => {
     await rig.control('POST', '/retries', { days: [2], then: 'unpaid' });
     const subscription = await owing();
-    await rig.clock.advance(2 * DAY);
+    await rig.clock.advance(2 * DAY_MS);
     expect(await find(subscription)).toMatchObject({ status: 'unpaid' });
     await replaceMethod(subscription);
-    await rig.clock.advance(30 * DAY);
+    await rig.clock.advance(30 * DAY_MS);
     const [draft, open] = await invoicesOf(subscription);
     expect(draft).toMatchObject({ status: 'draft', number: null, ending_balance: null, auto_advance: false });
     expect(open).toMatchObject({ status: 'open', auto_advance: false, attempt_count: 2 });
@@ -412,24 +412,24 @@ describe('the retry schedule', () => {
     expect(finalized).toMatchObject({ status: 'paid', amount_paid: 1_000 });
   });
 
-  it('collects a draft an hour after its automatic collection is turned on', async () => {
+  test('collects a draft an hour after its automatic collection is turned on', async () => {
     const subscription = await subscribe();
     await change(subscription, { pause_collection: { behavior: 'keep_as_draft' } });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const draft = await newestInvoice(subscription);
     expect(draft).toMatchObject({ status: 'draft' });
     expect((await errorOf(rig.stripe.invoices.pay(String(draft.id)))).message).toMatch(/draft/);
     await rig.stripe.invoices.update(String(draft.id), { auto_advance: true });
-    await rig.clock.advance(HOUR);
+    await rig.clock.advance(HOUR_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ status: 'paid' });
   });
 
-  it('covers several open invoices, but only the newest decides the status', async () => {
+  test('covers several open invoices, but only the newest decides the status', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
     await changeItem(subscription, {
       price_data: { ...newPrice(subscription, 1_100).price_data, recurring: { interval: 'week' } },
     });
-    await rig.clock.advance(7.5 * DAY);
+    await rig.clock.advance(7.5 * DAY_MS);
     expect(await invoicesOf(subscription, 'open')).toHaveLength(2);
     expect(await find(subscription)).toMatchObject({ status: 'past_due' });
     const [newest, older] = await invoicesOf(subscription, 'open');
@@ -437,11 +437,11 @@ describe('the retry schedule', () => {
     await rig.stripe.invoices.pay(String(newest?.id), { payment_method: method });
     expect(await find(subscription)).toMatchObject({ status: 'active' });
     expect(await invoicesOf(subscription, 'open')).toMatchObject([{ id: older?.id, auto_advance: true }]);
-    await rig.clock.advance(7 * DAY);
+    await rig.clock.advance(7 * DAY_MS);
     expect(await rig.stripe.invoices.retrieve(String(older?.id))).toMatchObject({ status: 'paid', attempt_count: 5 });
   });
 
-  it('is refused without a list of days or a known end', async () => {
+  test('is refused without a list of days or a known end', async () => {
     expect(await rig.control('POST', '/retries', { days: [0], then: 'cancel' })).toMatchObject({ status: 400 });
     expect(await rig.control('POST', '/retries', { days: [1], then: 'forget' })).toMatchObject({ status: 400 });
   });
@@ -452,7 +452,7 @@ describe('the control routes of the dashboard', () => {
   const set = (subscription: Stripe.Subscription, body: unknown) =>
     rig.control('POST', `/subscriptions/${subscription.id}`, body);
 
-  it('change a subscription, also by our id, and a read shows the change', async () => {
+  test('change a subscription, also by our id, and a read shows the change', async () => {
     const subscription = await subscribe({ metadata: { subscription_id: 'sub_ours' } });
     const end = itemOf(subscription).current_period_end;
     const answered = await rig.control('POST', '/subscriptions/sub_ours', {
@@ -479,13 +479,13 @@ describe('the control routes of the dashboard', () => {
     expect((await types()).at(-1)).toBe('customer.subscription.updated');
     await set(subscription, { cancel_at: null, pause_collection: null });
     expect(await find(subscription)).toMatchObject({ cancel_at: null, pause_collection: null });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await newestInvoice(subscription)).toMatchObject({ subtotal: 1_400, total: 1_512, amount_paid: 1_512 });
     await set(subscription, { coupon: null, tax: null });
     expect(await find(subscription)).toMatchObject({ discounts: [], default_tax_rates: [] });
   });
 
-  it('move a trial, and end it', async () => {
+  test('move a trial, and end it', async () => {
     const subscription = await subscribe();
     const end = now() + 40 * 86_400;
     await set(subscription, { trial_end: iso(end * 1_000) });
@@ -494,7 +494,7 @@ describe('the control routes of the dashboard', () => {
     expect(await find(subscription)).toMatchObject({ status: 'active' });
   });
 
-  it('make a subscription unpaid, and cancel it', async () => {
+  test('make a subscription unpaid, and cancel it', async () => {
     const subscription = await subscribe();
     expect(await set(subscription, { status: 'unpaid' })).toMatchObject({ status: 200, body: { status: 'unpaid' } });
     expect(await find(subscription)).toMatchObject({ status: 'unpaid' });
@@ -503,18 +503,18 @@ describe('the control routes of the dashboard', () => {
     expect(await set(subscription, { status: 'unpaid' })).toMatchObject({ status: 409 });
   });
 
-  it('refuse the requests that Stripe refuses, and change nothing', async () => {
+  test('refuse the requests that Stripe refuses, and change nothing', async () => {
     const subscription = await subscribe();
-    const past = await set(subscription, { cancel_at: iso(rig.clock.now() - DAY), coupon: { percent_off: 10 } });
+    const past = await set(subscription, { cancel_at: iso(rig.clock.now() - DAY_MS), coupon: { percent_off: 10 } });
     expect(past).toMatchObject({ status: 409, body: { error: expect.stringMatching(/in the future/) } });
     expect((await rig.stripe.coupons.list()).data).toEqual([]);
     expect(await set(subscription, { colour: 'red' })).toMatchObject({ status: 400 });
     expect(await rig.control('POST', '/subscriptions/sub_absent', {})).toMatchObject({ status: 404 });
   });
 
-  it('apply each action to an invoice', async () => {
+  test('apply each action to an invoice', async () => {
     const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const invoice = String((await newestInvoice(subscription)).id);
     const step = (body: unknown) => rig.control('POST', `/invoices/${invoice}`, body);
     expect(await step({ action: 'pay' })).toMatchObject({ status: 402 });
@@ -526,7 +526,7 @@ describe('the control routes of the dashboard', () => {
     expect(await step({ action: 'void' })).toMatchObject({ status: 409 });
   });
 
-  it("set a customer's balance", async () => {
+  test("set a customer's balance", async () => {
     const customer = await rig.stripe.customers.create({ email: 'ana@example.com' });
     const answered = await rig.control('POST', `/customers/${customer.id}/balance`, { balance: -500 });
     expect(answered).toMatchObject({ status: 200, body: { balance: -500 } });
@@ -534,7 +534,7 @@ describe('the control routes of the dashboard', () => {
     expect((await types()).at(-1)).toBe('customer.updated');
   });
 
-  it('renew a card as its network does, and detach it', async () => {
+  test('renew a card as its network does, and detach it', async () => {
     const subscription = await subscribe();
     const method = String(subscription.default_payment_method);
     const path = `/payment-methods/${method}`;

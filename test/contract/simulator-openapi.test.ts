@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { MINUTE } from '../../shared/core/time.ts';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import { type OpenApi, parseOpenApi, schemaProblemsOf } from './openapi-check.ts';
 import { createRig } from './simulator-harness.ts';
 
@@ -196,7 +196,7 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
     200,
     async () => {
       const { body } = await refunded('pm_card_refundFail');
-      await rig.clock.advance(MINUTE);
+      await rig.clock.advance(MINUTE_MS);
       return get(`/v1/refunds/${body['id']}`);
     },
   ],
@@ -325,14 +325,14 @@ describe.skipIf(folder === undefined)(
     const api: OpenApi | undefined =
       folder === undefined ? undefined : parseOpenApi(readFileSync(resolve(folder, SPEC), 'utf8'));
 
-    it.each(ANSWERS)('%s is a %s that matches Stripe’s description', async (...[_, schema, status, answer]) => {
+    test.each(ANSWERS)('%s is a %s that matches Stripe’s description', async (...[_, schema, status, answer]) => {
       if (!api) return;
       const { status: answered, body } = await answer();
       expect(answered).toBe(status);
       expect(problems(api, schema, body)).toEqual([]);
     });
 
-    it('every delivered event and its object match Stripe’s description', async () => {
+    test('every delivered event and its object match Stripe’s description', async () => {
       if (!api) return;
       const events = await rig.events();
       expect(events.length).toBeGreaterThan(20);
@@ -343,7 +343,7 @@ describe.skipIf(folder === undefined)(
       }
     });
 
-    it('the check finds a violation', () => {
+    test('the check finds a violation', () => {
       if (!api) return;
       const good = { id: 'cus_1', object: 'customer', created: 1, livemode: false };
       expect(schemaProblemsOf(api, 'customer', good)).toEqual([]);
@@ -366,7 +366,7 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
 describe.skipIf(folder === undefined)(
   "the simulator's fields (skipped if Stripe's fixtures do not lie beside the project)",
   () => {
-    it.each([
+    test.each([
       ['payment_intent', () => paidBy('pm_card_visa')],
       ['customer', customer],
       ['product', product],

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { DESCRIBED } from '../../infra/docs/simulator-operations.ts';
-import { MINUTE } from '../../shared/core/time.ts';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
@@ -81,7 +81,7 @@ describe('an amount at the simulated Stripe', () => {
     );
   };
 
-  it.each<[number | string, string, string]>([
+  test.each<[number | string, string, string]>([
     [49, 'usd', 'Amount must be at least $0.50 usd'],
     [199, 'aed', 'Amount must be at least AED 2.00 aed'],
     [49, 'aud', 'Amount must be at least $0.50 aud'],
@@ -110,7 +110,7 @@ describe('an amount at the simulated Stripe', () => {
     await expectRefusal(amount, currency, { code: 'amount_too_small', message });
   });
 
-  it.each<[number | string, string, string]>([
+  test.each<[number | string, string, string]>([
     [100_000_000, 'usd', 'Amount must be no more than $999,999.99'],
     [100_000_000, 'jpy', 'Amount must be no more than ¥99,999,999'],
     [1_000_000_000_000, 'idr', 'Amount must be no more than Rp 9,999,999,999.99'],
@@ -119,7 +119,7 @@ describe('an amount at the simulated Stripe', () => {
     await expectRefusal(amount, currency, { code: 'amount_too_large', message });
   });
 
-  it.each<[number | string, string, string]>([
+  test.each<[number | string, string, string]>([
     [0, 'usd', 'This value must be greater than or equal to 1.'],
     [-5, 'usd', 'This value must be greater than or equal to 1.'],
     ['12.5', 'usd', 'Invalid integer: 12.5'],
@@ -130,7 +130,7 @@ describe('an amount at the simulated Stripe', () => {
     await expectRefusal(amount, currency, { code: 'parameter_invalid_integer', message });
   });
 
-  it.each([
+  test.each([
     [50, 'usd'],
     [99_999_999, 'usd'],
     [999_999_999_999, 'idr'],
@@ -147,20 +147,23 @@ describe('an amount at the simulated Stripe', () => {
     expect((await intent(amount, currency)).status).toBe(200);
   });
 
-  it.each(['xyz', 'dollars', 'btc'])('is refused in %s, with the currencies that Stripe accepts', async (currency) => {
-    const { status, body } = await intent(1_000, currency);
-    expect(status).toBe(400);
-    expect(body['error']).toMatchObject({
-      param: 'currency',
-      message: expect.stringMatching(
-        new RegExp(`^Invalid currency: ${currency}\\. Stripe currently supports these currencies: usd, aed, `),
-      ),
-    });
-  });
+  test.each(['xyz', 'dollars', 'btc'])(
+    'is refused in %s, with the currencies that Stripe accepts',
+    async (currency) => {
+      const { status, body } = await intent(1_000, currency);
+      expect(status).toBe(400);
+      expect(body['error']).toMatchObject({
+        param: 'currency',
+        message: expect.stringMatching(
+          new RegExp(`^Invalid currency: ${currency}\\. Stripe currently supports these currencies: usd, aed, `),
+        ),
+      });
+    },
+  );
 });
 
 describe('a request to the simulated Stripe', () => {
-  it.each<[Record<string, string>, { readonly code?: string; readonly param: string }, string]>([
+  test.each<[Record<string, string>, { readonly code?: string; readonly param: string }, string]>([
     [{ statement_descriptor: 'Gold Club' }, { param: 'statement_descriptor' }, 'Use `statement_descriptor_suffix`'],
     [{ statement_descriptor_suffix: '12345' }, { param: 'statement_descriptor_suffix' }, 'at least one letter'],
     [{ statement_descriptor_suffix: 'Gold*Club' }, { param: 'statement_descriptor_suffix' }, 'cannot contain'],
@@ -178,7 +181,7 @@ describe('a request to the simulated Stripe', () => {
     expect(objectSchema.parse(body['error'])['message']).toContain(message);
   });
 
-  it.each([
+  test.each([
     'customers',
     'payment_intents',
     'payment_intents/search',
@@ -204,7 +207,7 @@ describe('a request to the simulated Stripe', () => {
     expect((await stripe(`/v1/${list}?limit=100${query}`)).status).toBe(200);
   });
 
-  it.each([
+  test.each([
     'customers',
     'payment_intents',
     'charges',
@@ -250,7 +253,7 @@ describe('a request to the simulated Stripe', () => {
     const start = Math.floor(rig.clock.now() / 1_000);
     const once = await count('');
     expect(once).toBeGreaterThan(0);
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     await made();
     expect(await count('')).toBe(2 * once);
     expect(await count(`created[gt]=${start}`)).toBe(once);
@@ -263,7 +266,7 @@ describe('a request to the simulated Stripe', () => {
 });
 
 describe('an amount at the simulated PayPal', () => {
-  it.each([
+  test.each([
     ['10.005', 'USD', 'DECIMAL_PRECISION'],
     ['10.5', 'JPY', 'DECIMAL_PRECISION'],
     ['10.5', 'HUF', 'DECIMAL_PRECISION'],
@@ -280,7 +283,7 @@ describe('an amount at the simulated PayPal', () => {
     expect(body).toMatchObject({ name: 'UNPROCESSABLE_ENTITY', details: [{ issue }] });
   });
 
-  it('violates the schema if it is not a number, and so does a statement text that is too long', async () => {
+  test('violates the schema if it is not a number, and so does a statement text that is too long', async () => {
     for (const refused of [
       await order('ten', 'USD'),
       await order('1.00', 'USD', { soft_descriptor: 'x'.repeat(23) }),
@@ -292,7 +295,7 @@ describe('an amount at the simulated PayPal', () => {
 });
 
 describe('an amount at the simulated Square', () => {
-  it.each<[unknown, string, string]>([
+  test.each<[unknown, string, string]>([
     [500, 'EUR', 'INVALID_VALUE'],
     [500, 'XYZ', 'INVALID_VALUE'],
     [0, 'USD', 'VALUE_TOO_SHORT'],
@@ -305,14 +308,14 @@ describe('an amount at the simulated Square', () => {
     expect(body).toMatchObject({ errors: [{ category: 'INVALID_REQUEST_ERROR', code }] });
   });
 
-  it('can come with a statement text of at most 20 characters', async () => {
+  test('can come with a statement text of at most 20 characters', async () => {
     const refused = await payment(500, 'USD', { statement_description_identifier: 'x'.repeat(21) });
     expect(refused).toMatchObject({ status: 400, body: { errors: [{ code: 'VALUE_TOO_LONG' }] } });
   });
 });
 
 describe('the header for unsupported requests', () => {
-  it.each<[string, () => Promise<{ status: number; notOffered: boolean }>]>([
+  test.each<[string, () => Promise<{ status: number; notOffered: boolean }>]>([
     ['a route of Stripe', () => stripe('/v1/balance')],
     ['a parameter of Stripe', () => intent(500, 'usd', { confirmation_token: 'ctoken_1' })],
     ['a value of Stripe', () => intent(500, 'usd', { 'payment_method_data[type]': 'ideal' })],
@@ -341,7 +344,7 @@ describe('the header for unsupported requests', () => {
     expect(notOffered).toBe(true);
   });
 
-  it('is absent from the refusals of supported requests', async () => {
+  test('is absent from the refusals of supported requests', async () => {
     expect((await intent(49, 'usd')).notOffered).toBe(false);
   });
 });
@@ -367,7 +370,7 @@ const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
 describe.skipIf(!existsSync(contracts))(
   'the counts of provider operations (skipped if their API descriptions do not lie beside the project)',
   () => {
-    it.each(COUNTED)('are right for %s on the page of the local host', (vendor, files) => {
+    test.each(COUNTED)('are right for %s on the page of the local host', (vendor, files) => {
       const described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
       const counts = files.map((file) => {
         const { paths } = described.parse(JSON.parse(readFileSync(resolve(contracts, file), 'utf8')));

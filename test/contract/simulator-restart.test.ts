@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
-import { DAY, HOUR, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { createRig, fakeClock, type Rig, SLOTS } from './simulator-harness.ts';
 
 let folder: string;
@@ -32,7 +32,7 @@ const restarted = (rig: Rig): Rig => {
 };
 
 describe('a restart of the simulator', () => {
-  it('keeps ledger, keys, journal, faults, mode, due work and undelivered events', async () => {
+  test('keeps ledger, keys, journal, faults, mode, due work and undelivered events', async () => {
     const clock = fakeClock();
     rig = createRig({ file: join(folder, 'simulator.db'), clock });
     rig.answerWith(503);
@@ -51,14 +51,14 @@ describe('a restart of the simulator', () => {
     const again = await rig.stripe.paymentIntents.create({ ...PAY, payment_method: 'pm_sim_processing_ok' }, key);
     expect(again.id).toBe(first.id);
 
-    await clock.advance(MINUTE);
+    await clock.advance(MINUTE_MS);
     expect((await rig.stripe.paymentIntents.retrieve(first.id)).status).toBe('succeeded');
     const types = (await rig.events()).map(({ type }) => type);
     expect(types.filter((type) => type === 'payment_intent.created')).toHaveLength(1);
     expect(types.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(3);
   });
 
-  it('bills each missed period after years of downtime, and no other period', async () => {
+  test('bills each missed period after years of downtime, and no other period', async () => {
     const file = join(folder, 'simulator.db');
     rig = createRig({ file });
     const { stripe } = rig;
@@ -74,7 +74,7 @@ describe('a restart of the simulator', () => {
     });
     rig.close();
     const clock = fakeClock();
-    await clock.advance(5 * 366 * DAY);
+    await clock.advance(5 * 366 * DAY_MS);
     rig = createRig({ file, clock });
     await rig.clock.settle(0);
     const { data } = await rig.stripe.invoices.list({});
@@ -85,7 +85,7 @@ describe('a restart of the simulator', () => {
 });
 
 describe('a slot whose vendor was removed', () => {
-  it('keeps its due work and its deliveries until the vendor is configured again', async () => {
+  test('keeps its due work and its deliveries until the vendor is configured again', async () => {
     const clock = fakeClock();
     const file = join(folder, 'simulator.db');
     rig = createRig({ file, clock });
@@ -96,7 +96,7 @@ describe('a slot whose vendor was removed', () => {
     const slots = { ...SLOTS, provider_a: { ...SLOTS.provider_a, adapter: '' as const } };
     const idle = createSimulator({ clock, file, slots, deliver: () => expect.fail('nothing can be signed') });
     clock.register(idle);
-    await clock.advance(HOUR);
+    await clock.advance(HOUR_MS);
     expect(await idle.idle()).toBe(true);
     idle.close();
     rig = createRig({ file, clock });
@@ -106,7 +106,7 @@ describe('a slot whose vendor was removed', () => {
 });
 
 describe('a start of the simulator', () => {
-  it.each(['sk_live_x', 'rk_live_x', 'pk_live_x'])(
+  test.each(['sk_live_x', 'rk_live_x', 'pk_live_x'])(
     'is refused with the key %s, in one line that shows only a part of the key',
     (apiKey) => {
       const slots = { ...SLOTS, provider_c: { ...SLOTS.provider_c, apiKey: `${apiKey}_secret` } };
@@ -124,7 +124,7 @@ describe('a start of the simulator', () => {
 });
 
 describe('a closed simulator', () => {
-  it('ends its open calls, and has no due work', async () => {
+  test('ends its open calls, and has no due work', async () => {
     const held = createRig();
     await held.control('POST', '/faults', { action: 'timeout_before' });
     const call = held.raw('/v1/customers', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE } from '../../shared/core/time.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 /**
@@ -72,7 +72,7 @@ const types = async (): Promise<string[]> =>
   (await rig.events()).map(({ type }) => type).filter((type) => /^(invoice|customer\.subscription)/.test(type));
 
 describe('the first charge of a simulated subscription', () => {
-  it('waits for a confirmation if the subscription should begin incomplete', async () => {
+  test('waits for a confirmation if the subscription should begin incomplete', async () => {
     const subscription = await subscribe('pm_card_visa', { payment_behavior: 'default_incomplete' });
     expect(subscription.status).toBe('incomplete');
     const invoice = invoiceOf(subscription);
@@ -91,7 +91,7 @@ describe('the first charge of a simulated subscription', () => {
     ]);
   });
 
-  it('waits for a method if the customer has none', async () => {
+  test('waits for a method if the customer has none', async () => {
     const customer = await rig.stripe.customers.create({});
     const product = await rig.stripe.products.create({ name: 'Gold' });
     const wanted: Stripe.SubscriptionCreateParams = {
@@ -119,7 +119,7 @@ describe('the first charge of a simulated subscription', () => {
     expect(method.customer).toBe(customer.id);
   });
 
-  it.each([{}, { payment_behavior: 'allow_incomplete' as const }])(
+  test.each([{}, { payment_behavior: 'allow_incomplete' as const }])(
     'leaves the subscription incomplete if it requires authentication: %o',
     async (params) => {
       const subscription = await subscribe(ALWAYS, params);
@@ -139,7 +139,7 @@ describe('the first charge of a simulated subscription', () => {
     },
   );
 
-  it('requires authentication after the customer’s confirmation', async () => {
+  test('requires authentication after the customer’s confirmation', async () => {
     const subscription = await subscribe(ALWAYS, { payment_behavior: 'default_incomplete' });
     const intent = await intentOf(subscription);
     const asked = await rig.browser(`/v1/payment_intents/${intent.id}/confirm`, {
@@ -150,7 +150,7 @@ describe('the first charge of a simulated subscription', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('accepts another method after a failed authentication', async () => {
+  test('accepts another method after a failed authentication', async () => {
     const payer = await payerWith(ALWAYS);
     const subscription = await subscribeAs(payer);
     const { id } = await intentOf(subscription);
@@ -169,7 +169,7 @@ describe('the first charge of a simulated subscription', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('can be declined after the authentication', async () => {
+  test('can be declined after the authentication', async () => {
     const subscription = await subscribe(THEN_DECLINES);
     await step((await intentOf(subscription)).id, 'success');
     expect(await intentOf(subscription)).toMatchObject({
@@ -179,18 +179,18 @@ describe('the first charge of a simulated subscription', () => {
     expect((await read(subscription)).status).toBe('incomplete');
   });
 
-  it('leaves the subscription incomplete after a decline, and is not retried', async () => {
+  test('leaves the subscription incomplete after a decline, and is not retried', async () => {
     const subscription = await subscribe('pm_card_chargeCustomerFail');
     expect(subscription.status).toBe('incomplete');
     expect(await intentOf(subscription)).toMatchObject({
       status: 'requires_payment_method',
       last_payment_error: { code: 'card_declined' },
     });
-    await rig.clock.advance(22 * HOUR);
+    await rig.clock.advance(22 * HOUR_MS);
     expect(await types()).toEqual(['customer.subscription.created', 'invoice.payment_failed']);
   });
 
-  it('leaves no subscription if it must succeed but requires authentication', async () => {
+  test('leaves no subscription if it must succeed but requires authentication', async () => {
     const payer = await payerWith(ALWAYS);
     for (const offSession of [true, false]) {
       const error = await errorOf(
@@ -205,7 +205,7 @@ describe('the first charge of a simulated subscription', () => {
     expect((await rig.stripe.subscriptions.list({ customer: payer.customer, status: 'all' })).data).toEqual([]);
   });
 
-  it('shows the reason if it requires authentication without the customer', async () => {
+  test('shows the reason if it requires authentication without the customer', async () => {
     const subscription = await subscribe(ALWAYS, { off_session: true });
     expect(subscription.status).toBe('incomplete');
     expect(await intentOf(subscription)).toMatchObject({
@@ -214,23 +214,23 @@ describe('the first charge of a simulated subscription', () => {
     });
   });
 
-  it('needs no confirmation in a trial', async () => {
+  test('needs no confirmation in a trial', async () => {
     const trial = await subscribe(ALWAYS, { payment_behavior: 'default_incomplete', trial_period_days: 7 });
     expect(trial).toMatchObject({ status: 'trialing', latest_invoice: { status: 'paid' } });
   });
 
-  it('activates the subscription when a processing payment is settled', async () => {
+  test('activates the subscription when a processing payment is settled', async () => {
     const subscription = await subscribe('pm_sim_processing_ok');
     expect(subscription.status).toBe('incomplete');
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect((await read(subscription)).status).toBe('active');
   });
 });
 
 describe('an incomplete simulated subscription', () => {
-  it('expires after 23 hours with a void invoice and a canceled payment', async () => {
+  test('expires after 23 hours with a void invoice and a canceled payment', async () => {
     const subscription = await subscribe(ALWAYS);
-    await rig.clock.advance(23 * HOUR - 1);
+    await rig.clock.advance(23 * HOUR_MS - 1);
     expect((await read(subscription)).status).toBe('incomplete');
     await rig.clock.advance(1);
     const expired = await read(subscription);
@@ -242,20 +242,20 @@ describe('an incomplete simulated subscription', () => {
       next_action: null,
     });
     expect((await types()).slice(2)).toEqual(['invoice.voided', 'customer.subscription.updated']);
-    await rig.clock.advance(60 * DAY);
+    await rig.clock.advance(60 * DAY_MS);
     expect(await types()).toHaveLength(4);
     expect((await errorOf(rig.stripe.subscriptions.cancel(subscription.id))).code).toBe('resource_missing');
     expect((await step((await intentOf(subscription)).id, 'success')).status).toBe(409);
   });
 
-  it('does not expire after it was active', async () => {
+  test('does not expire after it was active', async () => {
     const subscription = await subscribe(ALWAYS);
     await step((await intentOf(subscription)).id, 'success');
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('expires immediately if it is canceled or its invoice is voided', async () => {
+  test('expires immediately if it is canceled or its invoice is voided', async () => {
     const canceled = await subscribe(ALWAYS);
     expect(await rig.stripe.subscriptions.cancel(canceled.id)).toMatchObject({ status: 'incomplete_expired' });
     const voided = await subscribe(ALWAYS);
@@ -265,15 +265,15 @@ describe('an incomplete simulated subscription', () => {
     expect((await rig.stripe.subscriptions.list({ status: 'ended' })).data).toHaveLength(2);
   });
 
-  it('cancels its payment after the failure of a charge that was processing at its cancellation', async () => {
+  test('cancels its payment after the failure of a charge that was processing at its cancellation', async () => {
     const subscription = await subscribe('pm_sim_processing_fail');
     await rig.stripe.subscriptions.cancel(subscription.id);
     expect((await intentOf(subscription)).status).toBe('processing');
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect(await intentOf(subscription)).toMatchObject({ status: 'canceled', cancellation_reason: 'void_invoice' });
   });
 
-  it('is listed, and accepts only metadata', async () => {
+  test('is listed, and accepts only metadata', async () => {
     const subscription = await subscribe(ALWAYS);
     expect((await rig.stripe.subscriptions.list({ status: 'incomplete' })).data).toHaveLength(1);
     expect((await rig.stripe.subscriptions.list({})).data).toHaveLength(1);
@@ -289,11 +289,11 @@ describe('a renewal that requires authentication', () => {
     const payer = await payerWith('pm_sim_ok_1_then_authentication');
     const subscription = await subscribeAs(payer);
     const before = (await types()).length;
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     return { subscription, payer, before };
   };
 
-  it('leaves the subscription past due, and its payment open to the customer', async () => {
+  test('leaves the subscription past due, and its payment open to the customer', async () => {
     const { subscription, before } = await renewed();
     expect(await read(subscription)).toMatchObject({
       status: 'past_due',
@@ -322,12 +322,12 @@ describe('a renewal that requires authentication', () => {
     expect((await intentOf(subscription)).last_payment_error).toBeNull();
   });
 
-  it('behaves the same for a card that requires authentication on every charge', async () => {
+  test('behaves the same for a card that requires authentication on every charge', async () => {
     const payer = await payerWith('pm_card_visa');
     const subscription = await subscribeAs(payer);
     const { id } = await rig.stripe.paymentMethods.attach(ALWAYS, { customer: payer.customer });
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: id });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect((await read(subscription)).status).toBe('past_due');
     expect(await intentOf(subscription)).toMatchObject({
       status: 'requires_action',
@@ -335,7 +335,7 @@ describe('a renewal that requires authentication', () => {
     });
   });
 
-  it('can be confirmed again with a return URL', async () => {
+  test('can be confirmed again with a return URL', async () => {
     const { subscription } = await renewed();
     const { id } = await intentOf(subscription);
     const confirmed = await rig.stripe.paymentIntents.confirm(id, { return_url: 'https://shop.example/back' });
@@ -344,23 +344,23 @@ describe('a renewal that requires authentication', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('is not retried with that card, but with another card', async () => {
+  test('is not retried with that card, but with another card', async () => {
     const { subscription, payer } = await renewed();
-    await rig.clock.advance(5 * DAY);
+    await rig.clock.advance(5 * DAY_MS);
     expect((await types()).filter((type) => type === 'invoice.payment_failed')).toHaveLength(1);
     const { id } = await rig.stripe.paymentMethods.attach('pm_card_visa', { customer: payer.customer });
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: id });
-    await rig.clock.advance(3 * DAY);
+    await rig.clock.advance(3 * DAY_MS);
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('ends the subscription if the invoice stays unpaid', async () => {
+  test('ends the subscription if the invoice stays unpaid', async () => {
     const { subscription } = await renewed();
-    await rig.clock.advance(14 * DAY);
+    await rig.clock.advance(14 * DAY_MS);
     expect((await read(subscription)).status).toBe('canceled');
   });
 
-  it.each([true, false])(
+  test.each([true, false])(
     'can be paid through the invoice, which requires authentication again (off session: %s)',
     async (offSession) => {
       const { subscription } = await renewed();
@@ -373,15 +373,15 @@ describe('a renewal that requires authentication', () => {
     },
   );
 
-  it('succeeds with a card that the first charge authenticated for later use', async () => {
+  test('succeeds with a card that the first charge authenticated for later use', async () => {
     const subscription = await subscribe(UNTIL_SET_UP);
     expect(subscription.status).toBe('incomplete');
     await step((await intentOf(subscription)).id, 'success');
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('succeeds with a card that was set up elsewhere', async () => {
+  test('succeeds with a card that was set up elsewhere', async () => {
     const subscription = await subscribe(SET_UP_ELSEWHERE, { off_session: true });
     expect(subscription.status).toBe('active');
   });
@@ -416,7 +416,7 @@ describe('a simulated set-up', () => {
       automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
     });
 
-  it('attaches the card immediately if no authentication is required', async () => {
+  test('attaches the card immediately if no authentication is required', async () => {
     const setup = await setUp('pm_card_visa');
     expect(setup).toMatchObject({ status: 'succeeded', usage: 'off_session', next_action: null });
     const method = await rig.stripe.paymentMethods.retrieve(String(setup.payment_method));
@@ -425,7 +425,7 @@ describe('a simulated set-up', () => {
     expect(await attached()).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['our id', () => 'pm_ours'],
     ['the id at Stripe', (setup: Stripe.SetupIntent) => String(setup.payment_method)],
   ])('waits for the customer, found by %s, and then attaches the card', async (_, idOf) => {
@@ -443,7 +443,7 @@ describe('a simulated set-up', () => {
     expect((await chargedOffSession(setup.customer, setup.payment_method)).status).toBe('succeeded');
   });
 
-  it('attaches nothing after a failed authentication', async () => {
+  test('attaches nothing after a failed authentication', async () => {
     const setup = await setUp(UNTIL_SET_UP);
     await authenticate('pm_ours', 'failure');
     expect(await rig.stripe.setupIntents.retrieve(setup.id)).toMatchObject({
@@ -455,19 +455,19 @@ describe('a simulated set-up', () => {
     expect((await authenticate('pm_unknown', 'success')).status).toBe(404);
   });
 
-  it('does not exempt a card that requires authentication on every charge', async () => {
+  test('does not exempt a card that requires authentication on every charge', async () => {
     const setup = await setUp(ALWAYS);
     await authenticate('pm_ours', 'success');
     const error = await errorOf(chargedOffSession(setup.customer, setup.payment_method));
     expect(error).toMatchObject({ statusCode: 402, code: 'authentication_required' });
   });
 
-  it('is missing for an attached card, which then has no consent to off-session charges', async () => {
+  test('is missing for an attached card, which then has no consent to off-session charges', async () => {
     const { customer, method } = await payerWith(UNTIL_SET_UP);
     expect((await errorOf(chargedOffSession(customer, method))).code).toBe('authentication_required');
   });
 
-  it('can be made later for an attached card', async () => {
+  test('can be made later for an attached card', async () => {
     const { customer, method } = await payerWith(UNTIL_SET_UP);
     const setup = await setUp(method, { customer });
     await authenticate(method, 'success');
@@ -475,7 +475,7 @@ describe('a simulated set-up', () => {
     expect((await chargedOffSession(customer, method)).status).toBe('succeeded');
   });
 
-  it.each<[string, Partial<Stripe.SetupIntentCreateParams>, RegExp]>([
+  test.each<[string, Partial<Stripe.SetupIntentCreateParams>, RegExp]>([
     ['a return URL without a confirmation', { confirm: false, return_url: 'https://shop.example/' }, /return_url/],
     ['no return URL where redirects may be needed', { automatic_payment_methods: { enabled: true } }, /return_url/],
     ['an unknown usage', { usage: 'sometimes' as 'off_session' }, /usage/],

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
@@ -64,7 +64,7 @@ const charges = async (): Promise<readonly Charge[]> =>
   ((await rig.control('GET', '/ledger')).body as { charges: readonly Charge[] }).charges;
 
 describe('the simulated billing calendar', () => {
-  it.each<[string, string, Wish, string, readonly string[]]>([
+  test.each<[string, string, Wish, string, readonly string[]]>([
     [
       'monthly from 31 January',
       '2030-01-31T10:30:00Z',
@@ -124,15 +124,15 @@ describe('the simulated billing calendar', () => {
     { unit, count }: { readonly unit: Unit; readonly count: number },
     n: number,
   ): number => {
-    if (unit === 'day' || unit === 'week') return anchor + n * count * (unit === 'day' ? 1 : 7) * DAY;
+    if (unit === 'day' || unit === 'week') return anchor + n * count * (unit === 'day' ? 1 : 7) * DAY_MS;
     const date = new Date(anchor);
     const month = date.getUTCMonth() + n * count * (unit === 'month' ? 1 : 12);
     const last = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
     const day = Math.min(date.getUTCDate(), last);
-    return Date.UTC(date.getUTCFullYear(), month, day) + (anchor % DAY);
+    return Date.UTC(date.getUTCFullYear(), month, day) + (anchor % DAY_MS);
   };
 
-  it('is correct to the second for a year, for every interval', async () => {
+  test('is correct to the second for a year, for every interval', async () => {
     const anchor = at('2031-10-31T23:59:59Z');
     await rig.clock.moveTo(anchor);
     const intervals = (['day', 'week', 'month', 'year'] as const).flatMap((unit) =>
@@ -140,7 +140,7 @@ describe('the simulated billing calendar', () => {
     );
     const made = [];
     for (const interval of intervals) made.push({ ...interval, subscription: await subscribe(interval) });
-    const until = anchor + 366 * DAY;
+    const until = anchor + 366 * DAY_MS;
     await rig.clock.moveTo(until);
     for (const { subscription, ...interval } of made) {
       const expected: string[] = [];
@@ -151,7 +151,7 @@ describe('the simulated billing calendar', () => {
     }
   });
 
-  it('uses whole seconds', async () => {
+  test('uses whole seconds', async () => {
     await rig.clock.moveTo(at('2030-03-01T00:00:00.750Z'));
     const subscription = await subscribe();
     expect(iso(subscription.billing_cycle_anchor)).toBe('2030-03-01T00:00:00.000Z');
@@ -168,11 +168,11 @@ describe('the simulated events of a subscription', () => {
   };
   const types = async (): Promise<string[]> => (await rig.events()).map(({ type }) => type);
 
-  it('report its creation, renewal and end, each at the correct time', async () => {
+  test('report its creation, renewal and end, each at the correct time', async () => {
     const subscription = await subscribe();
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     await rig.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true });
-    await rig.clock.advance(28 * DAY);
+    await rig.clock.advance(28 * DAY_MS);
     expect(await sent(subscription)).toEqual([
       '2030-01-01 customer.subscription.created',
       '2030-01-01 invoice.paid',
@@ -193,13 +193,13 @@ describe('the simulated events of a subscription', () => {
     expect((await charges()).map(({ payment_id: ours }) => ours)).toEqual([null, null]);
   });
 
-  it('report a trial three days before its end, and a shorter trial only once', async () => {
+  test('report a trial three days before its end, and a shorter trial only once', async () => {
     const trial = (days: number) => ({
       params: { trial_end: Math.floor(rig.clock.now() / 1_000) + days * DAY_SECONDS },
     });
     const long = await subscribe(trial(10));
     const short = await subscribe(trial(2));
-    await rig.clock.advance(12 * DAY);
+    await rig.clock.advance(12 * DAY_MS);
     const notices = async (of: Stripe.Subscription) =>
       (await sent(of)).filter((line) => line.includes('trial_will_end'));
     expect(await notices(long)).toEqual(['2030-01-08 customer.subscription.trial_will_end']);
@@ -207,10 +207,10 @@ describe('the simulated events of a subscription', () => {
     expect((await charges()).map(({ created_at: when }) => when.slice(0, 10))).toEqual(['2030-01-03', '2030-01-11']);
   });
 
-  it('report each failure, 1, 3, 7 and 14 days after the first, and then the end', async () => {
+  test('report each failure, 1, 3, 7 and 14 days after the first, and then the end', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
-    await rig.clock.advance(31 * DAY);
-    await rig.clock.advance(14 * DAY - 1);
+    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(14 * DAY_MS - 1);
     expect(await statusOf(subscription)).toBe('past_due');
     await rig.clock.advance(1);
     expect(await statusOf(subscription)).toBe('canceled');
@@ -226,16 +226,16 @@ describe('the simulated events of a subscription', () => {
     ]);
     const [, last] = await invoicesOf(subscription);
     expect(last).toMatchObject({ status: 'open', attempt_count: 5, auto_advance: false, next_payment_attempt: null });
-    await rig.clock.advance(60 * DAY);
+    await rig.clock.advance(60 * DAY_MS);
     expect(await charges()).toHaveLength(6);
   });
 
-  it('report a recovery', async () => {
+  test('report a recovery', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
-    await rig.clock.advance(33 * DAY);
+    await rig.clock.advance(33 * DAY_MS);
     const { id: method } = await attach(customerOf(subscription), 'pm_card_visa');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     expect((await sent(subscription)).slice(-4)).toEqual([
       '2030-02-03 customer.subscription.updated',
       '2030-02-04 invoice.paid',
@@ -245,32 +245,32 @@ describe('the simulated events of a subscription', () => {
     expect(await statusOf(subscription)).toBe('active');
   });
 
-  it.each(['lost', 'stolen'])('report no retry of a %s card until another card replaces it', async (why) => {
+  test.each(['lost', 'stolen'])('report no retry of a %s card until another card replaces it', async (why) => {
     const subscription = await subscribe({ method: `pm_sim_ok_1_then_${why}` });
-    await rig.clock.advance(31 * DAY);
-    await rig.clock.advance(3 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(3 * DAY_MS);
     expect((await types()).filter((type) => type === 'invoice.payment_failed')).toHaveLength(1);
     const { id: method } = await attach(customerOf(subscription), 'pm_card_visa');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(4 * DAY);
+    await rig.clock.advance(4 * DAY_MS);
     expect(await statusOf(subscription)).toBe('active');
     expect(await charges()).toHaveLength(3);
   });
 
-  it('report the end of the subscription if a lost card is not replaced', async () => {
+  test('report the end of the subscription if a lost card is not replaced', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_lost' });
-    await rig.clock.advance(45 * DAY);
+    await rig.clock.advance(45 * DAY_MS);
     expect(await statusOf(subscription)).toBe('canceled');
     expect(await charges()).toHaveLength(2);
   });
 
-  it('report a processing renewal after it is settled', async () => {
+  test('report a processing renewal after it is settled', async () => {
     const subscription = await subscribe({ method: 'pm_sim_processing_ok' });
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_processing_fail');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await statusOf(subscription)).toBe('active');
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect(await statusOf(subscription)).toBe('past_due');
     expect((await sent(subscription)).slice(-3)).toEqual([
       '2030-02-01 customer.subscription.updated',
@@ -279,20 +279,20 @@ describe('the simulated events of a subscription', () => {
     ]);
   });
 
-  it('report its end with the deletion of its customer', async () => {
+  test('report its end with the deletion of its customer', async () => {
     const subscription = await subscribe();
     await rig.stripe.customers.del(customerOf(subscription));
     expect((await sent(subscription)).at(-1)).toBe('2030-01-01 customer.subscription.deleted');
-    await rig.clock.advance(60 * DAY);
+    await rig.clock.advance(60 * DAY_MS);
     expect(await charges()).toHaveLength(1);
   });
 
-  it('are delivered in order, together with the events of its payments', async () => {
+  test('are delivered in order, together with the events of its payments', async () => {
     rig.answerWith(503);
     await subscribe();
     await rig.clock.settle(0);
     rig.answerWith(200);
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     const { subscriptions } = (await rig.control('GET', '/ledger')).body as { subscriptions: { id: string }[] };
     expect((await sent(subscriptions[0] ?? { id: '' })).slice(-3)).toEqual([
       '2030-01-01 customer.subscription.created',
@@ -303,31 +303,31 @@ describe('the simulated events of a subscription', () => {
 });
 
 describe('a method of a simulated subscription', () => {
-  it('can succeed n times, and then fail', async () => {
+  test('can succeed n times, and then fail', async () => {
     const subscription = await subscribe({ unit: 'day', method: 'pm_sim_ok_3_then_decline' });
-    await rig.clock.advance(2 * DAY);
+    await rig.clock.advance(2 * DAY_MS);
     expect(await statusOf(subscription)).toBe('active');
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     expect(await statusOf(subscription)).toBe('past_due');
     expect((await charges()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded', 'failed']);
   });
 
-  it('leaves the subscription past due if it is missing at a renewal, until the customer’s default replaces it', async () => {
+  test('leaves the subscription past due if it is missing at a renewal, until the customer’s default replaces it', async () => {
     const subscription = await subscribe();
     const customer = customerOf(subscription);
     await rig.stripe.paymentMethods.detach(String(subscription.default_payment_method));
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await statusOf(subscription)).toBe('past_due');
     const { id: method } = await attach(customer, 'pm_card_visa');
     await rig.stripe.customers.update(customer, { invoice_settings: { default_payment_method: method } });
-    await rig.clock.advance(DAY);
+    await rig.clock.advance(DAY_MS);
     expect(await statusOf(subscription)).toBe('active');
   });
 
-  it('leaves an intent if it is missing at a renewal, and the next method pays the intent', async () => {
+  test('leaves an intent if it is missing at a renewal, and the next method pays the intent', async () => {
     const subscription = await subscribe();
     await rig.stripe.paymentMethods.detach(String(subscription.default_payment_method));
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const intentOf = async () => {
       const { data } = await rig.stripe.invoices.list({ subscription: subscription.id, expand: ['data.payments'] });
       return String(data[0]?.payments?.data[0]?.payment.payment_intent);
@@ -341,17 +341,17 @@ describe('a method of a simulated subscription', () => {
     expect(await rig.stripe.paymentIntents.retrieve(intent)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('keeps its connection when the provider charges a renewal', async () => {
+  test('keeps its connection when the provider charges a renewal', async () => {
     const subscription = await subscribe();
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_timeout_before');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     expect(await charges()).toHaveLength(2);
   });
 });
 
 describe('a request about a simulated subscription', () => {
-  it.each<[string, Params, RegExp]>([
+  test.each<[string, Params, RegExp]>([
     ['a trial that is over', { trial_end: 1 }, /in the future/],
     ['a pending update', { payment_behavior: 'pending_if_incomplete' }, /payment_behavior/],
     ['a parameter that is none', { backdate_start_date: 1 }, /unknown parameter/],
@@ -364,7 +364,7 @@ describe('a request about a simulated subscription', () => {
     expect(error.message).toMatch(message);
   });
 
-  it('can name a price', async () => {
+  test('can name a price', async () => {
     const product = await rig.stripe.products.create({ name: 'Gold' });
     const price = await rig.stripe.prices.create({
       product: product.id,
@@ -388,7 +388,7 @@ describe('a request about a simulated subscription', () => {
     }
   });
 
-  it('is refused for the payment of a paid invoice and the end of an ended subscription', async () => {
+  test('is refused for the payment of a paid invoice and the end of an ended subscription', async () => {
     const subscription = await subscribe();
     const invoice = String(subscription.latest_invoice);
     expect((await errorOf(rig.stripe.invoices.pay(invoice))).message).toBe('Invoice is already paid');
@@ -400,9 +400,9 @@ describe('a request about a simulated subscription', () => {
     expect((await errorOf(rig.stripe.subscriptions.resume(subscription.id))).statusCode).toBe(400);
   });
 
-  it('names the failure and its charge if a payment is declined', async () => {
+  test('names the failure and its charge if a payment is declined', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_nsf' });
-    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(31 * DAY_MS);
     const [, invoice] = await invoicesOf(subscription);
     const error = await errorOf(rig.stripe.invoices.pay(invoice?.id ?? ''));
     expect(error).toMatchObject({ statusCode: 402, decline_code: 'insufficient_funds' });

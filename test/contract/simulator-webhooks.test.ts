@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
-import { HOUR, MINUTE } from '../../shared/core/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { createRig, fakeClock, type Rig, SLOTS, WEBHOOK_SECRET } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -33,7 +33,7 @@ const verify = ({ body, headers }: Rig['delivered'][number]) =>
 const mode = (setting: object) => rig.control('POST', '/webhooks', setting);
 
 describe("the simulator's own events", () => {
-  it('report every step of a payment, in order, signed at the time of sending', async () => {
+  test('report every step of a payment, in order, signed at the time of sending', async () => {
     const { id } = await pay();
     expect(rig.delivered).toEqual([]);
     expect(await types()).toEqual(['payment_intent.created', 'charge.succeeded', 'payment_intent.succeeded']);
@@ -54,7 +54,7 @@ describe("the simulator's own events", () => {
     });
   });
 
-  it.each([
+  test.each([
     ['pm_card_chargeDeclined', ['charge.failed', 'payment_intent.payment_failed']],
     ['pm_card_authenticationRequired', ['payment_intent.requires_action']],
     ['pm_sim_processing_ok', ['charge.pending', 'payment_intent.processing']],
@@ -63,11 +63,11 @@ describe("the simulator's own events", () => {
     expect(await types()).toEqual(['payment_intent.created', ...expected]);
   });
 
-  it('are sent for due work and for a customer’s actions', async () => {
+  test('are sent for due work and for a customer’s actions', async () => {
     await pay('pm_sim_processing_ok');
     await settled();
     rig.delivered.length = 0;
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect(await types()).toEqual(['charge.succeeded', 'payment_intent.succeeded']);
     expect(JSON.parse(rig.delivered[0]?.body ?? '')).toMatchObject({ request: { id: null, idempotency_key: null } });
     rig.delivered.length = 0;
@@ -78,7 +78,7 @@ describe("the simulator's own events", () => {
     expect(await types()).toEqual(['payment_intent.payment_failed']);
   });
 
-  it('report changes of customers and methods, with the previous values', async () => {
+  test('report changes of customers and methods, with the previous values', async () => {
     const customer = await rig.stripe.customers.create({ email: 'a@example.com' });
     await rig.stripe.customers.update(customer.id, { name: 'Ana' });
     const method = await rig.stripe.paymentMethods.attach('pm_card_visa', { customer: customer.id });
@@ -104,13 +104,13 @@ describe("the simulator's own events", () => {
     expect(dataByType['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
   });
 
-  it('are retried with growing delays and new signatures, then dropped', async () => {
+  test('are retried with growing delays and new signatures, then dropped', async () => {
     rig.answerWith(500);
     await rig.stripe.customers.create({});
     await settled();
     expect(rig.delivered).toHaveLength(1);
-    const daily = Array.from({ length: 4 }, () => 12 * HOUR);
-    const delays = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, ...daily];
+    const daily = Array.from({ length: 4 }, () => 12 * HOUR_MS);
+    const delays = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS, ...daily];
     for (const [index, delay] of delays.entries()) {
       await rig.clock.advance(delay - 1);
       expect(rig.delivered).toHaveLength(index + 1);
@@ -118,12 +118,12 @@ describe("the simulator's own events", () => {
       expect(rig.delivered).toHaveLength(index + 2);
       expect(verify(rig.delivered.at(-1) ?? expect.fail()).type).toBe('customer.created');
     }
-    await rig.clock.advance(100 * HOUR);
+    await rig.clock.advance(100 * HOUR_MS);
     expect(rig.delivered).toHaveLength(1 + delays.length);
     expect((await rig.control('GET', '/webhooks')).body).toMatchObject({ events: { given_up: 1 } });
   });
 
-  it('are retried for one day only at Square', async () => {
+  test('are retried for one day only at Square', async () => {
     const clock = fakeClock();
     const sentAt: number[] = [];
     const simulator = createSimulator({
@@ -140,25 +140,25 @@ describe("the simulator's own events", () => {
     const body = JSON.stringify({ idempotency_key: 'one', email_address: 'a@example.com' });
     await simulator.provider(new Request('http://localhost/square/v2/customers', { method: 'POST', headers, body }));
     await clock.settle(0);
-    await clock.advance(100 * HOUR);
+    await clock.advance(100 * HOUR_MS);
     const tookMs = Math.max(...sentAt) - Math.min(...sentAt);
-    expect(tookMs).toBeGreaterThan(12 * HOUR);
-    expect(tookMs).toBeLessThanOrEqual(24 * HOUR);
+    expect(tookMs).toBeGreaterThan(12 * HOUR_MS);
+    expect(tookMs).toBeLessThanOrEqual(24 * HOUR_MS);
     simulator.close();
   });
 
-  it('are not sent again after they were accepted', async () => {
+  test('are not sent again after they were accepted', async () => {
     rig.answerWith(503);
     await rig.stripe.customers.create({});
     await settled();
     rig.answerWith(200);
-    await rig.clock.advance(100 * HOUR);
+    await rig.clock.advance(100 * HOUR_MS);
     expect(rig.delivered).toHaveLength(2);
   });
 });
 
 describe('a webhook mode', () => {
-  it('duplicate sends each event three times, identical to the byte', async () => {
+  test('duplicate sends each event three times, identical to the byte', async () => {
     await mode({ mode: 'duplicate' });
     await rig.stripe.customers.create({});
     await settled();
@@ -166,17 +166,17 @@ describe('a webhook mode', () => {
     expect(new Set(rig.delivered.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('delay sends an event an hour later by the clock', async () => {
+  test('delay sends an event an hour later by the clock', async () => {
     await mode({ mode: 'delay' });
     await rig.stripe.customers.create({});
-    await rig.clock.advance(HOUR - 1);
+    await rig.clock.advance(HOUR_MS - 1);
     expect(rig.delivered).toEqual([]);
     await rig.clock.advance(1);
     expect(rig.delivered).toHaveLength(1);
-    expect(verify(rig.delivered[0] ?? expect.fail()).created).toBe((rig.clock.now() - HOUR) / 1000);
+    expect(verify(rig.delivered[0] ?? expect.fail()).created).toBe((rig.clock.now() - HOUR_MS) / 1000);
   });
 
-  it('reorder sends all events in an order that the seed decides', async () => {
+  test('reorder sends all events in an order that the seed decides', async () => {
     const orderWith = async (seed: number): Promise<string[]> => {
       const other = createRig();
       await other.control('POST', '/webhooks', { mode: 'reorder', seed });
@@ -197,13 +197,13 @@ describe('a webhook mode', () => {
     for (const order of orders) expect(order).toHaveLength(3);
   });
 
-  it('is refused if it is unknown', async () => {
+  test('is refused if it is unknown', async () => {
     expect(await mode({ mode: 'chaos' })).toMatchObject({ status: 400 });
   });
 });
 
 describe('the webhook mode in metadata[sim_webhooks]', () => {
-  it.each([
+  test.each([
     ['dup', 9],
     ['drop', 0],
     ['delay', 0],
@@ -214,15 +214,15 @@ describe('the webhook mode in metadata[sim_webhooks]', () => {
     expect(rig.delivered).toHaveLength(count);
   });
 
-  it('badsig signs with the wrong secret, and is not retried', async () => {
+  test('badsig signs with the wrong secret, and is not retried', async () => {
     rig.answerWith(401);
     await pay('pm_card_visa', { sim_webhooks: 'badsig' });
-    await rig.clock.advance(HOUR);
+    await rig.clock.advance(HOUR_MS);
     expect(rig.delivered).toHaveLength(3);
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/signature/i);
   });
 
-  it('stale signs with a time outside the tolerance', async () => {
+  test('stale signs with a time outside the tolerance', async () => {
     await pay('pm_card_visa', { sim_webhooks: 'stale' });
     await settled();
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/tolerance/i);
@@ -233,7 +233,7 @@ describe('a custom event', () => {
   const object = { id: 'pi_1', amount: 500, currency: 'usd', status: 'succeeded', customer: null };
   const send = (event: object) => rig.control('POST', '/events', { provider: 'provider_a', object, ...event });
 
-  it('is refused for a slot without a vendor, and if it is malformed', async () => {
+  test('is refused for a slot without a vendor, and if it is malformed', async () => {
     expect(await send({ type: 'payment_intent.succeeded', provider: 'provider_b' })).toMatchObject({
       status: 400,
       body: { error: expect.stringContaining('provider_b') },

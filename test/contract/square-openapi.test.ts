@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { MINUTE } from '../../shared/core/time.ts';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import {
   check,
   type DescribedOperation,
@@ -90,7 +90,7 @@ describe.skipIf(folder === undefined)(
         if (n > 1) await rig.control('POST', `/refunds/${made.refundId}`, { status: 'failed' });
         await refunds.createRefund({ ...input, amountCents: 5_000, idempotencyKey: `${refundId}:too-much` });
       }
-      await rig.clock.advance(MINUTE);
+      await rig.clock.advance(MINUTE_MS);
       for (const inquiry of [false, true]) {
         for (const status of ['needs_response', 'under_review', 'won', 'lost', 'closed']) {
           await rig.control('POST', `/payments/${paid.paymentId}/disputes`, { inquiry, status });
@@ -148,7 +148,7 @@ describe.skipIf(folder === undefined)(
         if (method !== succeeds) continue;
         await done(provider.keepMethod({ ...known(made), customerId, idempotencyKey: 'keep' }));
       }
-      await rig.clock.advance(MINUTE);
+      await rig.clock.advance(MINUTE_MS);
       const open = await intent();
       await done(provider.updateIntent({ ...open, amountCents: 3_000, idempotencyKey: 'u1' }));
       await done(provider.cancelIntent({ ...known(open), idempotencyKey: 'x1' }));
@@ -181,13 +181,13 @@ describe.skipIf(folder === undefined)(
       ];
     };
 
-    it('every request and every response matches Square’s description', () => {
+    test('every request and every response matches Square’s description', () => {
       expect(rig.exchanges.flatMap(problemsIn)).toEqual([]);
       const kinds = new Set(rig.exchanges.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect(kinds.size).toBeGreaterThan(15);
     });
 
-    it('every event and its object matches Square’s description', async () => {
+    test('every event and its object matches Square’s description', async () => {
       const [{ api } = { api: undefined }] = operations;
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       expect(new Set(delivered.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)));
@@ -197,7 +197,7 @@ describe.skipIf(folder === undefined)(
       }
     });
 
-    it('the check finds a violation', () => {
+    test('the check finds a violation', () => {
       const charge = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/payments'));
       if (!charge) throw new Error('nothing was charged');
       const body = JSON.parse(charge.sent);

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { MINUTE } from '../../shared/core/time.ts';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import {
   type CreateRefund,
   REFUND_DISPUTED,
@@ -81,7 +81,7 @@ interface Ledger {
 const ledger = () => rig.control<Ledger>('GET', '/ledger');
 
 describe('a refund at Square', () => {
-  it('is pending first, and succeeds a little later', async () => {
+  test('is pending first, and succeeds a little later', async () => {
     const payment = await pay();
     const first = doneValue(await refund(payment, 1));
     expect(first).toEqual({
@@ -95,7 +95,7 @@ describe('a refund at Square', () => {
       createdAt: Math.floor(rig.clock.now() / 1_000),
     });
     expect(await listed(payment)).toEqual([first]);
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect(await listed(payment)).toEqual([{ ...first, status: 'succeeded' }]);
     expect(await ledger()).toMatchObject({
       refunds: [{ id: first.refundId, refund_id: refundId(1), payment_id: payment.id, status: 'succeeded' }],
@@ -103,11 +103,11 @@ describe('a refund at Square', () => {
     });
   });
 
-  it('can return a part, and further refunds the rest', async () => {
+  test('can return a part, and further refunds the rest', async () => {
     const payment = await pay();
     for (const [n, amountCents] of [900, 600, 1_000].entries()) {
       expect(doneValue(await refund(payment, n, { amountCents }))).toMatchObject({ amountCents });
-      await rig.clock.advance(MINUTE);
+      await rig.clock.advance(MINUTE_MS);
     }
     const refunds = await listed(payment);
     expect(refunds.map(({ amountCents, status }) => [amountCents, status])).toEqual([
@@ -118,7 +118,7 @@ describe('a refund at Square', () => {
     expect(await refund(payment, 9, { amountCents: 1 })).toEqual({ kind: 'refused', reason: REFUND_EXCEEDS });
   });
 
-  it('never exceeds the payment in total, for any number of concurrent requests', async () => {
+  test('never exceeds the payment in total, for any number of concurrent requests', async () => {
     const payment = await pay();
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, n) => refund(payment, n, { amountCents: 100 })));
     expect(outcomes.filter(({ kind }) => kind === 'done')).toHaveLength(25);
@@ -128,32 +128,32 @@ describe('a refund at Square', () => {
     expect(await listed(payment)).toHaveLength(25);
   });
 
-  it.each([
+  test.each([
     ['fails', 'cnon:sim-pending-refund-fail', 'FAILED'],
     ['is rejected', 'cnon:sim-pending-refund-reject', 'REJECTED'],
   ])('has failed, with Square’s reason, if it %s at Square, and can be repeated', async (_, method, failureCode) => {
     const payment = await pay(method);
     const { refundId: id, status } = doneValue(await refund(payment, 1));
     expect(status).toBe('pending');
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect(await listed(payment)).toMatchObject([{ refundId: id, status: 'failed', failureCode }]);
     expect(doneValue(await refund(payment, 2))).toMatchObject({ status: 'pending' });
     expect(await listed(payment)).toHaveLength(2);
   });
 
-  it('cannot be canceled at Square', async () => {
+  test('cannot be canceled at Square', async () => {
     const { refundId: id } = doneValue(await refund(await pay(), 1));
     await expect(rig.control('POST', `/refunds/${id}`, { status: 'canceled' })).rejects.toThrow(/ 409 /);
   });
 
-  it.each([...REFUND_REASONS, undefined])('is found with the reason %s', async (reason) => {
+  test.each([...REFUND_REASONS, undefined])('is found with the reason %s', async (reason) => {
     const payment = await pay();
     const first = doneValue(await refund(payment, 1, { reason }));
     expect(first).toMatchObject({ reason, ourRefundId: refundId(1) });
     expect(await listed(payment)).toEqual([first]);
   });
 
-  it('is refused with Square’s error for an unknown or incomplete payment', async () => {
+  test('is refused with Square’s error for an unknown or incomplete payment', async () => {
     const absent = { intentId: 'absent', paymentId: 'absent' };
     expect(await refund(absent, 1)).toEqual({ kind: 'refused', reason: 'NOT_FOUND', parameter: 'payment_id' });
     expect(await refundsOf().listRefunds(absent)).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });
@@ -161,13 +161,13 @@ describe('a refund at Square', () => {
     expect(await refund(pending, 2)).toMatchObject({ kind: 'refused', reason: 'PAYMENT_NOT_REFUNDABLE' });
   });
 
-  it('is refused for a disputed payment, but not for a payment under inquiry', async () => {
+  test('is refused for a disputed payment, but not for a payment under inquiry', async () => {
     const reason = REFUND_DISPUTED;
     expect(await refund(await pay('cnon:sim-dispute'), 1)).toMatchObject({ kind: 'refused', reason });
     expect(await refund(await pay('cnon:sim-dispute-inquiry'), 2)).toMatchObject({ kind: 'done' });
   });
 
-  it('is refused without a call in a currency that Square does not accept', async () => {
+  test('is refused without a call in a currency that Square does not accept', async () => {
     const payment = await pay();
     const calls = rig.exchanges.length;
     expect(await refund(payment, 1, { currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
@@ -175,7 +175,7 @@ describe('a refund at Square', () => {
     expect(rig.exchanges.length).toBe(calls + 1);
   });
 
-  it('is listed without our id if it was made at Square', async () => {
+  test('is listed without our id if it was made at Square', async () => {
     const payment = await pay();
     await rig.control('POST', `/payments/${payment.id}/refunds`, { amount: 700 });
     expect(await listed(payment)).toMatchObject([{ amountCents: 700, ourRefundId: undefined, reason: undefined }]);
@@ -184,7 +184,7 @@ describe('a refund at Square', () => {
 });
 
 describe('the lookup of refunds and disputes', () => {
-  it.each([
+  test.each([
     ['timeout_before', { kind: 'unknown', reason: 'timeout' }],
     ['timeout_after', { kind: 'unknown', reason: 'timeout' }],
     ['reset', { kind: 'unknown', reason: 'unreachable' }],
@@ -208,7 +208,7 @@ describe('a dispute at Square', () => {
   const raise = async (payment: Paid, more: object = {}): Promise<string> =>
     (await rig.control<{ id: string }>('POST', `/payments/${payment.id}/disputes`, more)).id;
 
-  it('is listed with its state, reason and date', async () => {
+  test('is listed with its state, reason and date', async () => {
     const payment = await pay();
     const disputeId = await raise(payment, { reason: 'product_not_received', amount: 1_200 });
     const createdAt = Math.floor(rig.clock.now() / 1_000);
@@ -227,7 +227,7 @@ describe('a dispute at Square', () => {
     expect(await disputed(await pay())).toEqual([]);
   });
 
-  it.each([
+  test.each([
     [false, 'won', 'won'],
     [false, 'lost', 'lost'],
     [true, 'closed', 'closed'],
@@ -242,11 +242,11 @@ describe('a dispute at Square', () => {
     expect(states).toEqual(['needs_response', 'under_review', end]);
   });
 
-  it('is found on every page among the disputes of other payments', async () => {
+  test('is found on every page among the disputes of other payments', async () => {
     const [payment, other] = [await pay(), await pay()];
     const ours = [await raise(payment)];
     for (let n = 0; n < 40; n += 1) await raise(other);
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     ours.push(await raise(payment));
     expect((await disputed(payment)).map(({ disputeId }) => disputeId)).toEqual(ours);
     expect(await disputed(other)).toHaveLength(40);
@@ -269,10 +269,10 @@ describe('the refund and dispute events of Square', () => {
     throw new Error('an event cannot be read');
   };
 
-  it('carry the refund, pending and then succeeded, and name its payment', async () => {
+  test('carry the refund, pending and then succeeded, and name its payment', async () => {
     const payment = await pay();
     const pending = doneValue(await refund(payment, 1));
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     const seen = await about('refund.');
     expect(seen.map(({ rawType, type }) => [rawType, type])).toEqual([
       ['refund.created', 'refund.updated'],
@@ -284,13 +284,13 @@ describe('the refund and dispute events of Square', () => {
     ]);
   });
 
-  it('carry a refund that fails', async () => {
+  test('carry a refund that fails', async () => {
     await refund(await pay('cnon:sim-pending-refund-fail'), 1);
-    await rig.clock.advance(MINUTE);
+    await rig.clock.advance(MINUTE_MS);
     expect((await about('refund.')).map(({ object }) => object.refund?.status)).toEqual(['pending', 'failed']);
   });
 
-  it('keep the payment succeeded, with its whole amount', async () => {
+  test('keep the payment succeeded, with its whole amount', async () => {
     const payment = await pay();
     await refund(payment, 1, { amountCents: 700 });
     const updated = (await about('payment.updated')).at(-1);
@@ -306,7 +306,7 @@ describe('the refund and dispute events of Square', () => {
     expect(shown.refund_ids).toHaveLength(1);
   });
 
-  it('carry the dispute in each state, and name its payment', async () => {
+  test('carry the dispute in each state, and name its payment', async () => {
     const payment = await pay('cnon:sim-dispute');
     const [first] = await disputed(payment);
     await rig.control('POST', `/disputes/${first?.disputeId}`, { status: 'under_review' });

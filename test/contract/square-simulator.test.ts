@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
@@ -40,14 +40,14 @@ const charges = async (): Promise<number> =>
   (await rig.control<{ charges: unknown[] }>('GET', '/ledger')).charges.length;
 
 describe('an idempotency key of the simulated Square', () => {
-  it('returns the first response again, for any order of the fields', async () => {
+  test('returns the first response again, for any order of the fields', async () => {
     const first = await charge('k1', { note: 'x', reference_id: 'r' });
     const again = await charge('k1', { reference_id: 'r', note: 'x' });
     expect(again).toMatchObject({ status: 200, body: first.body });
     expect(await charges()).toBe(1);
   });
 
-  it('returns the first decline again', async () => {
+  test('returns the first decline again', async () => {
     const declined = await charge('k1', { source_id: 'cnon:card-nonce-declined' });
     expect(declined).toMatchObject({ status: 402, body: { payment: { status: 'FAILED' } } });
     expect(await charge('k1', { source_id: 'cnon:card-nonce-declined' })).toMatchObject({
@@ -57,14 +57,14 @@ describe('an idempotency key of the simulated Square', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('is valid for one request only', async () => {
+  test('is valid for one request only', async () => {
     await charge('k1');
     const other = await charge('k1', { amount_money: money(501) });
     expect([other.status, codes(other)]).toEqual([400, ['IDEMPOTENCY_KEY_REUSED']]);
     expect(await charges()).toBe(1);
   });
 
-  it('is refused while its first request is in flight', async () => {
+  test('is refused while its first request is in flight', async () => {
     const both = await Promise.all([charge('k1'), charge('k1')]);
     expect(both.map(({ status }) => status).toSorted()).toSatisfy(
       (statuses: number[]) => statuses[0] === 200 && (statuses[1] === 200 || statuses[1] === 409),
@@ -72,14 +72,14 @@ describe('an idempotency key of the simulated Square', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('is not used up by a request that fails validation', async () => {
+  test('is not used up by a request that fails validation', async () => {
     expect(codes(await charge('k1', { amount_money: money(0) }))).toEqual(['VALUE_TOO_SHORT']);
     expect(await charge('k1')).toMatchObject({ status: 200 });
   });
 });
 
 describe('a request to the simulated Square', () => {
-  it.each<[string, object, string, string | undefined]>([
+  test.each<[string, object, string, string | undefined]>([
     ['lacks what it needs', { source_id: undefined }, 'MISSING_REQUIRED_PARAMETER', 'source_id'],
     [
       'is of the wrong type',
@@ -102,7 +102,7 @@ describe('a request to the simulated Square', () => {
     expect(await charges()).toBe(0);
   });
 
-  it('requires a token and a known route', async () => {
+  test('requires a token and a known route', async () => {
     expect(await call('GET /v2/orders/x', undefined, 'another')).toMatchObject({ status: 401 });
     expect(await call('GET /v2/nothing')).toMatchObject({ status: 404 });
     expect(await call('PATCH /v2/orders/x')).toMatchObject({ status: 404 });
@@ -110,7 +110,7 @@ describe('a request to the simulated Square', () => {
 });
 
 describe('an order at the simulated Square', () => {
-  it('is paid once, with its whole amount', async () => {
+  test('is paid once, with its whole amount', async () => {
     const { id } = await order();
     expect(codes(await charge('k1', { order_id: id, amount_money: money(499) }))).toEqual(['PAYMENT_AMOUNT_MISMATCH']);
     expect(await charge('k2', { order_id: id })).toMatchObject({ status: 200 });
@@ -123,7 +123,7 @@ describe('an order at the simulated Square', () => {
     });
   });
 
-  it('changes only if the request names its current version', async () => {
+  test('changes only if the request names its current version', async () => {
     const { id, version } = await order();
     const cancel = (of: number, key: string) =>
       call(`PUT /v2/orders/${id}`, { idempotency_key: key, order: { version: of, state: 'CANCELED' } });
@@ -135,7 +135,7 @@ describe('an order at the simulated Square', () => {
     expect(codes(await charge('k1', { order_id: id }))).toEqual(['BAD_REQUEST']);
   });
 
-  it('is created for a payment that names no order', async () => {
+  test('is created for a payment that names no order', async () => {
     const { body } = await charge('k1', { reference_id: 'pay_1' });
     expect(await call(`GET /v2/orders/${body.payment.order_id}`)).toMatchObject({
       body: { order: { state: 'COMPLETED', reference_id: 'pay_1' } },
@@ -146,7 +146,7 @@ describe('an order at the simulated Square', () => {
 describe('an authorized payment at the simulated Square', () => {
   const reserve = async (): Promise<string> => (await charge('k1', { autocomplete: false })).body.payment.id;
 
-  it.each([
+  test.each([
     ['complete', 'COMPLETED'],
     ['cancel', 'CANCELED'],
   ])('stays approved until %s', async (action, status) => {
@@ -161,7 +161,7 @@ describe('an authorized payment at the simulated Square', () => {
 });
 
 describe('a card at the simulated Square', () => {
-  it('is made of a payment once, and charged for its customer only', async () => {
+  test('is made of a payment once, and charged for its customer only', async () => {
     const customer = await call('POST /v2/customers', { given_name: 'Ana' });
     const { id: customerId } = customer.body.customer;
     const { body } = await charge('k1');
@@ -178,7 +178,7 @@ describe('a card at the simulated Square', () => {
 });
 
 describe('a customer at the simulated Square', () => {
-  it.each([
+  test.each([
     [{}, 'BAD_REQUEST'],
     [{ given_name: 'Ana', phone_number: '555-0100' }, 'INVALID_PHONE_NUMBER'],
     [{ given_name: 'Ana', phone_number: 'call me' }, 'INVALID_PHONE_NUMBER'],
@@ -194,7 +194,7 @@ describe('the quantity of an order line', () => {
     return call('POST /v2/orders', { idempotency_key: `q${quantity}`, order: { location_id: 'L', line_items } });
   };
 
-  it('multiplies the price of its line', async () => {
+  test('multiplies the price of its line', async () => {
     const { body } = await ordered('3');
     expect(body.order).toMatchObject({
       total_money: money(1_500),
@@ -205,7 +205,7 @@ describe('the quantity of an order line', () => {
     expect((await ordered('0')).body.order.total_money).toEqual(money(0));
   });
 
-  it.each([
+  test.each([
     ['', 'VALUE_TOO_SHORT'],
     ['1234567890123', 'VALUE_TOO_LONG'],
     ['-1', 'INVALID_VALUE'],
@@ -242,7 +242,7 @@ describe('a list at the simulated Square', () => {
     return ids;
   };
 
-  it('pages through payments, newest first, within a time range', async () => {
+  test('pages through payments, newest first, within a time range', async () => {
     const ids: string[] = [];
     for (const key of ['a', 'b', 'c']) {
       ids.push((await charge(key)).body.payment.id);
@@ -255,7 +255,7 @@ describe('a list at the simulated Square', () => {
     expect(await walk(`/v2/payments?begin_time=${second}&end_time=${second}`, 'payments')).toEqual([ids[1]]);
   });
 
-  it('pages through customers and their cards, oldest first', async () => {
+  test('pages through customers and their cards, oldest first', async () => {
     const ids = await customers(3);
     expect(await walk('/v2/customers?limit=2', 'customers')).toEqual(ids);
     const cards: string[] = [];
@@ -272,7 +272,7 @@ describe('a list at the simulated Square', () => {
     expect(await walk('/v2/cards?include_disabled=true', 'cards')).toEqual(cards);
   });
 
-  it.each([
+  test.each([
     ['/v2/customers?limit=0', 'VALUE_TOO_LOW'],
     ['/v2/customers?limit=101', 'VALUE_TOO_HIGH'],
     ['/v2/customers?limit=ten', 'INVALID_VALUE'],

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
@@ -38,12 +38,12 @@ describe.each<[ProviderSubject, string]>([
   [PAYPAL, `"soft_descriptor":"${TEXT}"`],
   [SQUARE, `"statement_description_identifier":"${TEXT}"`],
 ])('the text on statements', (subject, sent) => {
-  it(`is sent once to ${subject.name} if a descriptor is set`, async () => {
+  test(`is sent once to ${subject.name} if a descriptor is set`, async () => {
     expect((await pay(subject, TEXT)).filter((body) => body.includes(sent))).toHaveLength(1);
     expect(rig.exchanges.every(({ status }) => status < 300)).toBe(true);
   });
 
-  it(`is the account's own at ${subject.name} if no descriptor is set`, async () => {
+  test(`is the account's own at ${subject.name} if no descriptor is set`, async () => {
     expect((await pay(subject, '')).some((body) => /descriptor|description_identifier/.test(body))).toBe(false);
   });
 });

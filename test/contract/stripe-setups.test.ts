@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import type { ProviderMethod, SetupsPort } from '../../shared/providers/method-port.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
@@ -50,13 +50,13 @@ const holderOf = async (methodId: string): Promise<string | undefined> =>
   doneValue(await rig.provider.findMethod(methodId)).customerId;
 
 describe('an attached method at Stripe', () => {
-  it('has no set-up if it requires no authentication', async () => {
+  test('has no set-up if it requires no authentication', async () => {
     const method = await attach('pm_card_visa');
     expect(method).toMatchObject({ customerId: expect.any(String) });
     expect(method.setup).toBeUndefined();
   });
 
-  it.each([ASKS, 'tok_authenticationRequiredOnSetup'])(
+  test.each([ASKS, 'tok_authenticationRequiredOnSetup'])(
     'waits for its payer, after one call, if it is made of %s',
     async (token) => {
       const method = await attach(token);
@@ -74,7 +74,7 @@ describe('an attached method at Stripe', () => {
 });
 
 describe('a set-up at Stripe', () => {
-  it('attaches its method after the payer’s authentication', async () => {
+  test('attaches its method after the payer’s authentication', async () => {
     const { methodId, setupId } = await asked();
     expect(doneValue(await setups().find(setupId))).toMatchObject({ setupId, status: 'requires_action' });
     await step('success');
@@ -82,40 +82,40 @@ describe('a set-up at Stripe', () => {
     expect(await holderOf(methodId)).toEqual(expect.any(String));
   });
 
-  it('fails without a method if the payer refuses', async () => {
+  test('fails without a method if the payer refuses', async () => {
     const { methodId, setupId } = await asked();
     await step('failure');
     expect(doneValue(await setups().find(setupId))).toEqual({ setupId, status: 'failed', method: undefined });
     expect(await holderOf(methodId)).toBeUndefined();
   });
 
-  it('stays canceled after repeated cancellations, and attaches nothing', async () => {
+  test('stays canceled after repeated cancellations, and attaches nothing', async () => {
     const { methodId, setupId } = await asked();
     for (const _ of [1, 2]) expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'canceled' });
     await expect(step('success')).rejects.toThrow('409');
     expect(await holderOf(methodId)).toBeUndefined();
   });
 
-  it('stays succeeded, and its cancellation reports the success', async () => {
+  test('stays succeeded, and its cancellation reports the success', async () => {
     const { methodId, setupId } = await asked();
     await step('success');
     expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'succeeded', method: { methodId } });
   });
 
-  it('counts as canceled if Stripe does not have it', async () => {
+  test('counts as canceled if Stripe does not have it', async () => {
     const gone = { setupId: 'seti_absent', status: 'canceled', method: undefined };
     expect(doneValue(await setups().find('seti_absent'))).toEqual(gone);
     expect(doneValue(await setups().cancel('seti_absent'))).toEqual(gone);
   });
 
-  it('has an unknown outcome if Stripe does not respond', async () => {
+  test('has an unknown outcome if Stripe does not respond', async () => {
     const { setupId } = await asked();
     await rig.control('POST', '/faults', { action: 'error_500', path: '/v1/setup_intents', times: 2 });
     expect(await setups().find(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
     expect(await setups().cancel(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  it('reports its end in an event with our id', async () => {
+  test('reports its end in an event with our id', async () => {
     const { setupId } = await asked();
     await step('failure');
     const seen = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));
@@ -127,7 +127,7 @@ describe('a set-up at Stripe', () => {
   });
 });
 
-it.each([PAYPAL, SQUARE])('$name needs no set-up', async (subject) => {
+test.each([PAYPAL, SQUARE])('$name needs no set-up', async (subject) => {
   const other = await openRig(subject);
   expect(other.provider.setups).toBeUndefined();
   await other.close();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { changeTable, confirm, createIntent, createPaidIntent, itemsOf, signIn, type User } from './flow.ts';
@@ -84,7 +84,7 @@ describe('GET /admin/payments', () => {
     await service.advance(40 * DAY_SECONDS);
     const late = await signIn(service, { is_admin: true, user_id: admin.userId });
     const search = `needle-${user.userId}`;
-    const from = new Date(service.now() - 60 * DAY).toISOString();
+    const from = new Date(service.now() - 60 * DAY_MS).toISOString();
     const first = await list(late, { search, from });
     expect(first).toMatchObject({ data: [], meta: { has_more: true } });
     const { ids, pages } = await allPages(late, { search, from });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { itemsOf } from './flow.ts';
@@ -87,12 +87,12 @@ const cellsOfAll = (isWanted: (cell: MatrixCell) => boolean) =>
   );
 
 describe('the authorization matrix', () => {
-  it('covers every route, with at least 3,000 cells in total', () => {
+  test('covers every route, with at least 3,000 cells in total', () => {
     expect(Object.keys(ROUTES).sort()).toEqual(endpoints.map(({ id }) => id).sort());
     expect(cellsOfAll(() => true).length).toBeGreaterThanOrEqual(LEAST_CELLS);
   });
 
-  it('denies every request that a caller may not make, and changes nothing', async () => {
+  test('denies every request that a caller may not make, and changes nothing', async () => {
     const denied = cellsOfAll(({ expected }) => expected !== 'ok').filter(({ cell }) => isAsked(cell));
     // The named records are created first, so that only the requests themselves could change the table.
     await inTurns(denied, ({ route, cell }) => route.ask(service, fixtures, { ...cell, fresh: false }));
@@ -104,7 +104,7 @@ describe('the authorization matrix', () => {
     expect(await tableNow()).toEqual(before);
   }, 120_000);
 
-  it.each(routes)('allows every request that a caller may make: %s', async (id, route) => {
+  test.each(routes)('allows every request that a caller may make: %s', async (id, route) => {
     const allowed = cellsOf(route).filter((cell) => cell.expected === 'ok' && isAsked(cell));
     const wrong = await inTurns(allowed, (cell) => wrongIn(id, route, cell));
     expect(wrong.filter((line) => line !== undefined)).toEqual([]);

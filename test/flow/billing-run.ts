@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import { type Handler, loadEntry } from '../../infra/local/machine/invoke.ts';
-import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { type Interval, oracleStart } from '../builders/calendar-oracle.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT, signIn } from './flow.ts';
@@ -41,7 +41,7 @@ interface Made {
   endsAt?: string;
 }
 
-const after = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY).toISOString();
+const after = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY_MS).toISOString();
 
 /** @returns how many charges there were, all of them right. */
 export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
@@ -148,7 +148,7 @@ const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
 };
 
 /** A sweep runs at each full minute. */
-const sweptAt = (due: string): string => new Date(Math.ceil(Date.parse(due) / MINUTE) * MINUTE).toISOString();
+const sweptAt = (due: string): string => new Date(Math.ceil(Date.parse(due) / MINUTE_MS) * MINUTE_MS).toISOString();
 
 const countCharges = async (service: TestHost, made: readonly Made[], until: string): Promise<number> => {
   const payments = (await itemsOf(service, 'PAY#')).filter(({ sk }) => sk === 'PAY');

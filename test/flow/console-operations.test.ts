@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { CANONICAL_EVENTS } from '../../shared/platform/bus-event.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
@@ -68,7 +68,7 @@ describe('the console’s pages for operators and developers', () => {
       await service.control('POST', '/sink/default/behaviour', { status: 500, times: 1 });
       await createIntent(service, user);
       await service.settle();
-      const since = new Date(service.now() - DAY).toISOString();
+      const since = new Date(service.now() - DAY_MS).toISOString();
       const { body } = await service.get('/webhooks/logs?limit=100', admin.options);
       const sent = body.filter(
         ({ direction, created_at }: ParsedJson) => direction === 'outbound' && created_at >= since,
@@ -187,7 +187,7 @@ describe('the console’s pages for operators and developers', () => {
       const before = service.now();
       await page.getByLabel('Advance by').selectOption({ label: '7 days' });
       await page.getByRole('button', { name: 'Advance clock' }).click();
-      await soon(async () => service.now() - before).toBeGreaterThanOrEqual(7 * DAY);
+      await soon(async () => service.now() - before).toBeGreaterThanOrEqual(7 * DAY_MS);
       await soon(() => page.getByRole('banner').innerText()).toMatch(/Clock \+\d+ days/);
       await page.getByRole('button', { name: 'Settle' }).click();
       await page.getByText('All events, queues and deliveries are quiet.').waitFor();

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
-import { DAY } from '../../shared/core/time.ts';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { PATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
@@ -77,7 +77,7 @@ describe('the demo data', () => {
     expect(failed).toBeGreaterThanOrEqual(4);
     expect(succeeded).toBeGreaterThanOrEqual(20);
     expect(new Set(payments.map(({ provider_id }) => provider_id)).size).toBe(3);
-    const days = new Set(payments.map(({ created_at }) => Math.floor((Date.now() - Date.parse(created_at)) / DAY)));
+    const days = new Set(payments.map(({ created_at }) => Math.floor((Date.now() - Date.parse(created_at)) / DAY_MS)));
     expect(days.size).toBeGreaterThanOrEqual(20);
     expect(Math.max(...days)).toBe(30);
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { DAY, HOUR, iso, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, SECOND_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   announcedOf,
@@ -33,14 +33,14 @@ const sync = async ({ payment, user }: Disputed): Promise<void> => {
   await service.settle();
 };
 
-const secondsOf = (at: number): string => iso(Math.floor(at / SECOND) * SECOND);
+const secondsOf = (at: number): string => iso(Math.floor(at / SECOND_MS) * SECOND_MS);
 
 describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
   test('reopens when the provider requests evidence again', async () => {
     const disputed = await disputedPayment(service, paying);
     await moveDisputeLater(service, disputed, { status: 'under_review' });
     expect(await readDispute(service, disputed)).toMatchObject({ status: 'under_review' });
-    const due = service.now() + 20 * DAY;
+    const due = service.now() + 20 * DAY_MS;
     await moveDisputeLater(service, disputed, { status: 'needs_response', evidence_due_by: iso(due) });
     expect(await readDispute(service, disputed)).toMatchObject({
       status: 'needs_response',
@@ -73,7 +73,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
 
   test('has the provider’s latest due date, amount and reason', async () => {
     const disputed = await disputedPayment(service, paying);
-    const due = service.now() + 12 * DAY;
+    const due = service.now() + 12 * DAY_MS;
     await moveDisputeLater(service, disputed, { evidence_due_by: iso(due) });
     expect(await readDispute(service, disputed)).toMatchObject({ evidence_due_by: secondsOf(due) });
     await moveDisputeLater(service, disputed, { amount: 1_200 });
@@ -108,7 +108,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
   test('sends reminders for the current due date', async () => {
     const disputed = await disputedPayment(service, paying);
     const own = await readDispute(service, disputed);
-    await moveDisputeLater(service, disputed, { evidence_due_by: iso(service.now() + 12 * DAY) });
+    await moveDisputeLater(service, disputed, { evidence_due_by: iso(service.now() + 12 * DAY_MS) });
     const reminders = () => lines.filter((line) => line.includes('dispute due soon') && line.includes(own.id)).length;
     await service.advance(7 * DAY_SECONDS);
     expect(reminders()).toBe(0);
@@ -121,7 +121,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(reminders()).toBe(2);
     // The new date is soon: the operator learns it immediately.
     await service.control('POST', `/simulator/disputes/${disputed.id}`, {
-      evidence_due_by: iso(service.now() + 30 * HOUR),
+      evidence_due_by: iso(service.now() + 30 * HOUR_MS),
     });
     await service.advance(2 * MINUTE_SECONDS);
     expect(reminders()).toBe(3);

@@ -1,5 +1,5 @@
 /** @module Events in the interface's own shape, `{id, type, provider, data: {object}, created}`: a subscription follows them as they say. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -54,7 +54,7 @@ const readsOf = async (): Promise<number> =>
   (await service.providerRequests()).filter(({ method }: ParsedJson) => method === 'GET').length;
 
 describe('subscription.updated in the interface’s shape', () => {
-  it.each([
+  test.each([
     ['active', {}, ['past_due', 'active', 'paused', 'active', 'paused', 'past_due', 'canceled']],
     ['trialing', { trial_days: 10 }, ['active']],
     ['trialing', { trial_days: 10 }, ['past_due']],
@@ -72,7 +72,7 @@ describe('subscription.updated in the interface’s shape', () => {
     },
   );
 
-  it('publishes the events of the change', async () => {
+  test('publishes the events of the change', async () => {
     const site = await made();
     await send(site, 'subscription.updated', { object: { status: 'paused' } });
     const last = (await service.busEvents('subscription.updated')).at(-1);
@@ -81,7 +81,7 @@ describe('subscription.updated in the interface’s shape', () => {
     });
   });
 
-  it('applies a scheduled cancellation', async () => {
+  test('applies a scheduled cancellation', async () => {
     const site = await made();
     const object = { status: 'active', cancel_at_period_end: true };
     expect(await send(site, 'subscription.updated', { object })).toMatchObject({
@@ -91,7 +91,7 @@ describe('subscription.updated in the interface’s shape', () => {
     });
   });
 
-  it('is ignored if it is older than the subscription or an applied event', async () => {
+  test('is ignored if it is older than the subscription or an applied event', async () => {
     const site = await made();
     const at = seconds();
     const paused = { created: at - 1, object: { status: 'paused' } };
@@ -110,7 +110,7 @@ describe('subscription.updated in the interface’s shape', () => {
     expect(await readsOf()).toBe(0);
   });
 
-  it('triggers a read from the provider instead of restoring a canceled subscription', async () => {
+  test('triggers a read from the provider instead of restoring a canceled subscription', async () => {
     const site = await made();
     await send(site, 'subscription.deleted', { object: { status: 'canceled' } });
     await service.clearProviderRequests();
@@ -120,7 +120,7 @@ describe('subscription.updated in the interface’s shape', () => {
     expect(await readsOf()).toBe(1);
   });
 
-  it('is not undone by the provider’s own events of the same second', async () => {
+  test('is not undone by the provider’s own events of the same second', async () => {
     await service.webhookMode('drop');
     const site = await made();
     await service.webhookMode('normal');
@@ -145,7 +145,7 @@ describe.each([
   ['the subscription’s id', (_invoice: string, subscription: string) => ({ id: subscription })],
   ['its own id beside `subscription`', (invoice: string, subscription: string) => ({ id: invoice, subscription })],
 ])('an invoice event in the interface’s shape that identifies the subscription by %s', (_name, named) => {
-  it('makes the subscription past due, and active again', async () => {
+  test('makes the subscription past due, and active again', async () => {
     const site = await made();
     const object = named(`in_said_${site.subscription.id.slice(-8)}`, site.subscription.provider_subscription_id);
     expect(await send(site, 'invoice.payment_failed', { object: { ...object, status: 'failed' } })).toMatchObject({
@@ -162,7 +162,7 @@ describe.each([
     expect(await paymentsOf(service, site.who, site.subscription.id)).toHaveLength(1);
   });
 
-  it('is ignored if it is older than the subscription', async () => {
+  test('is ignored if it is older than the subscription', async () => {
     const site = await made();
     const object = { ...named('in_old', site.subscription.provider_subscription_id), status: 'failed' };
     expect(await send(site, 'invoice.payment_failed', { created: seconds() - 1, object })).toMatchObject({
@@ -170,7 +170,7 @@ describe.each([
     });
   });
 
-  it('triggers a read from the provider instead of ending a pause', async () => {
+  test('triggers a read from the provider instead of ending a pause', async () => {
     const site = await made();
     await command(service, site.who, { id: site.subscription.id, name: 'pause' });
     await service.settle();
@@ -195,7 +195,7 @@ describe('a recovery in the interface’s shape', () => {
   const paid = { status: 'paid', amount_due: 1_900, attempt_count: 1 };
   const active = { status: 'active' };
 
-  it.each([
+  test.each([
     ['its status first', ['subscription.updated', 'invoice.payment_succeeded']],
     ['its money first', ['invoice.payment_succeeded', 'subscription.updated']],
     ['its money only', ['invoice.payment_succeeded']],
@@ -219,7 +219,7 @@ describe('a recovery in the interface’s shape', () => {
 });
 
 describe('a subscription end in the interface’s shape', () => {
-  it.each([
+  test.each([
     ['subscription.deleted', {}],
     ['subscription.deleted', { status: 'canceled' }],
     ['subscription.updated', { status: 'canceled' }],
@@ -235,7 +235,7 @@ describe('a subscription end in the interface’s shape', () => {
     expect(await paymentsOf(service, site.who, site.subscription.id)).toHaveLength(1);
   });
 
-  it('changes nothing at a provider that has already ended the subscription', async () => {
+  test('changes nothing at a provider that has already ended the subscription', async () => {
     const site = await made();
     await service.webhookMode('drop');
     await atStripe(service, `DELETE subscriptions/${site.subscription.provider_subscription_id}`);

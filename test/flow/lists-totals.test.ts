@@ -1,7 +1,7 @@
 /** @module What the total of a list promises: exact up to 1,000 records right after a create, and never below the page. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { derivedId } from '../../shared/core/ids.ts';
-import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { addressShape } from '../../shared/customers/address.ts';
 import { logItem } from '../../shared/event-log/log-entry.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
@@ -95,7 +95,7 @@ const intent = (options: RequestOptions, fields: object = {}) =>
 
 countsEveryCreate('the list of a user', async () => {
   const { options } = await signIn(service);
-  const [from, to] = [iso(service.now() - MINUTE), iso(service.now() + MINUTE)];
+  const [from, to] = [iso(service.now() - MINUTE_MS), iso(service.now() + MINUTE_MS)];
   return {
     create: () => intent(options),
     paths: [
@@ -260,12 +260,12 @@ describe('the cursor pages of a list', () => {
 describe('the total of a list with more than 1,000 records', () => {
   const COUNT = 1_300;
   let user: User;
-  const start = () => service.now() - 20 * DAY;
+  const start = () => service.now() - 20 * DAY_MS;
 
   beforeAll(async () => {
     user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const { connection } = service.host();
-    const at = (index: number) => iso(start() + index * 10 * MINUTE);
+    const at = (index: number) => iso(start() + index * 10 * MINUTE_MS);
     const items = Array.from({ length: COUNT }, (_, index) =>
       paymentItem(
         payment({
@@ -301,7 +301,11 @@ describe('the total of a list with more than 1,000 records', () => {
     await totalOf('limit=50&status=succeeded', 0, COUNT / 2);
     expect(await totalOf('limit=50&search=festival', 0, COUNT / 10)).toBe(true);
     expect(
-      await totalOf(`limit=50&created_at_from=${iso(start() + DAY)}&created_at_to=${iso(start() + 7 * DAY)}`, 0, 865),
+      await totalOf(
+        `limit=50&created_at_from=${iso(start() + DAY_MS)}&created_at_to=${iso(start() + 7 * DAY_MS)}`,
+        0,
+        865,
+      ),
     ).toBe(true);
     await totalOf('limit=50&page=1000&orderDir=asc', 0, COUNT);
     const first = await listOf('/payments?limit=50', user.options);

@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_MS } from '../../shared/core/time.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { itemsOf } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
@@ -83,7 +83,7 @@ const freshHost = async (options: { env?: Record<string, string>; dataDir?: stri
 
 /** Moves to the next whole hour. */
 const nextHour = async (service: TestHost): Promise<number> => {
-  const hour = Math.ceil(service.now() / HOUR) * HOUR;
+  const hour = Math.ceil(service.now() / HOUR_MS) * HOUR_MS;
   await service.moveTo(new Date(hour).toISOString());
   return hour;
 };

@@ -1,5 +1,5 @@
 /** @module The stage of a local host, which decides the defaults of its settings. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
 import { rawCardBody } from '../builders/payer.ts';
 import { signIn } from './flow.ts';
@@ -26,11 +26,11 @@ const saveRawCard = async (service: TestHost) => {
 describe('a local host without a stage', () => {
   const service = withHost({ frozen: true, env: DEFAULTS });
 
-  it('limits no requests', async () => {
+  test('limits no requests', async () => {
     expect(new Set(await guestCreates(service))).toEqual(new Set([201]));
   });
 
-  it('accepts raw cards', async () => {
+  test('accepts raw cards', async () => {
     expect(await saveRawCard(service)).toMatchObject({ status: 201, body: { card_last_four: '4242' } });
   });
 });
@@ -38,7 +38,7 @@ describe('a local host without a stage', () => {
 describe('a local host with RATE_LIMITS=on', () => {
   const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 
-  it('limits requests', async () => {
+  test('limits requests', async () => {
     expect((await guestCreates(service)).at(-1)).toBe(429);
   });
 });
@@ -46,11 +46,11 @@ describe('a local host with RATE_LIMITS=on', () => {
 describe.each(['dev', 'staging'])('a local host started as %s', (STAGE) => {
   const service = withHost({ frozen: true, env: { ...DEFAULTS, STAGE } });
 
-  it('limits requests', async () => {
+  test('limits requests', async () => {
     expect((await guestCreates(service)).at(-1)).toBe(429);
   });
 
-  it('refuses raw cards', async () => {
+  test('refuses raw cards', async () => {
     expect(await saveRawCard(service)).toMatchObject({ status: 403, body: { code: 'RAW_CARD_DISABLED' } });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -93,7 +93,7 @@ describe('payctl refund', () => {
     await service.fault({ provider: 'provider_a', action: 'error_500' });
     await confirm(service, charged.id, user.options);
     await service.advance(11 * MINUTE_SECONDS);
-    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE).toISOString()]);
+    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE_MS).toISOString()]);
     expect(blind).toMatchObject({
       exitCode: 2,
       json: { drifted: 0, not_compared: blind.json.checked, unread: [{ provider: 'provider_a', reason: 'error' }] },
@@ -122,11 +122,11 @@ describe.each(PAYING_METHODS)('payctl drift at %s', (...paying) => {
     const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, { status: 'lost' });
     await service.settle();
     await service.webhookMode('drop');
-    const due = new Date(service.now() + 20 * DAY).toISOString();
+    const due = new Date(service.now() + 20 * DAY_MS).toISOString();
     const moved = { status: 'needs_response', amount: 900, reason: 'duplicate', evidence_due_by: due };
     await service.control('POST', `/simulator/disputes/${id}`, moved);
     await service.webhookMode('normal');
-    const since = ['--since', new Date(service.now() - MINUTE).toISOString()];
+    const since = ['--since', new Date(service.now() - MINUTE_MS).toISOString()];
     const kindsOf = ({ findings }: ParsedJson) =>
       findings.filter(({ payment_id }: ParsedJson) => payment_id === payment.id).map(({ kind }: ParsedJson) => kind);
     const found = await payctl(['drift', ...since]);
@@ -145,7 +145,7 @@ describe.each(PAYING_METHODS)('payctl drift at %s', (...paying) => {
     expect(kindsOf((await payctl(['drift', ...since])).json)).toEqual([]);
     const [dispute] = (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
     expect(dispute).toMatchObject({ status: 'needs_response', amount_cents: 900, closed_at: null });
-    expect(Date.parse(dispute.evidence_due_by)).toBe(Math.floor(Date.parse(due) / SECOND) * SECOND);
+    expect(Date.parse(dispute.evidence_due_by)).toBe(Math.floor(Date.parse(due) / SECOND_MS) * SECOND_MS);
   });
 });
 

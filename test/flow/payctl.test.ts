@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS, queueUrl } from '../../infra/local/machine/environment.ts';
-import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_MS } from '../../shared/core/time.ts';
 import { VISA } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
@@ -206,7 +206,7 @@ describe('payctl', () => {
     const late = await createIntent(service, user);
     await confirm(service, late.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.settle();
-    const range = ['--from', new Date(service.now() - HOUR).toISOString(), '--event', 'payment.*'];
+    const range = ['--from', new Date(service.now() - HOUR_MS).toISOString(), '--event', 'payment.*'];
     const counted = await payctl(['replay', ...range, '--dry-run']);
     expect(counted.json.count).toBeGreaterThanOrEqual(7);
     const arrived = async (): Promise<number> => (await service.sink()).length;
@@ -225,7 +225,7 @@ describe('payctl', () => {
     expect((await service.get('/payments', { session: made.json.session_id })).status).toBe(200);
     const { json: before } = await payctl(['clock']);
     const { json: after } = await payctl(['clock', 'advance', '3h']);
-    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * HOUR);
+    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * HOUR_MS);
   });
 });
 
@@ -282,7 +282,7 @@ describe('payctl replay to a target that is no longer configured', () => {
     expect(received.splice(0).toSorted()).toEqual(['/one', '/two']);
 
     const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_ENABLED: '' } });
-    const range = ['--from', new Date(after.now() - HOUR).toISOString(), '--event', 'all'];
+    const range = ['--from', new Date(after.now() - HOUR_MS).toISOString(), '--event', 'all'];
     const counted = await payctlOf(after)(['replay', ...range, '--dry-run']);
     expect(counted.json).toMatchObject({
       count: 1,
@@ -421,7 +421,7 @@ describe('payctl drift', () => {
       if (fixed) expect(await read(service, id, user.options)).toMatchObject({ status: fixed });
     }
     // payctl stamps its fixes with a clock that runs on from the host's.
-    const since = new Date(service.now() + HOUR).toISOString();
+    const since = new Date(service.now() + HOUR_MS).toISOString();
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });
 

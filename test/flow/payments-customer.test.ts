@@ -1,5 +1,5 @@
 /** @module The `customer_id` of a payment: it names the customer of the method that is charged. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { confirm, createIntent, read, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, saveMethod, storedRecord } from './payers.ts';
@@ -29,7 +29,7 @@ const pay = async (payment: ParsedJson, method: ParsedJson, options: RequestOpti
 describe.each(METHODS)('a payment at %s created before its payer had a customer', (provider_id, token) => {
   const saved = { provider_id, provider_payment_method_token: token };
 
-  it('gets the customer of the saved method that a confirm charges', async () => {
+  test('gets the customer of the saved method that a confirm charges', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { provider_id });
     expect(payment.customer_id).toBeNull();
@@ -42,7 +42,7 @@ describe.each(METHODS)('a payment at %s created before its payer had a customer'
     ]);
   });
 
-  it('gets the customer of the saved method that an update names', async () => {
+  test('gets the customer of the saved method that an update names', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { provider_id });
     const method = await saveMethod(service, user.options, saved);
@@ -58,7 +58,7 @@ describe.each(METHODS)('a payment at %s created before its payer had a customer'
   });
 });
 
-it('the customer of another saved method replaces the customer of the intent', async () => {
+test('the customer of another saved method replaces the customer of the intent', async () => {
   const user = await signIn(service);
   const customers = [await createCustomer(service, user.options), await createCustomer(service, user.options)];
   const method = await saveMethod(service, user.options);
@@ -69,7 +69,7 @@ it('the customer of another saved method replaces the customer of the intent', a
   expect(await pay(payment, method, user.options)).toMatchObject({ customer_id: customerId });
 });
 
-it('a guest’s payment gets the customer of the guest’s saved method', async () => {
+test('a guest’s payment gets the customer of the guest’s saved method', async () => {
   const created = await service.post('/payments/intents', { total_cents: 900, currency: 'USD', ...GUEST });
   expect(created).toMatchObject({ status: 201, body: { customer_id: null } });
   const options = { guestToken: created.body.guest_token };
@@ -79,7 +79,7 @@ it('a guest’s payment gets the customer of the guest’s saved method', async 
 });
 
 describe('an organization’s payment with a member’s own method', () => {
-  it('names the member’s customer while it holds that method, and the organization’s customer otherwise', async () => {
+  test('names the member’s customer while it holds that method, and the organization’s customer otherwise', async () => {
     const acme = await company(service);
     const ofAcme = { organization_id: acme.id };
     const own = await createCustomer(service, acme.owner.options, ofAcme);
@@ -99,7 +99,7 @@ describe('an organization’s payment with a member’s own method', () => {
     expect(await pay(payment, shared, acme.owner.options)).toMatchObject({ customer_id: own.id });
   });
 
-  it('shows the customer’s id to members, and the customer itself only to the member who owns it', async () => {
+  test('shows the customer’s id to members, and the customer itself only to the member who owns it', async () => {
     const acme = await company(service);
     const lent = await saveMethod(service, acme.billing.options, { organization_id: null });
     const { customerId: lenders } = await storedRecord(service, 'PM', lent.id);
@@ -111,7 +111,7 @@ describe('an organization’s payment with a member’s own method', () => {
     expect(await service.get(`/customers/${lenders}`, acme.billing.options)).toMatchObject({ status: 200 });
   });
 
-  it('keeps the organization’s customer after a charge that the provider did not receive', async () => {
+  test('keeps the organization’s customer after a charge that the provider did not receive', async () => {
     const acme = await company(service);
     const own = await createCustomer(service, acme.owner.options, { organization_id: acme.id });
     const lent = await saveMethod(service, acme.billing.options, { organization_id: null });

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { DECLINED, guestIntentBody, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
@@ -267,7 +267,7 @@ describe('a guest', () => {
       guest_email: 'grace@example.com',
       status: 'requires_payment_method',
       guest_token: expect.any(String),
-      guest_token_expires_at: new Date(Math.floor(service.now() / 1_000) * 1_000 + 7 * DAY).toISOString(),
+      guest_token_expires_at: new Date(Math.floor(service.now() / 1_000) * 1_000 + 7 * DAY_MS).toISOString(),
     });
     const inBrowser = await confirmInBrowser(service, payment, VISA);
     expect(inBrowser).toMatchObject({ status: 200, body: { status: 'succeeded' } });

@@ -203,7 +203,7 @@ describeCases('a command on a payment or a method', {}, [
 ]);
 
 /** Longer than a period; the retries of a renewal go on. */
-const MONTH = 33 * DAY_SECONDS;
+const MONTH_SECONDS = 33 * DAY_SECONDS;
 
 /** A subscription of the organization that its own card pays, or the caller's. */
 const subscribed = async (acme: Team, owner: Fields, token = 'pm_card_visa'): Promise<string> => {
@@ -243,7 +243,7 @@ const casesOf = (sends: RegExp): readonly Case[] => {
     const body = subscriptionBody(await namesOf(acme, ofOrganization(acme)));
     return acting(acme, sends, () => acme.service.post('/subscriptions', body, acme.admin.options));
   };
-  const again = { sends, waits: MONTH };
+  const again = { sends, waits: MONTH_SECONDS };
   return [
     { name: 'a creation', prepare: creating, sends },
     { name: 'a resumption', prepare: startingAgain('pause', 'resume', {}), ...again },

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT } from './flow.ts';
@@ -122,7 +122,7 @@ const present = (lines: readonly (string | undefined)[]): string[] => lines.filt
 const asTaken = ({ amount, method }: Pick<Taken, 'amount' | 'method'>): string => `${amount} ${method}`;
 
 describe('the usage matrix', () => {
-  it('covers every caller, holder, naming and provider, and gives a reason for each omission', () => {
+  test('covers every caller, holder, naming and provider, and gives a reason for each omission', () => {
     expect(USES.length).toBeGreaterThanOrEqual(LEAST_USES);
     const cells = cellsOf(IS_WHOLE);
     for (const action of ACTIONS) {
@@ -137,7 +137,7 @@ describe('the usage matrix', () => {
     }
   });
 
-  it.each(ACTIONS)(
+  test.each(ACTIONS)(
     'refuses every forbidden use without a change or charge: %s',
     async (action) => {
       const refused = ofAction(action).filter(isRefusedBy('service'));
@@ -157,7 +157,7 @@ describe('the usage matrix', () => {
     SETUP_MS,
   );
 
-  it('charges nothing if only the provider knows that a method was removed', async () => {
+  test('charges nothing if only the provider knows that a method was removed', async () => {
     const known = await takenSince(service);
     const wrong: (string | undefined)[] = [];
     // One after another: during a provider call, another change of the same payment is refused.
@@ -167,7 +167,7 @@ describe('the usage matrix', () => {
     expect(await takenSince(service)).toHaveLength(known.length);
   });
 
-  it.each(ACTIONS)(
+  test.each(ACTIONS)(
     'charges the named method once for every permitted use: %s',
     async (action) => {
       const allowed = ofAction(action).filter((one) => !isRefused(one));

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
-import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_MS } from '../../shared/core/time.ts';
 import { partialAddress } from '../builders/address.ts';
 import { DECLINED, guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
@@ -43,7 +43,7 @@ const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' 
 
 /** Starts every window again, 20 s ago. */
 beforeEach(async () => {
-  await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR) * HOUR + 20_000).toISOString());
+  await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
   await service.clearFaults();
   await service.clearProviderRequests();
 });

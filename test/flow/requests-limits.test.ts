@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_MS } from '../../shared/core/time.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
@@ -18,7 +18,7 @@ describe('rate limits', () => {
 
   /** Starts every window again, 20 s ago. */
   beforeEach(async () => {
-    await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR) * HOUR + 20_000).toISOString());
+    await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
   });
 
   /**

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
@@ -94,13 +94,13 @@ const PATCHES: readonly Case[] = [
 describe('a refused change of a provider-billed subscription', () => {
   const service = withHost({ frozen: true });
 
-  it.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
+  test.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
 });
 
 describe('a refused change of a service-billed subscription', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  it.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
+  test.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
 });
 
 const onPayment = (payment: { readonly id: string }, { options }: User, body: object): Request => ({
@@ -345,5 +345,5 @@ const REQUESTS: readonly Case[] = [
 describe('a refused request', () => {
   const service = withHost({ frozen: true });
 
-  it.each(REQUESTS)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
+  test.each(REQUESTS)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
 });

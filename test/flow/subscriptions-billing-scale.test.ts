@@ -1,4 +1,4 @@
-import { expect, inject, it, vi } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { type BillingPlan, billByTheClock, type SubscriptionGroup } from './billing-run.ts';
 
 vi.setConfig({ testTimeout: 1_800_000 });
@@ -46,17 +46,17 @@ const TEN_YEARS: BillingPlan = {
   groups: [...each('weekly', 3), ...each('monthly', 4), ...each('quarterly', 4), ...each('yearly', 4)],
 };
 
-it('a subscription is charged once per period over several months', async () => {
+test('a subscription is charged once per period over several months', async () => {
   const daily = scale > 1 ? 19 : 2;
   expect(await billByTheClock(someMonths(daily))).toBeGreaterThan(100 * daily);
 });
 
 if (scale > 1) {
-  it('a daily subscription is charged once per period for a year, at every multiplier', async () => {
+  test('a daily subscription is charged once per period for a year, at every multiplier', async () => {
     expect(await billByTheClock(A_YEAR)).toBeGreaterThan(10_000);
   });
 
-  it('a weekly, monthly, quarterly or yearly subscription is charged once per period for ten years, at every multiplier', async () => {
+  test('a weekly, monthly, quarterly or yearly subscription is charged once per period for ten years, at every multiplier', async () => {
     expect(await billByTheClock(TEN_YEARS)).toBeGreaterThan(10_000);
   });
 }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { itemsOf } from './flow.ts';
 import { withHost } from './host.ts';
@@ -24,7 +24,7 @@ const remove = (service: ReturnType<typeof withHost>, path: string, options: obj
 describe('a method used by a live subscription', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  it('cannot be deleted if no other method can take over', async () => {
+  test('cannot be deleted if no other method can take over', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const path = `/payment-methods/${who.names.payment_method_id}`;
@@ -39,7 +39,7 @@ describe('a method used by a live subscription', () => {
     expect((await remove(service, path, who.options)).status).toBe(204);
   });
 
-  it('is replaced on deletion by another default, which pays from then on', async () => {
+  test('is replaced on deletion by another default, which pays from then on', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const replacement = await saveMethod(service, who.options, { is_default: true });
@@ -54,7 +54,7 @@ describe('a method used by a live subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   });
 
-  it('leaves a trial paused after a detach at the provider, and another subscription past due until it has a new method', async () => {
+  test('leaves a trial paused after a detach at the provider, and another subscription past due until it has a new method', async () => {
     const [trial, running] = [await subscriber(service), await subscriber(service)];
     const onTrial = await subscribe(service, trial, { trial_days: 1 });
     const paid = await subscribe(service, running, { billing_interval: 'daily' });
@@ -90,7 +90,7 @@ describe('a method used by a live subscription', () => {
 describe('a deleted customer', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  it('has its live subscriptions canceled first, and leaves them and their payments behind', async () => {
+  test('has its live subscriptions canceled first, and leaves them and their payments behind', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
@@ -104,7 +104,7 @@ describe('a deleted customer', () => {
 describe('a customer deleted with history', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, CUSTOMER_DELETE_HISTORY: 'true' } });
 
-  it('leaves no data of its subscriptions', async () => {
+  test('leaves no data of its subscriptions', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -116,7 +116,7 @@ describe('a customer deleted with history', () => {
     expect(left.filter(({ sk }) => sk === `SUB#${made.id}`)).toEqual([]);
   });
 
-  it('leaves no data of its payments’ refunds', async () => {
+  test('leaves no data of its payments’ refunds', async () => {
     const who = await subscriber(service);
     const admin = await signInAdmin(service);
     const made = await subscribeToGold(service, who);
@@ -135,7 +135,7 @@ describe('a customer deleted with history', () => {
     expect(left.filter((item) => ids.some((id) => JSON.stringify(item).includes(id)))).toEqual([]);
   });
 
-  it('keeps a payment with an open refund until the refund ends', async () => {
+  test('keeps a payment with an open refund until the refund ends', async () => {
     const who = await subscriber(service);
     const admin = await signInAdmin(service);
     const made = await subscribeToGold(service, who);
@@ -156,7 +156,7 @@ describe('a customer deleted with history', () => {
 describe('a deleted organization', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  it('has its live subscriptions canceled first, and then removed with it', async () => {
+  test('has its live subscriptions canceled first, and then removed with it', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
@@ -175,7 +175,7 @@ describe('a deleted organization', () => {
     expect(charges).toHaveLength(1);
   });
 
-  it('does not wait for a processing payment, which keeps its outcome', async () => {
+  test('does not wait for a processing payment, which keeps its outcome', async () => {
     const { id: organization_id, owner } = await company(service);
     const fields = { organization_id, provider_id: 'provider_b' };
     const names = await payer(service, owner.options, { token: 'SIM-PENDING-OK', fields });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
@@ -18,7 +18,7 @@ import {
 
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
-const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY).toISOString();
+const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY_MS).toISOString();
 
 /** A member whose renewal has just failed. */
 const pastDue = async (): Promise<{
@@ -44,7 +44,7 @@ const pastDue = async (): Promise<{
 };
 
 describe('a failed renewal', () => {
-  it('is retried exactly 1, 3, 7 and 14 days later, and then ends the subscription', async () => {
+  test('is retried exactly 1, 3, 7 and 14 days later, and then ends the subscription', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const expected = [`failed ${failedAt}`];
     for (const [done, next] of [
@@ -90,7 +90,7 @@ describe('a failed renewal', () => {
     expect(await attempts()).toEqual(expected);
   });
 
-  it('is retried immediately with a new method, and pays its own period', async () => {
+  test('is retried immediately with a new method, and pays its own period', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const before = await readSubscription(service, who, id);
     await service.advance(2 * DAY_SECONDS);
@@ -119,7 +119,7 @@ describe('a failed renewal', () => {
     expect(await attempts()).toHaveLength(3);
   });
 
-  it('keeps its retry days if the new method also fails', async () => {
+  test('keeps its retry days if the new method also fails', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     await service.advance(DAY_SECONDS / 2);
     const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -128,7 +128,7 @@ describe('a failed renewal', () => {
     expect(await attempts()).toHaveLength(2);
   });
 
-  it('is not retried while the subscription is paused', async () => {
+  test('is not retried while the subscription is paused', async () => {
     const { who, id, attempts } = await pastDue();
     expect(await command(service, who, { id, name: 'pause' })).toMatchObject({ body: { status: 'paused' } });
     await service.advance(20 * DAY_SECONDS);
@@ -136,7 +136,7 @@ describe('a failed renewal', () => {
     expect(await readMembership(service, who, id)).toMatchObject({ status: 'expired' });
   });
 
-  it('is not retried once the subscription is canceled', async () => {
+  test('is not retried once the subscription is canceled', async () => {
     const { who, id, attempts } = await pastDue();
     const canceled = await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect(canceled).toMatchObject({ body: { status: 'canceled', next_billing_date: null } });

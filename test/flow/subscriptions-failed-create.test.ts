@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, itemsOf, type User } from './flow.ts';
@@ -132,7 +132,7 @@ describe('the create of a service-billed subscription', () => {
     });
   };
 
-  it('leaves both subscription and payment, or neither, for every outcome of its first charge', {
+  test('leaves both subscription and payment, or neither, for every outcome of its first charge', {
     timeout: 120_000,
   }, async () => {
     const made: { readonly one: Case; readonly who: Payer }[] = [];
@@ -161,7 +161,7 @@ describe('the create of a service-billed subscription', () => {
 describe('the create of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('is canceled if it never arrived and its customer is deleted at the provider in the meantime', async () => {
+  test('is canceled if it never arrived and its customer is deleted at the provider in the meantime', async () => {
     const who = await subscriber(service, 'pm_card_visa');
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'timeout_before' });
@@ -176,12 +176,15 @@ describe('the create of a provider-billed subscription', () => {
     expect(left[0]).not.toHaveProperty('due');
   });
 
-  it.each(['pm_card_chargeCustomerFail', 'pm_card_visa'])('leaves consistent readable records (%s)', async (token) => {
-    const who = await subscriber(service, token);
-    await trySubscribe(service, who);
-    await service.settle();
-    await expectTruth(service, who);
-    await service.advance(26 * HOUR_SECONDS);
-    await expectTruth(service, who);
-  });
+  test.each(['pm_card_chargeCustomerFail', 'pm_card_visa'])(
+    'leaves consistent readable records (%s)',
+    async (token) => {
+      const who = await subscriber(service, token);
+      await trySubscribe(service, who);
+      await service.settle();
+      await expectTruth(service, who);
+      await service.advance(26 * HOUR_SECONDS);
+      await expectTruth(service, who);
+    },
+  );
 });

@@ -1,5 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest';
-import { MINUTE } from '../../shared/core/time.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { PATIENT } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
@@ -103,15 +103,15 @@ const nameOf = ({ how, call, executed }: Interrupted): string =>
 /** The transfer is interrupted, the membership ends, and an hour later the service has come round to it. */
 const interrupted = async ({ state, how, call, executed }: Interrupted & { readonly state: string }) => {
   const { service, [how]: interrupt } = stoppable();
-  const it = await transfer(state === 'past due' ? 'pm_sim_ok_1_then_decline' : 'pm_card_visa');
+  const test = await transfer(state === 'past due' ? 'pm_sim_ok_1_then_decline' : 'pm_card_visa');
   if (state === 'past due') {
-    await service.moveTo(it.made.current_period_end);
+    await service.moveTo(test.made.current_period_end);
     await service.advance(2 * HOUR_SECONDS);
   }
-  expect((await interrupt({ call, executed }, it.act)).status).toBeGreaterThanOrEqual(500);
-  await it.end();
+  expect((await interrupt({ call, executed }, test.act)).status).toBeGreaterThanOrEqual(500);
+  await test.end();
   await service.advance(HOUR_SECONDS);
-  return it;
+  return test;
 };
 
 /** The card is charged no more, and its owner may delete it. */
@@ -127,33 +127,33 @@ const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): 
 };
 
 describe('a transfer to a member’s card, interrupted before the membership ended', () => {
-  it.each(TO_GO_BACK.map((one) => ({ ...one, name: nameOf(one) })))(
+  test.each(TO_GO_BACK.map((one) => ({ ...one, name: nameOf(one) })))(
     'is reverted if nothing was charged: $state, $name',
     async ({ there: left, ...one }) => {
-      const it = await interrupted(one);
-      expect(await there(it.made.id)).toEqual(left);
-      expect(await readSubscription(stoppable().service, it.who, it.made.id)).toMatchObject({
+      const test = await interrupted(one);
+      expect(await there(test.made.id)).toEqual(left);
+      expect(await readSubscription(stoppable().service, test.who, test.made.id)).toMatchObject({
         status: left[0],
-        payment_method_id: it.who.names.payment_method_id,
+        payment_method_id: test.who.names.payment_method_id,
       });
-      await expectFree(it, 0);
+      await expectFree(test, 0);
     },
   );
 
-  it.each(TO_FINISH.map((one) => ({ ...one, name: nameOf(one) })))(
+  test.each(TO_FINISH.map((one) => ({ ...one, name: nameOf(one) })))(
     'is completed if the card was charged or the former subscription ended, and then needs a method: $state, $name',
     async ({ there: left, taken, ...one }) => {
       const { service } = stoppable();
-      const it = await interrupted(one);
-      expect(await there(it.made.id)).toEqual(left);
-      expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({
+      const test = await interrupted(one);
+      expect(await there(test.made.id)).toEqual(left);
+      expect(await readSubscription(service, test.who, test.made.id)).toMatchObject({
         status: 'active',
         payment_method_id: null,
       });
-      const { body } = await service.get(`/payments?organization_id=${it.organizationId}`, it.owner.options);
+      const { body } = await service.get(`/payments?organization_id=${test.organizationId}`, test.owner.options);
       const paid = body.data.filter(({ status }: ParsedJson) => status === 'succeeded');
       expect(paid).toHaveLength(1 + taken);
-      await expectFree(it, taken);
+      await expectFree(test, taken);
     },
   );
 });
@@ -181,7 +181,7 @@ const creation = async (): Promise<Creation> => {
 };
 
 describe('a create with a member’s card, interrupted before the membership ended', () => {
-  it.each([
+  test.each([
     { how: 'losing', status: 201, left: [{ status: 'canceled' }] },
     { how: 'stopped', status: 500, left: [] },
   ] as const)(`leaves no live subscription if Stripe does not have it ($how)`, async ({ how, status, left }) => {
@@ -195,7 +195,7 @@ describe('a create with a member’s card, interrupted before the membership end
     expect(await timesTaken(card)).toBe(0);
   });
 
-  it('stops collection at Stripe once the service finds the subscription there', async () => {
+  test('stops collection at Stripe once the service finds the subscription there', async () => {
     const { service, losing } = stoppable();
     const { act, end, here, card } = await creation();
     await service.webhookMode('drop');
@@ -208,7 +208,7 @@ describe('a create with a member’s card, interrupted before the membership end
     expect(await timesTaken(card)).toBe(1);
   });
 
-  it('stops collection immediately if the service finds the subscription late', async () => {
+  test('stops collection immediately if the service finds the subscription late', async () => {
     const { service, stopped } = stoppable();
     const { act, end, here, card } = await creation();
     await service.webhookMode('drop');
@@ -226,10 +226,10 @@ describe('a create with a member’s card, interrupted before the membership end
   });
 });
 
-it('a member’s card used by a request during the membership follow-up is checked again', async () => {
+test('a member’s card used by a request during the membership follow-up is checked again', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card } = await creation();
-  await service.moveTo(new Date((Math.ceil(service.now() / MINUTE) + 0.5) * MINUTE).toISOString());
+  await service.moveTo(new Date((Math.ceil(service.now() / MINUTE_MS) + 0.5) * MINUTE_MS).toISOString());
   const endMeanwhile = async (): Promise<void> => {
     await end();
     // The first look at what the member lent; the creation is looked at a minute after it began.
@@ -244,7 +244,7 @@ it('a member’s card used by a request during the membership follow-up is check
   expect(await timesTaken(card)).toBe(1);
 });
 
-it('a paused subscription with a former member’s card is not resumed, even if its period is paid', async () => {
+test('a paused subscription with a former member’s card is not resumed, even if its period is paid', async () => {
   const { service } = stoppable();
   const { act, end, card, owner } = await creation();
   const { body: made } = await act();
@@ -265,7 +265,7 @@ it('a paused subscription with a former member’s card is not resumed, even if 
   expect(await timesTaken(card)).toBe(1);
 });
 
-it('a trial with a former member’s card is paused at its end, and continues with another card', async () => {
+test('a trial with a former member’s card is paused at its end, and continues with another card', async () => {
   const { service } = stoppable();
   const { organizationId: organization_id, owner, admin, end } = await team();
   const lender = await payer(service, admin.options, { fields: { organization_id: null } });
@@ -284,7 +284,7 @@ it('a trial with a former member’s card is paused at its end, and continues wi
   expect([await timesTaken(lent), await timesTaken(other)]).toEqual([0, 1]);
 });
 
-it('a subscription whose hold is reported by Stripe before it is stored runs until its paid time ends', async () => {
+test('a subscription whose hold is reported by Stripe before it is stored runs until its paid time ends', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin } = await creation();
   expect((await act()).status).toBe(201);
@@ -299,7 +299,7 @@ it('a subscription whose hold is reported by Stripe before it is stored runs unt
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
 });
 
-it('a subscription is held even if Stripe reports it as active just before the hold', async () => {
+test('a subscription is held even if Stripe reports it as active just before the hold', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin, owner } = await creation();
   const { body: made } = await act();
@@ -318,7 +318,7 @@ it('a subscription is held even if Stripe reports it as active just before the h
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
 });
 
-it('a paused subscription stays paused indefinitely after its method is removed', async () => {
+test('a paused subscription stays paused indefinitely after its method is removed', async () => {
   const { service } = stoppable();
   const { act, end, owner, here } = await creation();
   const { body: made } = await act();

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { productBody } from '../builders/reference.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
@@ -25,7 +25,7 @@ const admin = async () => (await signIn(service, { is_admin: true })).options;
 const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id);
 
 describe('a new subscription', () => {
-  it('is charged at its creation and every month afterwards', async () => {
+  test('is charged at its creation and every month afterwards', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'active', billing_status: 'active', billing_owner: 'service' });
@@ -40,7 +40,7 @@ describe('a new subscription', () => {
     ]);
   });
 
-  it('shows the fields of its request, and ignores fields that a caller may not set', async () => {
+  test('shows the fields of its request, and ignores fields that a caller may not set', async () => {
     const who = await subscriber(service);
     const address = await createAddress(service, who.options);
     const texts = { concept: 'Plan', description: 'A plan', reference_code: 'R-1', category: 'c', tags: 'a,b' };
@@ -78,7 +78,7 @@ describe('a new subscription', () => {
       metadata: { plan: 'b' },
       is_guest_subscription: false,
     });
-    expect(Date.parse(made.current_period_end) - Date.parse(made.current_period_start)).toBe(14 * DAY);
+    expect(Date.parse(made.current_period_end) - Date.parse(made.current_period_start)).toBe(14 * DAY_MS);
     expect(await readSubscription(service, who, made.id)).toEqual(made);
     const [payment] = await paymentsOf(service, who, made.id);
     expect(payment).toMatchObject({ subtotal_cents: 1_000, total_cents: 1_200, description: 'A plan', ...made.names });
@@ -86,7 +86,7 @@ describe('a new subscription', () => {
     expect(body.data.subscription).toMatchObject({ id: made.id, status: 'active' });
   });
 
-  it('is created once per Idempotency-Key', async () => {
+  test('is created once per Idempotency-Key', async () => {
     const who = await subscriber(service);
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'once' } };
     const first = await trySubscribe(service, keyed);
@@ -102,7 +102,7 @@ describe('a new subscription', () => {
 });
 
 describe('the price of a subscription', () => {
-  it('comes from the product, with interval and trial', async () => {
+  test('comes from the product, with interval and trial', async () => {
     const who = await subscriber(service);
     await service.put(
       '/admin/products/course',
@@ -124,7 +124,7 @@ describe('the price of a subscription', () => {
     const named = { ...who.names, product_id: 'course', trial_days: 14 };
     const same = await service.post('/subscriptions', named, who.options);
     expect(same).toMatchObject({ status: 201, body: { status: 'trialing' } });
-    expect(Date.parse(same.body.trial_end) - Date.parse(same.body.created_at)).toBe(14 * DAY);
+    expect(Date.parse(same.body.trial_end) - Date.parse(same.body.created_at)).toBe(14 * DAY_MS);
     const none = await service.post('/subscriptions', { ...named, trial_days: 0 }, who.options);
     expect(none).toMatchObject({ status: 201, body: { status: 'trialing' } });
     for (const trial_days of [13, 730]) {
@@ -136,12 +136,12 @@ describe('the price of a subscription', () => {
     }
   });
 
-  it('uses the request’s trial if no product is named', async () => {
+  test('uses the request’s trial if no product is named', async () => {
     const who = await subscriber(service);
     expect(await subscribe(service, who, { trial_days: 730 })).toMatchObject({ status: 'trialing' });
   });
 
-  it.each([
+  test.each([
     ['another price', { total_cents: 1 }, 400, 'PRICING_MISMATCH'],
     ['another interval', { billing_interval: 'daily' }, 400, 'PRICING_MISMATCH'],
     ['another currency', { currency: 'USD' }, 400, 'PRICING_MISMATCH'],
@@ -153,7 +153,7 @@ describe('the price of a subscription', () => {
     expect(answer).toMatchObject({ status, body: { code } });
   });
 
-  it('has tax and discount of 0 if they are not sent', async () => {
+  test('has tax and discount of 0 if they are not sent', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { subtotal_cents: 900, total_cents: 900 });
     expect(made).toMatchObject({ subtotal_cents: 900, tax_cents: 0, discount_cents: 0, total_cents: 900 });
@@ -161,7 +161,7 @@ describe('the price of a subscription', () => {
 
   const STATED = ['subtotal_cents', 'total_cents', 'currency', 'billing_interval'];
 
-  it.each(STATED)('is refused without %s if no product is named', async (field) => {
+  test.each(STATED)('is refused without %s if no product is named', async (field) => {
     const who = await subscriber(service);
     for (const absent of [undefined, null, '']) {
       const stated = { subtotal_cents: 1_900, amount_cents: 1_900, [field]: absent };
@@ -173,7 +173,7 @@ describe('the price of a subscription', () => {
     }
   });
 
-  it('is refused if the amounts do not add up, with every problem reported', async () => {
+  test('is refused if the amounts do not add up, with every problem reported', async () => {
     const who = await subscriber(service);
     const wrong = await trySubscribe(service, who, { subtotal_cents: 900, total_cents: 1_000 });
     expect(wrong).toMatchObject({ status: 400, body: { code: 'PRICING_MISMATCH' } });
@@ -189,7 +189,7 @@ describe('the price of a subscription', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     ['is not active', { is_active: false, billing_interval: 'monthly' }, 'PRODUCT_INACTIVE'],
     ['is not recurring', {}, 'VALIDATION_ERROR'],
   ])('is refused for a product that %s', async (_, fields, code) => {
@@ -201,7 +201,7 @@ describe('the price of a subscription', () => {
 });
 
 describe('the customer and method of a subscription', () => {
-  it('must exist, be at the same provider, and belong to the payer', async () => {
+  test('must exist, be at the same provider, and belong to the payer', async () => {
     const [who, other] = [await subscriber(service), await subscriber(service)];
     const token = { provider_id: 'provider_c', provider_payment_method_token: 'cnon:card-nonce-ok' };
     const elsewhere = await service.post('/payment-methods', token, who.options);
@@ -217,7 +217,7 @@ describe('the customer and method of a subscription', () => {
     }
   });
 
-  it('may belong to the organization or to the caller if an organization subscribes', async () => {
+  test('may belong to the organization or to the caller if an organization subscribes', async () => {
     const { id: organization_id, billing, member } = await company(service);
     const ofOrganization = await payer(service, billing.options, {
       token: 'pm_card_visa',
@@ -243,7 +243,7 @@ describe('the customer and method of a subscription', () => {
 });
 
 describe('the list of subscriptions', () => {
-  it('shows the caller’s own subscriptions, newest first, by status and by page', async () => {
+  test('shows the caller’s own subscriptions, newest first, by status and by page', async () => {
     const who = await subscriber(service);
     const made: string[] = [];
     for (const trial_days of [0, 5, 0]) {
@@ -261,7 +261,7 @@ describe('the list of subscriptions', () => {
     expect((await list('?status=nothing')).status).toBe(400);
   });
 
-  it('shows an organization’s or project’s subscriptions, with the requested includes', async () => {
+  test('shows an organization’s or project’s subscriptions, with the requested includes', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const project = { name: 'P', slug: 'p', billing_email: 'b@example.com', organization_id };
@@ -288,7 +288,7 @@ describe('the list of subscriptions', () => {
 });
 
 describe('an update of a subscription', () => {
-  it('merges metadata, deletes a key by null, or replaces all metadata', async () => {
+  test('merges metadata, deletes a key by null, or replaces all metadata', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { metadata: { a: '1', b: '2' } });
     const merged = await patch(service, who, { id: made.id, body: { metadata: { b: null, c: '3' } } });
@@ -307,7 +307,7 @@ describe('an update of a subscription', () => {
     });
   });
 
-  it('accepts a payment method of the caller at the same provider', async () => {
+  test('accepts a payment method of the caller at the same provider', async () => {
     const { id: organization_id, owner, billing } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
@@ -329,7 +329,7 @@ describe('an update of a subscription', () => {
     });
   });
 
-  it('links and unlinks the billing address', async () => {
+  test('links and unlinks the billing address', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const address = await createAddress(service, who.options);
@@ -344,7 +344,7 @@ describe('an update of a subscription', () => {
     expect((await link((await createAddress(service, stranger.options)).id)).status).toBe(404);
   });
 
-  it('charges a new payment method in the next period', async () => {
+  test('charges a new payment method in the next period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const mastercard = await anotherMethod(service, who, 'pm_card_mastercard');
@@ -357,7 +357,7 @@ describe('an update of a subscription', () => {
 });
 
 describe('a guest', () => {
-  it('subscribes with their own method by token, and the list by e-mail shows few fields', async () => {
+  test('subscribes with their own method by token, and the list by e-mail shows few fields', async () => {
     const email = 'gina.sub@example.com';
     const method = await service.post('/payment-methods', {
       provider_id: 'provider_a',
@@ -403,7 +403,7 @@ describe('a guest', () => {
 });
 
 describe('the payments of a subscription', () => {
-  it('can be changed and canceled through the subscription only', async () => {
+  test('can be changed and canceled through the subscription only', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     const id = made.latest_payment_id;
@@ -416,7 +416,7 @@ describe('the payments of a subscription', () => {
 });
 
 describe('the events of a subscription', () => {
-  it('carry every field of the contract', async () => {
+  test('carry every field of the contract', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
@@ -61,7 +61,7 @@ const COMMANDS: readonly Asked[] = [
 ];
 
 describe('a subscription that ended at Stripe without an event here', () => {
-  it.each(COMMANDS)('responds to $name with $status and is canceled here too', async ({ before, act, status }) => {
+  test.each(COMMANDS)('responds to $name with $status and is canceled here too', async ({ before, act, status }) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect((await before?.(who, made.id))?.status ?? 200).toBe(200);
@@ -79,7 +79,7 @@ describe('a subscription that ended at Stripe without an event here', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  it('returns 409 for a method of another customer at Stripe, and creates no other subscription there', async () => {
+  test('returns 409 for a method of another customer at Stripe, and creates no other subscription there', async () => {
     const { id: organization_id, owner } = await company(service);
     const paying = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, paying, { organization_id });
@@ -94,7 +94,7 @@ describe('a subscription that ended at Stripe without an event here', () => {
     expect((await there(made.id)).map((one) => one.status)).toEqual(['canceled']);
   });
 
-  it('does not block the deletion of its method', async () => {
+  test('does not block the deletion of its method', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const other = await anotherMethod(service, who);
@@ -105,7 +105,7 @@ describe('a subscription that ended at Stripe without an event here', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('does not block the deletion of its customer', async () => {
+  test('does not block the deletion of its customer', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await endAtStripe(made);
@@ -114,7 +114,7 @@ describe('a subscription that ended at Stripe without an event here', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('does not block the deletion of its organization', async () => {
+  test('does not block the deletion of its organization', async () => {
     const { id: organization_id, owner } = await company(service);
     const paying = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, paying, { organization_id });
@@ -124,7 +124,7 @@ describe('a subscription that ended at Stripe without an event here', () => {
 });
 
 describe('a method detached at Stripe without an event here', () => {
-  it('is refused as a method, and the subscription is unchanged', async () => {
+  test('is refused as a method, and the subscription is unchanged', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const other = await anotherMethod(service, who);
@@ -158,7 +158,7 @@ describe('concurrent commands', () => {
     ['cancel', 'pause', 'method'],
   ] as const;
 
-  it.each(RIVALS.map((rivals) => ({ name: rivals.join(', '), rivals })))(
+  test.each(RIVALS.map((rivals) => ({ name: rivals.join(', '), rivals })))(
     'return 200 or 409, and the subscription ends in the same state here and there ($name)',
     async ({ rivals }) => {
       for (let round = 0; round < 3; round += 1) {
@@ -183,7 +183,7 @@ describe('concurrent commands', () => {
 });
 
 describe('a pause that ended at Stripe without an event here', () => {
-  it('returns 409 for a resumption that would charge, and charges nothing', async () => {
+  test('returns 409 for a resumption that would charge, and charges nothing', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'weekly' });
     await pause(who, made.id);

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, itemsOf } from './flow.ts';
@@ -42,7 +42,7 @@ const subscribedUnheard = async () => {
 };
 
 describe('a charge', () => {
-  it('is closed two hours after a cancel that found it pending and the provider unavailable', async () => {
+  test('is closed two hours after a cancel that found it pending and the provider unavailable', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     await service.webhookMode('drop');
     const { id } = await subscribe(service, who);
@@ -64,7 +64,7 @@ describe('a charge', () => {
     });
   });
 
-  it('is recorded as canceled if it failed at a renewal and its event arrives after the subscription’s end', async () => {
+  test('is recorded as canceled if it failed at a renewal and its event arrives after the subscription’s end', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -107,7 +107,7 @@ describe('a charge', () => {
 });
 
 describe('a subscription recreated at its provider', () => {
-  it('is active if the response is lost and its event arrives first', async () => {
+  test('is active if the response is lost and its event arrives first', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await command(service, who, { id, name: 'cancel', body: NOW });
@@ -119,7 +119,7 @@ describe('a subscription recreated at its provider', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'active']);
   });
 
-  it('is not charged again for a renewal whose event was lost', async () => {
+  test('is not charged again for a renewal whose event was lost', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -137,7 +137,7 @@ describe('a subscription recreated at its provider', () => {
     expect((await there(made.id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
   });
 
-  it('is not ended by a late event of the former provider subscription', async () => {
+  test('is not ended by a late event of the former provider subscription', async () => {
     const who = await subscriber(service);
     const { id, provider_subscription_id: former } = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -159,7 +159,7 @@ describe('a subscription recreated at its provider', () => {
     expect((await there(id)).map(({ status }) => status)).toContain(now.status === 'active' ? 'trialing' : 'never');
   });
 
-  it('cancels a duplicate after the duplicate’s event, and records its charge of the same period', async () => {
+  test('cancels a duplicate after the duplicate’s event, and records its charge of the same period', async () => {
     const who = await subscriber(service);
     const { id, total_cents, provider_subscription_id: own } = await subscribe(service, who);
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
@@ -180,7 +180,7 @@ describe('a subscription recreated at its provider', () => {
     expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
   });
 
-  it('is the second of two creations with lost responses, and charges nothing for the time already charged', async () => {
+  test('is the second of two creations with lost responses, and charges nothing for the time already charged', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
     await command(service, who, { id, name: 'cancel', body: NOW });
@@ -214,7 +214,7 @@ describe('a subscription recreated at its provider', () => {
 });
 
 describe('a first charge', () => {
-  it('is recorded from its invoice event after a lost response, with the provider’s subscription id', async () => {
+  test('is recorded from its invoice event after a lost response, with the provider’s subscription id', async () => {
     const who = await subscriber(service);
     await service.webhookMode('drop');
     await lose();
@@ -241,7 +241,7 @@ describe('a first charge', () => {
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  it('leaves nothing chargeable at the provider after a lost response and a cancel', async () => {
+  test('leaves nothing chargeable at the provider after a lost response and a cancel', async () => {
     const { who, id } = await subscribedUnheard();
     expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({
       status: 200,
@@ -251,7 +251,7 @@ describe('a first charge', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
   });
 
-  it('has paid for its period when the payer returns after a lost response and a cancel', async () => {
+  test('has paid for its period when the payer returns after a lost response and a cancel', async () => {
     const who = await subscriber(service);
     await service.webhookMode('drop');
     await lose();
@@ -265,7 +265,7 @@ describe('a first charge', () => {
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  it('is recorded once paid if it is slow, its response is lost and the subscription is canceled', async () => {
+  test('is recorded once paid if it is slow, its response is lost and the subscription is canceled', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     await lose();
     const { id } = await subscribe(service, who);
@@ -274,7 +274,7 @@ describe('a first charge', () => {
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
-  it('leaves nothing chargeable without any event if its response is lost and the cancel first fails', async () => {
+  test('leaves nothing chargeable without any event if its response is lost and the cancel first fails', async () => {
     const { who, id } = await subscribedUnheard();
     const refuse = { provider: 'provider_a', method: 'DELETE', path: '/v1/subscriptions', action: 'rate_limit' };
     await service.fault({ ...refuse, times: 10 });
@@ -285,7 +285,7 @@ describe('a first charge', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
   });
 
-  it('is past due and pending while slow, and active once paid', async () => {
+  test('is past due and pending while slow, and active once paid', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -309,7 +309,7 @@ describe('a returning payer', () => {
     return { who, id };
   };
 
-  it('is not charged again during a slow first charge', async () => {
+  test('is not charged again during a slow first charge', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const { id } = await subscribe(service, who);
     await command(service, who, { id, name: 'cancel', body: NOW });
@@ -319,7 +319,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  it('is not charged again during a slow first charge with a lost response', async () => {
+  test('is not charged again during a slow first charge with a lost response', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     await lose();
     const { id } = await subscribe(service, who);
@@ -331,7 +331,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  it('is not charged again during a slow renewal', async () => {
+  test('is not charged again during a slow renewal', async () => {
     const { who, id } = await renewing();
     await command(service, who, { id, name: 'cancel', body: NOW });
     expect(await reactivate(who, id)).toMatchObject(IN_PROGRESS);
@@ -340,7 +340,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  it('is not charged again after a pause during a slow renewal', async () => {
+  test('is not charged again after a pause during a slow renewal', async () => {
     const { who, id } = await renewing();
     await command(service, who, { id, name: 'pause' });
     expect(await command(service, who, { id, name: 'resume' })).toMatchObject(IN_PROGRESS);
@@ -352,7 +352,7 @@ describe('a returning payer', () => {
     expect(await succeeded(who, id)).toBe(1);
   });
 
-  it('has every charge recorded, even for a slow renewal that is canceled', async () => {
+  test('has every charge recorded, even for a slow renewal that is canceled', async () => {
     const { who, id } = await renewing();
     await command(service, who, { id, name: 'cancel', body: NOW });
     await service.advance(2 * HOUR_SECONDS);

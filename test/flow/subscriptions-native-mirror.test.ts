@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, signIn } from './flow.ts';
@@ -43,7 +43,7 @@ const unheard = async (service: TestHost, change: () => Promise<unknown>): Promi
 };
 
 const inDays = (service: TestHost, days: number): string =>
-  new Date(Math.floor(service.now() / 1_000) * 1_000 + days * DAY).toISOString();
+  new Date(Math.floor(service.now() / 1_000) * 1_000 + days * DAY_MS).toISOString();
 
 const stop = (service: TestHost, who: Subscriber, id: string) =>
   command(service, who, { id, name: 'cancel', body: NOW });
@@ -51,7 +51,7 @@ const stop = (service: TestHost, who: Subscriber, id: string) =>
 describe('a change at Stripe', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('schedules a cancellation when the portal sets an end, and a reactivation clears it', async () => {
+  test('schedules a cancellation when the portal sets an end, and a reactivation clears it', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: made.current_period_end });
@@ -68,7 +68,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('keeps the next charge when the end moves to a later period', async () => {
+  test('keeps the next charge when the end moves to a later period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
@@ -79,7 +79,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('applies to the trial, extended or ended early', async () => {
+  test('applies to the trial, extended or ended early', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 14 });
     const later = inDays(service, 30);
@@ -99,7 +99,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it.each([
+  test.each([
     [14, 1, 2],
     [14, 13, 3],
     [14, 15, 4],
@@ -127,7 +127,7 @@ describe('a change at Stripe', () => {
     },
   );
 
-  it('keeps the membership active through a free month', async () => {
+  test('keeps the membership active through a free month', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -141,7 +141,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('sets the price of the next renewal from the seats', async () => {
+  test('sets the price of the next renewal from the seats', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await atDashboard(service, made.id, { quantity: 3 });
@@ -153,7 +153,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it.each([
+  test.each([
     ['a coupon', { coupon: { percent_off: 50 } }, { subtotal_cents: 1_900, discount_cents: 950, total_cents: 950 }],
     ['a tax', { tax: { percentage: 10 } }, { subtotal_cents: 1_900, tax_cents: 190, total_cents: 2_090 }],
   ])('applies %s to the renewal as on the invoice', async (_, wish, prices) => {
@@ -176,7 +176,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it.each([
+  test.each([
     ['a coupon of 100 %', { coupon: { percent_off: 100 } }],
     ['a credit', undefined],
   ])('extends the membership without a payment for a period paid by %s', async (_, wish) => {
@@ -196,7 +196,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('counts a partial renewal payment from a balance as a discount', async () => {
+  test('counts a partial renewal payment from a balance as a discount', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const { subscriptions } = await service.ledger();
@@ -226,7 +226,7 @@ describe('a past-due Stripe-billed subscription', () => {
   const recoveries = async (id: string): Promise<string[]> =>
     (await subscriptionEventsOf(service, id)).filter((name) => /renewed|recovered/.test(name));
 
-  it('announces a recovery once, and its payment names the card that paid', async () => {
+  test('announces a recovery once, and its payment names the card that paid', async () => {
     const { who, id, there } = await owing();
     const good = await anotherMethod(service, who);
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
@@ -240,7 +240,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  it('reports an unpaid recovery after a write-off', async () => {
+  test('reports an unpaid recovery after a write-off', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'mark_uncollectible' });
@@ -250,7 +250,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  it('is renewed without a payment if paid outside Stripe', async () => {
+  test('is renewed without a payment if paid outside Stripe', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'pay_out_of_band' });
@@ -261,7 +261,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  it('has a canceled payment if paid outside Stripe, even if its events are lost', async () => {
+  test('has a canceled payment if paid outside Stripe, even if its events are lost', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await unheard(service, () =>
@@ -274,7 +274,7 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  it('is unpaid and without a membership after Stripe gives up, until a new card pays', async () => {
+  test('is unpaid and without a membership after Stripe gives up, until a new card pays', async () => {
     const { who, id } = await owing();
     await atDashboard(service, id, { status: 'unpaid' });
     expect(await readSubscription(service, who, id)).toMatchObject({
@@ -291,13 +291,13 @@ describe('a past-due Stripe-billed subscription', () => {
     await stop(service, who, id);
   });
 
-  it('ends immediately when it is canceled at the end of its period', async () => {
+  test('ends immediately when it is canceled at the end of its period', async () => {
     const { who, id } = await owing();
     const canceled = await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: true } });
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
   });
 
-  it('is unpaid after a lost card', async () => {
+  test('is unpaid after a lost card', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const lost = await anotherMethod(service, who, 'pm_sim_ok_0_then_lost');
@@ -324,7 +324,7 @@ describe.each(BILLERS)('a subscription billed by %s', (_, env) => {
     is_active: false,
   };
 
-  it.each([
+  test.each([
     { how: 'withdrawn', method: 'PUT', sent: { body: WITHDRAWN }, status: 200 },
     { how: 'deleted', method: 'DELETE', sent: {}, status: 204 },
   ])('cannot be reactivated for a new period after its product is $how', async ({ method, sent, status }) => {
@@ -347,7 +347,7 @@ describe.each(BILLERS)('a subscription billed by %s', (_, env) => {
 describe('a Stripe-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('is ignored if it was created at Stripe by hand', async () => {
+  test('is ignored if it was created at Stripe by hand', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const { subscriptions } = await service.ledger();
@@ -374,7 +374,7 @@ describe('a Stripe-billed subscription', () => {
     await stop(service, who, made.id);
   });
 
-  it('ends its membership with an event when paused', async () => {
+  test('ends its membership with an event when paused', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: 'pause' });

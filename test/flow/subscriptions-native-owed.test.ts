@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, IMPATIENT } from './flow.ts';
@@ -62,7 +62,7 @@ const statuses = async (service: TestHost, who: Subscriber, id: string): Promise
 describe('three open invoices of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('are all paid by a new method, oldest first, each as a separate payment', async () => {
+  test('are all paid by a new method, oldest first, each as a separate payment', async () => {
     const { who, id, good } = await owing(service);
     const changed = await patch(service, who, { id, body: { payment_method_id: good } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active' } });
@@ -75,7 +75,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('are all paid if the payer confirms the oldest invoice', async () => {
+  test('are all paid if the payer confirms the oldest invoice', async () => {
     const { who, id, good } = await owing(service);
     const { open_payment: open } = await readSubscription(service, who, id);
     const [, oldest] = await paymentsOf(service, who, id);
@@ -88,7 +88,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('stay owed if only the newest invoice is paid at the provider', async () => {
+  test('stay owed if only the newest invoice is paid at the provider', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
@@ -102,11 +102,11 @@ describe('three open invoices of a provider-billed subscription', () => {
     const left = await readSubscription(service, who, id);
     expect(left).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
     // Stripe tries the oldest one again three days after its first failure.
-    expect(left.next_billing_date).toBe(new Date(Date.parse(oldest.period_start) + 3 * DAY).toISOString());
+    expect(left.next_billing_date).toBe(new Date(Date.parse(oldest.period_start) + 3 * DAY_MS).toISOString());
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('are paid individually in the browser, and the subscription is active after the last payment', async () => {
+  test('are paid individually in the browser, and the subscription is active after the last payment', async () => {
     const { who, id, good } = await owing(service);
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
     const paid: string[] = [];
@@ -129,7 +129,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('stay written off by the merchant when the subscription is canceled, and a payment is recorded', async () => {
+  test('stay written off by the merchant when the subscription is canceled, and a payment is recorded', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
@@ -146,7 +146,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });
 
-  it.each([
+  test.each([
     ['pause', {}],
     ['cancel', NOW],
   ] as const)('are canceled here by a %s, even if every event of Stripe is lost', async (name, body) => {
@@ -158,7 +158,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it.each([
+  test.each([
     ['pause', {}],
     ['cancel', NOW],
   ] as const)('are never charged after a %s', async (name, body) => {
@@ -212,7 +212,7 @@ describe('three concurrently open invoices', () => {
     return { who, id: made.id, good: '', leave };
   };
 
-  it('are not charged after their member leaves, even if the card works again', async () => {
+  test('are not charged after their member leaves, even if the card works again', async () => {
     const { who, id, leave } = await owingOfMember();
     await leave?.();
     expect(await readSubscription(service, who, id)).toMatchObject({
@@ -254,7 +254,7 @@ describe('three concurrently open invoices', () => {
     await service.settle();
   };
 
-  it.each<[Step, Step, number]>([
+  test.each<[Step, Step, number]>([
     ['pause', 'retries', 0],
     ['pause', 'new card', 0],
     ['pause', 'payer pays', 0],
@@ -268,12 +268,12 @@ describe('three concurrently open invoices', () => {
     ['payer pays', 'pause', 3],
     ['retries', 'payer pays', 3],
   ])('are charged only the amount owed after %s, then %s', async (first, second, charges) => {
-    const it = first === 'leave' || second === 'leave' ? await owingOfMember() : await owing(service);
-    const before = (await paidThere(service, it.id)).length;
-    for (const step of [first, second]) await run(step, it);
-    expect((await paidThere(service, it.id)).length - before).toBe(charges);
-    expect(await openThere(service, it.id)).toBe(0);
-    await command(service, it.who, { id: it.id, name: 'cancel', body: NOW });
+    const test = first === 'leave' || second === 'leave' ? await owingOfMember() : await owing(service);
+    const before = (await paidThere(service, test.id)).length;
+    for (const step of [first, second]) await run(step, test);
+    expect((await paidThere(service, test.id)).length - before).toBe(charges);
+    expect(await openThere(service, test.id)).toBe(0);
+    await command(service, test.who, { id: test.id, name: 'cancel', body: NOW });
   });
 });
 

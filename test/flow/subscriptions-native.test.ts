@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
@@ -54,7 +54,7 @@ const expectAgreement = async (service: TestHost, who: Subscriber, id: string): 
 describe('a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it.each([
+  test.each([
     ['daily', 1, 1],
     ['weekly', 7, 7],
     ['monthly', 28, 31],
@@ -62,12 +62,12 @@ describe('a provider-billed subscription', () => {
     ['yearly', 365, 366],
   ])('has %s periods of %i to %i days', async (billing_interval, least, most) => {
     const made = await subscribe(service, await subscriber(service), { billing_interval });
-    const days = (Date.parse(made.current_period_end) - Date.parse(made.current_period_start)) / DAY;
+    const days = (Date.parse(made.current_period_end) - Date.parse(made.current_period_start)) / DAY_MS;
     expect(days).toBeGreaterThanOrEqual(least);
     expect(days).toBeLessThanOrEqual(most);
   });
 
-  it('is charged only by the provider, and the record follows, period by period', async () => {
+  test('is charged only by the provider, and the record follows, period by period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({
@@ -89,7 +89,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('leaves nothing here or at the provider if it is declined, and a retry gets the same response', async () => {
+  test('leaves nothing here or at the provider if it is declined, and a retry gets the same response', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'native' } };
     const first = await trySubscribe(service, keyed);
@@ -98,7 +98,7 @@ describe('a provider-billed subscription', () => {
     expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
   });
 
-  it('publishes the end of its trial once, and is then charged', async () => {
+  test('publishes the end of its trial once, and is then charged', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
@@ -116,7 +116,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('gives no membership if the first charge after its trial fails', async () => {
+  test('gives no membership if the first charge after its trial fails', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     await service.advance(5 * DAY_SECONDS + 3 * HOUR_SECONDS);
@@ -126,7 +126,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('becomes past due when a renewal fails, and active again with another method', async () => {
+  test('becomes past due when a renewal fails, and active again with another method', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -136,7 +136,7 @@ describe('a provider-billed subscription', () => {
     expect(await expectAgreement(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'retrying',
-      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY).toISOString(),
+      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY_MS).toISOString(),
     });
     expect(
       (await subscriptionEventsOf(service, made.id)).filter((name) => name.endsWith('payment_failed')),
@@ -154,7 +154,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('ends here and at the provider when the retries are exhausted', async () => {
+  test('ends here and at the provider when the retries are exhausted', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -174,7 +174,7 @@ describe('a provider-billed subscription', () => {
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('is canceled at the end of the period, and the cancellation can be withdrawn', async () => {
+  test('is canceled at the end of the period, and the cancellation can be withdrawn', async () => {
     const who = await subscriber(service);
     const [kept, ended] = [await subscribe(service, who), await subscribe(service, who)];
     for (const { id } of [kept, ended]) {
@@ -196,7 +196,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: kept.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('is created again at the provider on reactivation: free within its period, charged after it', async () => {
+  test('is created again at the provider on reactivation: free within its period, charged after it', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -227,7 +227,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('is paused and resumed at the provider, free while its period is paid', async () => {
+  test('is paused and resumed at the provider, free while its period is paid', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({
@@ -244,7 +244,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('starts a new period and is charged when it is resumed after the paid period', async () => {
+  test('starts a new period and is charged when it is resumed after the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -265,7 +265,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('stays paused when the charge of a resume is declined, and may be resumed again', async () => {
+  test('stays paused when the charge of a resume is declined, and may be resumed again', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -284,7 +284,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('is charged once if the response to its resume is lost and the resume is repeated', async () => {
+  test('is charged once if the response to its resume is lost and the resume is repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
@@ -304,7 +304,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('ends when its customer is deleted', async () => {
+  test('ends when its customer is deleted', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const deleted = await service.request('DELETE', `/customers/${who.names.customer_id}`, who.options);
@@ -318,7 +318,7 @@ describe('a provider-billed subscription', () => {
 describe('the events of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it.each(['duplicate', 'reorder', 'delay', 'drop'] as const)(
+  test.each(['duplicate', 'reorder', 'delay', 'drop'] as const)(
     'lead to the provider’s state when delivered in the mode %s',
     async (mode) => {
       await service.webhookMode(mode, 7);
@@ -339,7 +339,7 @@ describe('the events of a provider-billed subscription', () => {
     },
   );
 
-  it('lead to one subscription together with a retried request after a lost response', async () => {
+  test('lead to one subscription together with a retried request after a lost response', async () => {
     for (const action of ['timeout_before', 'timeout_after']) {
       const who = await subscriber(service);
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', times: 1, action });
@@ -354,7 +354,7 @@ describe('the events of a provider-billed subscription', () => {
     }
   });
 
-  it('are accepted in the contract’s vocabulary, only in order', async () => {
+  test('are accepted in the contract’s vocabulary, only in order', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();

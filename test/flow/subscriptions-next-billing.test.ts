@@ -1,5 +1,5 @@
 /** @module `next_billing_date` and `provider_subscription_id` of a subscription, in every answer that shows them. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   BILLERS,
@@ -26,7 +26,7 @@ describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_bil
     return row.split(',')[head.split(',').indexOf('next_billing_date')];
   };
 
-  it.each([
+  test.each([
     ['active', {}],
     ['trialing', { trial_days: 10 }],
   ])('is null while a cancellation is scheduled and returns when it is withdrawn (%s)', async (_status, fields) => {
@@ -43,7 +43,7 @@ describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_bil
     expect(await cellOf(who)).toBe(made.current_period_end);
   });
 
-  it('is null while the subscription is paused and after it is canceled', async () => {
+  test('is null while the subscription is paused and after it is canceled', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const paused = await command(service, who, { id: made.id, name: 'pause' });
@@ -56,7 +56,7 @@ describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_bil
 describe('provider_subscription_id', () => {
   const service = withHost({ env: OWN_BILLING });
 
-  it.each(['provider_a', 'provider_b', 'provider_c'])('is null if the service bills (%s)', async (provider_id) => {
+  test.each(['provider_a', 'provider_b', 'provider_c'])('is null if the service bills (%s)', async (provider_id) => {
     const who = await subscriber(service, TOKENS[provider_id], { provider_id });
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ billing_owner: 'service', provider_subscription_id: null });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT, itemsOf } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -27,7 +27,7 @@ const PENDING = { provider_id: 'provider_b' };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
 describe('a pending charge that starts a period', () => {
-  it('keeps a scheduled cancellation at the end of that period', async () => {
+  test('keeps a scheduled cancellation at the end of that period', async () => {
     const who = await subscriber(service, 'SIM-PENDING-OK', PENDING);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -44,7 +44,7 @@ describe('a pending charge that starts a period', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
   });
 
-  it.each([
+  test.each([
     ['canceled', 'cancel', 'reactivate', 'cancelled'],
     ['paused', 'pause', 'resume', 'expired'],
   ] as const)(
@@ -83,7 +83,7 @@ describe('a pending charge that starts a period', () => {
 });
 
 describe('a subscription without a payer', () => {
-  it('cannot be reactivated without its customer', async () => {
+  test('cannot be reactivated without its customer', async () => {
     for (const fields of [{}, PENDING]) {
       const who = await subscriber(service, fields === PENDING ? 'SIM-OK' : 'pm_card_visa', fields);
       const made = await subscribe(service, who);
@@ -97,7 +97,7 @@ describe('a subscription without a payer', () => {
     }
   });
 
-  it('requires another method after its own method is deleted', async () => {
+  test('requires another method after its own method is deleted', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });
@@ -117,7 +117,7 @@ describe('a subscription without a payer', () => {
 });
 
 describe('an organization with a subscription of unknown outcome', () => {
-  it('is not deleted until that subscription has also ended at its provider', async () => {
+  test('is not deleted until that subscription has also ended at its provider', async () => {
     const { id: organization_id, owner } = await company(service);
     const who = await payer(service, owner.options);
     await service.fault({

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -24,12 +24,12 @@ const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ 
 describe('a subscription’s trial', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('charges nothing until it ends, is announced three days before, and its end starts the first period', async () => {
+  test('charges nothing until it ends, is announced three days before, and its end starts the first period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 10 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
     expect([made.current_period_end, made.next_billing_date]).toEqual([made.trial_end, made.trial_end]);
-    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY);
+    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY_MS);
     await service.advance(7 * DAY_SECONDS - MINUTE_SECONDS);
     expect(await subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',
@@ -54,7 +54,7 @@ describe('a subscription’s trial', () => {
     ]);
   });
 
-  it('is announced immediately and only once if it is shorter than three days', async () => {
+  test('is announced immediately and only once if it is shorter than three days', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 2 });
     await service.advance(MINUTE_SECONDS);
@@ -65,7 +65,7 @@ describe('a subscription’s trial', () => {
     ]);
   });
 
-  it('becomes past due if the first charge is declined, and the charge is retried', async () => {
+  test('becomes past due if the first charge is declined, and the charge is retried', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribe(service, who, { trial_days: 1 });
     await service.advance(DAY_SECONDS + MINUTE_SECONDS);
@@ -75,7 +75,7 @@ describe('a subscription’s trial', () => {
     });
   });
 
-  it('ends without a charge if a cancellation is scheduled', async () => {
+  test('ends without a charge if a cancellation is scheduled', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 1 });
     expect(await command(service, who, { id: made.id, name: 'cancel' })).toMatchObject({
@@ -87,7 +87,7 @@ describe('a subscription’s trial', () => {
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
   });
 
-  it('continues after a cancellation and a reactivation', async () => {
+  test('continues after a cancellation and a reactivation', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 5 });
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -99,13 +99,13 @@ describe('a subscription’s trial', () => {
 describe('a subscription with a price of zero', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('is active without a charge, period after period', async () => {
+  test('is active without a charge, period after period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { total_cents: 0, billing_interval: 'daily' });
     expect(made).toMatchObject({ status: 'active', total_cents: 0 });
     await service.advance(3 * DAY_SECONDS + MINUTE_SECONDS);
     const later = await readSubscription(service, who, made.id);
-    expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY).toISOString());
+    expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY_MS).toISOString());
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
@@ -114,7 +114,7 @@ describe('a subscription with a price of zero', () => {
 describe('the first charge of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('leaves no subscription if declined, and its key returns the same response', async () => {
+  test('leaves no subscription if declined, and its key returns the same response', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'first' } };
     const answer = await trySubscribe(service, keyed);
@@ -136,7 +136,7 @@ describe('the first charge of a subscription', () => {
     expect((await service.get('/payments', who.options)).body.data).toEqual([]);
   });
 
-  it('leaves the subscription past due while pending, and active once paid', async () => {
+  test('leaves the subscription past due while pending, and active once paid', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -151,7 +151,7 @@ describe('the first charge of a subscription', () => {
     ]);
   });
 
-  it('activates the subscription after the payer authenticates', async () => {
+  test('activates the subscription after the payer authenticates', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -162,7 +162,7 @@ describe('the first charge of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  it('ends the subscription if not paid within 23 hours', async () => {
+  test('ends the subscription if not paid within 23 hours', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     await service.advance(23 * HOUR_SECONDS - MINUTE_SECONDS);
@@ -176,7 +176,7 @@ describe('the first charge of a subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 
-  it('is retried immediately with another method if it fails after pending', async () => {
+  test('is retried immediately with another method if it fails after pending', async () => {
     const who = await subscriber(service, 'pm_sim_processing_fail');
     const made = await subscribe(service, who);
     await service.advance(2 * MINUTE_SECONDS);
@@ -192,7 +192,7 @@ describe('the first charge of a subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
   });
 
-  it.each(['pm_sim_timeout_before', 'pm_sim_timeout_after'])(
+  test.each(['pm_sim_timeout_before', 'pm_sim_timeout_after'])(
     'is looked up and charged once after a lost response (%s)',
     async (token) => {
       const who = await subscriber(service, token);
@@ -211,7 +211,7 @@ describe('the first charge of a subscription', () => {
 describe('a cancellation of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('keeps the subscription active until the end of the period, and nothing is charged afterwards', async () => {
+  test('keeps the subscription active until the end of the period, and nothing is charged afterwards', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const scheduled = await command(service, who, { id: made.id, name: 'cancel' });
@@ -237,7 +237,7 @@ describe('a cancellation of a subscription', () => {
     ]);
   });
 
-  it('can be withdrawn while scheduled', async () => {
+  test('can be withdrawn while scheduled', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel' });
@@ -250,7 +250,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  it('is final with immediate effect, and can be repeated', async () => {
+  test('is final with immediate effect, and can be repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -260,7 +260,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('stops a first charge that is waiting for authentication', async () => {
+  test('stops a first charge that is waiting for authentication', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     expect(await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW })).toMatchObject({
@@ -271,7 +271,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('lets a running charge complete', async () => {
+  test('lets a running charge complete', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -290,7 +290,7 @@ describe('a cancellation of a subscription', () => {
 describe('a reactivation of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('charges nothing within the period', async () => {
+  test('charges nothing within the period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -310,7 +310,7 @@ describe('a reactivation of a subscription', () => {
     });
   });
 
-  it('starts and charges a new period now if the former period is over', async () => {
+  test('starts and charges a new period now if the former period is over', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -321,7 +321,7 @@ describe('a reactivation of a subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('leaves the subscription canceled if declined, for any number of attempts', async () => {
+  test('leaves the subscription canceled if declined, for any number of attempts', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -346,7 +346,7 @@ describe('a reactivation of a subscription', () => {
 describe('a pause of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('charges nothing, and a resume continues the paid period', async () => {
+  test('charges nothing, and a resume continues the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({
@@ -365,7 +365,7 @@ describe('a pause of a subscription', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  it('starts a new period on resume after the end of the period', async () => {
+  test('starts a new period on resume after the end of the period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
@@ -379,7 +379,7 @@ describe('a pause of a subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
   });
 
-  it.each([
+  test.each([
     ['a trial', { trial_days: 5 }, 'pause'],
     ['a trial', { trial_days: 5 }, 'resume'],
   ] as const)('is refused during %s', async (_, fields, name) => {

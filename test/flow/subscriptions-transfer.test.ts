@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { beforeEach, describe, expect, inject, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, signIn } from './flow.ts';
@@ -87,17 +87,17 @@ const endThere = async (id: string): Promise<void> => {
 
 /** The organization's method has paid once, and no more. */
 const pastDue = async (methods?: Methods): Promise<Changing> => {
-  const it = await changing({ theirs: 'pm_sim_ok_1_then_decline', ...methods });
-  await service.moveTo(it.made.current_period_end);
+  const test = await changing({ theirs: 'pm_sim_ok_1_then_decline', ...methods });
+  await service.moveTo(test.made.current_period_end);
   await service.advance(2 * HOUR_SECONDS);
-  expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({ status: 'past_due' });
-  return it;
+  expect(await readSubscription(service, test.who, test.made.id)).toMatchObject({ status: 'past_due' });
+  return test;
 };
 
 describe('a change to a method of another customer', () => {
-  it('charges the new method from the next period, and keeps the paid period', async () => {
-    const it = await changing();
-    const { who, made, method } = it;
+  test('charges the new method from the next period, and keeps the paid period', async () => {
+    const test = await changing();
+    const { who, made, method } = test;
     const changed = await patch(service, who, {
       id: made.id,
       body: { payment_method_id: method, metadata: { by: 'owner' } },
@@ -112,11 +112,11 @@ describe('a change to a method of another customer', () => {
       },
     });
     await service.settle();
-    expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
+    expect(await there(test)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
     await service.moveTo(made.current_period_end);
     await service.advance(2 * HOUR_SECONDS);
-    expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
+    expect(await there(test)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'active',
       current_period_start: made.current_period_end,
@@ -124,9 +124,9 @@ describe('a change to a method of another customer', () => {
     expect((await subscriptionEventsOf(service, made.id)).filter((name) => name.includes('cancelled'))).toEqual([]);
   });
 
-  it('keeps a trial and a scheduled cancellation', async () => {
-    const it = await changing({}, { trial_days: 10 });
-    const { who, made, method } = it;
+  test('keeps a trial and a scheduled cancellation', async () => {
+    const test = await changing({}, { trial_days: 10 });
+    const { who, made, method } = test;
     await command(service, who, { id: made.id, name: 'cancel' });
     expect(await patch(service, who, { id: made.id, body: { payment_method_id: method } })).toMatchObject({
       status: 200,
@@ -134,41 +134,41 @@ describe('a change to a method of another customer', () => {
     });
     await service.advance(11 * DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
-    expect(await there(it)).toEqual({ statuses: ['canceled', 'canceled'], paid: 0 });
+    expect(await there(test)).toEqual({ statuses: ['canceled', 'canceled'], paid: 0 });
   });
 
-  it('charges a past-due amount immediately, and the former subscription never collects it', async () => {
-    const it = await pastDue();
-    const changed = await patch(service, it.who, { id: it.made.id, body: { payment_method_id: it.method } });
-    expect(changed).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: it.method } });
+  test('charges a past-due amount immediately, and the former subscription never collects it', async () => {
+    const test = await pastDue();
+    const changed = await patch(service, test.who, { id: test.made.id, body: { payment_method_id: test.method } });
+    expect(changed).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: test.method } });
     await service.advance(20 * DAY_SECONDS);
-    expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
+    expect(await there(test)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
   });
 
-  it('changes nothing if the charge is declined, and the retries continue', async () => {
-    const it = await pastDue({ own: 'pm_card_chargeCustomerFail' });
-    const before = await readSubscription(service, it.who, it.made.id);
-    const changed = await patch(service, it.who, {
-      id: it.made.id,
-      body: { payment_method_id: it.method, metadata: { no: 'no' } },
+  test('changes nothing if the charge is declined, and the retries continue', async () => {
+    const test = await pastDue({ own: 'pm_card_chargeCustomerFail' });
+    const before = await readSubscription(service, test.who, test.made.id);
+    const changed = await patch(service, test.who, {
+      id: test.made.id,
+      body: { payment_method_id: test.method, metadata: { no: 'no' } },
     });
     expect(changed).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
     await service.settle();
-    expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({
+    expect(await readSubscription(service, test.who, test.made.id)).toMatchObject({
       status: 'past_due',
       payment_method_id: before.payment_method_id,
       metadata: before.metadata,
     });
-    expect(await there(it)).toEqual({ statuses: ['past_due'], paid: 1 });
+    expect(await there(test)).toEqual({ statuses: ['past_due'], paid: 1 });
     await service.advance(20 * DAY_SECONDS);
-    expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({ status: 'canceled' });
+    expect(await readSubscription(service, test.who, test.made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it.each(['timeout_before', 'timeout_after'] as const)(
+  test.each(['timeout_before', 'timeout_after'] as const)(
     'happens once, even if any response is lost (%s)',
     async (action) => {
-      const it = await changing();
-      const { who, made, method } = it;
+      const test = await changing();
+      const { who, made, method } = test;
       const steps = [
         ['POST', `/v1/subscriptions/${made.provider_subscription_id}`],
         ['POST', '/v1/subscriptions'],
@@ -193,43 +193,43 @@ describe('a change to a method of another customer', () => {
         status: 'active',
         payment_method_id: method,
       });
-      expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
+      expect(await there(test)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
     },
   );
 
-  it('does nothing if the provider ended the subscription without an event', async () => {
-    const it = await changing();
-    const { who, made, method } = it;
+  test('does nothing if the provider ended the subscription without an event', async () => {
+    const test = await changing();
+    const { who, made, method } = test;
     await service.webhookMode('drop');
     await endThere(made.provider_subscription_id);
     expect(await patch(service, who, { id: made.id, body: { payment_method_id: method } })).toMatchObject({
       status: 409,
       body: { code: 'INVALID_STATE' },
     });
-    expect(await there(it)).toEqual({ statuses: ['canceled'], paid: 1 });
+    expect(await there(test)).toEqual({ statuses: ['canceled'], paid: 1 });
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('does not charge again for a renewal whose event has not arrived', async () => {
-    const it = await changing();
-    const { who, made, method } = it;
+  test('does not charge again for a renewal whose event has not arrived', async () => {
+    const test = await changing();
+    const { who, made, method } = test;
     await service.webhookMode('drop');
     await service.moveTo(made.current_period_end);
     await service.advance(60);
-    expect(await there(it)).toEqual({ statuses: ['active'], paid: 2 });
+    expect(await there(test)).toEqual({ statuses: ['active'], paid: 2 });
     expect(await patch(service, who, { id: made.id, body: { payment_method_id: method } })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_start: made.current_period_end, payment_method_id: method },
     });
     await service.advance(2 * HOUR_SECONDS);
-    expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
+    expect(await there(test)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
   });
 
-  it.each(['normal', 'drop'] as const)(
+  test.each(['normal', 'drop'] as const)(
     'does not charge for a renewal between the claim and its retry, and records the renewal (webhooks: %s)',
     async (webhooks) => {
-      const it = await changing();
-      const { who, made, method } = it;
+      const test = await changing();
+      const { who, made, method } = test;
       const { provider_subscription_id: former, current_period_end: renewal } = made;
       await service.webhookMode(webhooks);
       await service.moveTo(new Date(Date.parse(renewal) - 30_000).toISOString());
@@ -238,25 +238,25 @@ describe('a change to a method of another customer', () => {
       expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
       await service.advance(2 * HOUR_SECONDS);
-      expect(await there(it)).toEqual({ statuses: ['active'], paid: 2 });
+      expect(await there(test)).toEqual({ statuses: ['active'], paid: 2 });
       await service.clearFaults();
       await service.advance(HOUR_SECONDS);
-      expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
+      expect(await there(test)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
       const moved = await readSubscription(service, who, made.id);
       expect(moved).toMatchObject({ status: 'active', payment_method_id: method, current_period_start: renewal });
-      expect(await paidHere(it)).toBe(2);
+      expect(await paidHere(test)).toBe(2);
       await service.webhookMode('normal');
       await service.moveTo(moved.current_period_end);
       await service.advance(2 * HOUR_SECONDS);
-      expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 3 });
-      expect(await paidHere(it)).toBe(3);
+      expect(await there(test)).toEqual({ statuses: ['canceled', 'active'], paid: 3 });
+      expect(await paidHere(test)).toBe(3);
     },
   );
 
-  it('blocks deletion of the method until it is complete', async () => {
-    const it = await changing();
-    const { who, made, method } = it;
-    await leftHalfWay(it);
+  test('blocks deletion of the method until it is complete', async () => {
+    const test = await changing();
+    const { who, made, method } = test;
+    await leftHalfWay(test);
     const remove = () => service.request('DELETE', `/payment-methods/${method}`, who.options);
     expect(await remove()).toMatchObject({ status: 409 });
     await service.advance(HOUR_SECONDS);
@@ -264,14 +264,14 @@ describe('a change to a method of another customer', () => {
     expect(await remove()).toMatchObject({ status: 409, body: { code: 'PAYMENT_METHOD_IN_USE' } });
   });
 
-  it.each([
+  test.each([
     { state: 'charged', before: 120, away: DAY_SECONDS + 2 * HOUR_SECONDS, left: ['canceled', 'canceled'], paid: 2 },
     { state: 'in its trial', before: DAY_SECONDS, away: HOUR_SECONDS, left: ['active', 'canceled'], paid: 3 },
   ])(
     'ends correctly if the customer is deleted at the provider while the new subscription is $state',
     async ({ before, away, left, paid }) => {
-      const it = await changing();
-      const { who, made, method } = it;
+      const test = await changing();
+      const { who, made, method } = test;
       const { body: card } = await service.get(`/payment-methods/${method}`, who.options);
       const { body: customer } = await service.get(`/customers/${card.customer_id}`, who.options);
       await service.webhookMode('drop');
@@ -284,16 +284,16 @@ describe('a change to a method of another customer', () => {
       await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
       await service.clearFaults();
       await service.advance(40 * DAY_SECONDS);
-      expect(await there(it)).toEqual({ statuses: left, paid });
+      expect(await there(test)).toEqual({ statuses: left, paid });
     },
   );
 
   // A provider that is down for a day is asked again 300 times.
   if (inject('scale') > 1) {
-    it('is completed a day later, after the provider’s idempotency keys have expired', async () => {
-      const it = await changing();
-      const { who, made, method } = it;
-      await leftHalfWay(it);
+    test('is completed a day later, after the provider’s idempotency keys have expired', async () => {
+      const test = await changing();
+      const { who, made, method } = test;
+      await leftHalfWay(test);
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
       await service.advance(DAY_SECONDS + HOUR_SECONDS);
       await service.clearFaults();
@@ -303,7 +303,7 @@ describe('a change to a method of another customer', () => {
         payment_method_id: method,
         current_period_end: made.current_period_end,
       });
-      expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
+      expect(await there(test)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
     }, 240_000);
   }
 });

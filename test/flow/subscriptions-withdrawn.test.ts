@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT } from './flow.ts';
 import type { ParsedJson, TestHost } from './host.ts';
@@ -21,7 +21,7 @@ const chargesOf = async (service: TestHost, subscriptionId: string): Promise<rea
 describe.each(BILLERS)('an interrupted reactivation of a subscription billed by %s', (_, env) => {
   const stoppable = withStops({ ...PATIENT, ...env });
 
-  it.each([{}, NOW])('charges nothing after a cancellation with %j', async (body) => {
+  test.each([{}, NOW])('charges nothing after a cancellation with %j', async (body) => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const made = await subscribe(service, who);
@@ -43,7 +43,7 @@ describe.each(BILLERS)('an interrupted reactivation of a subscription billed by 
 describe('an interrupted resumption', () => {
   const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 
-  it('charges nothing after a pause', async () => {
+  test('charges nothing after a pause', async () => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const made = await subscribe(service, who);
@@ -62,7 +62,7 @@ describe('an interrupted resumption', () => {
 describe('a provider-billed reactivation that is canceled before its provider call', () => {
   const stoppable = withStops(PATIENT);
 
-  it.each(['drop', 'normal'] as const)('leaves nothing chargeable at the provider (webhooks: %s)', async (mode) => {
+  test.each(['drop', 'normal'] as const)('leaves nothing chargeable at the provider (webhooks: %s)', async (mode) => {
     const { service, overtaken } = stoppable();
     await service.webhookMode('normal');
     const who = await subscriber(service);

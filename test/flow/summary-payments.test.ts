@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
   changeTable,
@@ -98,7 +98,7 @@ describe('the summary of payments', () => {
   test('names the covered days, 31 by default', async () => {
     const { body } = await service.get('/payments/summary', user.options);
     expect(body.meta).toMatchObject({ to: tomorrow, interval: 'day', group_by: 'currency' });
-    expect(Date.parse(body.meta.to) - Date.parse(body.meta.from)).toBe(30 * DAY);
+    expect(Date.parse(body.meta.to) - Date.parse(body.meta.from)).toBe(30 * DAY_MS);
   });
 
   test.each([

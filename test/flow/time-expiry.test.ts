@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DAY } from '../../shared/core/time.ts';
+import { DAY_MS } from '../../shared/core/time.ts';
 import { guestIntentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
@@ -37,7 +37,7 @@ describe('an unconfirmed intent', () => {
   test('is canceled after 24 hours, here and at the provider', async () => {
     const user = await signIn(service, LONG);
     const payments = await Promise.all([createIntent(service, user), createPaidIntent(service, user)]);
-    await moveTo(createdAt(payments[1]) + DAY - 1);
+    await moveTo(createdAt(payments[1]) + DAY_MS - 1);
     const statuses = async () =>
       Promise.all(payments.map(async ({ id }) => (await read(service, id, user.options)).status));
     expect(await statuses()).toEqual(['requires_payment_method', 'created']);
@@ -57,7 +57,7 @@ describe('an unconfirmed intent', () => {
   test('is found paid if the payer paid in the browser just before the expiry', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
-    await moveTo(createdAt(payment) + DAY - 1_000);
+    await moveTo(createdAt(payment) + DAY_MS - 1_000);
     await service.webhookMode('drop');
     onTestFinished(async () => void (await service.webhookMode('normal')));
     expect(await confirmInBrowser(service, payment, VISA)).toMatchObject({ status: 200 });
@@ -70,7 +70,7 @@ describe('an unconfirmed intent', () => {
   test('is canceled once a provider that was unavailable at its expiry is back', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
-    await moveTo(createdAt(payment) + DAY - 1_000);
+    await moveTo(createdAt(payment) + DAY_MS - 1_000);
     await service.fault({ path: payment.provider_payment_id, action: 'reset' });
     await service.advance(60 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'requires_payment_method' });
@@ -112,9 +112,9 @@ describe('a client secret', () => {
     await confirm(service, payment.id, user.options);
     const secret = payment.client_secret;
     expect(await secretsSeen(payment, user, body)).toEqual([secret, secret]);
-    await moveTo(createdAt(payment) + DAY - 1);
+    await moveTo(createdAt(payment) + DAY_MS - 1);
     expect(await secretsSeen(payment, user, body)).toEqual([secret, secret]);
-    await moveTo(createdAt(payment) + DAY);
+    await moveTo(createdAt(payment) + DAY_MS);
     const after = await read(service, payment.id, user.options);
     expect(after).toMatchObject({ status: 'succeeded' });
     expect(after).not.toHaveProperty('client_secret');
@@ -123,9 +123,9 @@ describe('a client secret', () => {
   test('is also hidden from a guest', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody());
     const options: RequestOptions = { guestToken: payment.guest_token };
-    await moveTo(createdAt(payment) + DAY - 1);
+    await moveTo(createdAt(payment) + DAY_MS - 1);
     expect(await read(service, payment.id, options)).toHaveProperty('client_secret', payment.client_secret);
-    await moveTo(createdAt(payment) + DAY);
+    await moveTo(createdAt(payment) + DAY_MS);
     expect(await read(service, payment.id, options)).not.toHaveProperty('client_secret');
   });
 
@@ -139,7 +139,7 @@ describe('a client secret', () => {
     const payment = await createIntent(service, user);
     if (method) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
     else await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
-    await moveTo(createdAt(payment) + DAY - 1);
+    await moveTo(createdAt(payment) + DAY_MS - 1);
     expect(await storedPayment(service, payment.id)).toMatchObject({ status, clientSecret: payment.client_secret });
     const { version } = await storedPayment(service, payment.id);
     await service.advance(2 * MINUTE_SECONDS);
@@ -155,7 +155,7 @@ describe('a client secret', () => {
     const payment = await createPaidIntent(service, user);
     await service.fault({ path: payment.provider_payment_id, action: 'reset' });
     onTestFinished(async () => void (await service.clearFaults()));
-    await moveTo(createdAt(payment) + DAY + 60_000);
+    await moveTo(createdAt(payment) + DAY_MS + 60_000);
     const answer = await service.put(`/payments/intents/${payment.id}`, { concept: 'Late' }, user.options);
     expect(answer).toMatchObject({ status: 200, body: { concept: 'Late' } });
     expect(answer.body).not.toHaveProperty('client_secret');

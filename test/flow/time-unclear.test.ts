@@ -21,7 +21,7 @@ import { type ParsedJson, withHost } from './host.ts';
 /** What the provider does with a call that gets no clear answer, and how the service finds out by its own clock. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
-const WEEK = 7 * DAY_SECONDS;
+const WEEK_SECONDS = 7 * DAY_SECONDS;
 
 /** No webhook arrives within this test. */
 const withoutWebhooks = async (): Promise<void> => {
@@ -193,7 +193,7 @@ describe('a confirm with an unknown outcome', () => {
 
   test('is resent under its own key within 30 minutes, and fails afterwards', async () => {
     await withoutWebhooks();
-    const user = await signIn(service, { expires_in: WEEK });
+    const user = await signIn(service, { expires_in: WEEK_SECONDS });
     const payment = await createPaidIntent(service, user);
     await strike(payment, '/confirm', { action: 'reset' });
     await service.clearProviderRequests();
@@ -218,7 +218,7 @@ describe('a confirm with an unknown outcome', () => {
 
   test('is looked up after 1, 5 and 30 minutes and 2, 12 and 24 hours, and never abandoned while it may be paid', async () => {
     await withoutWebhooks();
-    const user = await signIn(service, { expires_in: WEEK });
+    const user = await signIn(service, { expires_in: WEEK_SECONDS });
     const payment = await createPaidIntent(service, user);
     await strike(payment, '/confirm', { action: 'malformed', times: 1 });
     await service.clearProviderRequests();
@@ -239,7 +239,7 @@ describe('a confirm with an unknown outcome', () => {
 
   test('is corrected by a sync if it failed here after the last lookup but not at the provider', async () => {
     await withoutWebhooks();
-    const user = await signIn(service, { expires_in: WEEK });
+    const user = await signIn(service, { expires_in: WEEK_SECONDS });
     const payment = await createPaidIntent(service, user);
     await strike(payment, '/confirm', { action: 'reset' });
     await confirmUnclear(payment, user);

@@ -1,5 +1,5 @@
 /** @module Outbound webhooks: a target receives events only if webhooks and its node are enabled. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { createIntent, signIn } from './flow.ts';
 import { withHost } from './host.ts';
@@ -11,7 +11,7 @@ describe('a webhook node with a URL', () => {
   const { WEBHOOK_2_ENABLED: _, ...nodes } = nodesAt(port.node, { enabled: {}, waiting: {} });
   const service = withHost({ frozen: true, port: port.node, env: nodes });
 
-  it('receives nothing unless it is enabled', async () => {
+  test('receives nothing unless it is enabled', async () => {
     await createIntent(service, await signIn(service));
     await service.settle();
     expect(await deliveredTo(service, 'enabled')).toHaveLength(1);
@@ -27,7 +27,7 @@ describe('the targets while EXTERNAL_WEBHOOKS_ENABLED is unset', () => {
   };
   const service = withHost({ frozen: true, port: port.older, env });
 
-  it('receive nothing, as nodes and in the older form', async () => {
+  test('receive nothing, as nodes and in the older form', async () => {
     await createIntent(service, await signIn(service));
     await service.settle();
     expect(await deliveredTo(service, 'node')).toEqual([]);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DAY, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { logItem } from '../../shared/event-log/log-entry.ts';
 import { freePort } from '../builders/free-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -226,7 +226,7 @@ describe('one entry of the webhook log', () => {
       attempt: 1,
       payload: {},
       response: {},
-      createdAt: new Date(service.now() - 90 * DAY + 2 * SECOND).toISOString(),
+      createdAt: new Date(service.now() - 90 * DAY_MS + 2 * SECOND_MS).toISOString(),
     });
     await changeTable(service, { put: entry });
     expect(await list(admin.options, '?event_type=old')).toHaveLength(1);

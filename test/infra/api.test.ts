@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import { createCors } from '../../infra/local/gateway/cors.ts';
@@ -17,12 +17,12 @@ const only = (found: readonly Resource[]): Resource => {
 const stage = only(ofType('AWS::ApiGatewayV2::Stage'));
 
 describe('the HTTP API', () => {
-  it('has the catalogue’s routes and a default route', () => {
+  test('has the catalogue’s routes and a default route', () => {
     const keys = ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
     expect(keys.sort()).toEqual([...endpoints.map(keyOf), '$default'].sort());
   });
 
-  it.each([
+  test.each([
     ...endpoints.map((endpoint) => [keyOf(endpoint), endpoint.id, endpoint.path]),
     ['$default', DEFAULT_ID, ''],
   ])('sends %s to %s and lets the gateway call it', (key, id, path) => {
@@ -48,14 +48,14 @@ describe('the HTTP API', () => {
     expect(JSON.stringify(permission.Properties.SourceArn)).toContain(`/*/*${path}"`);
   });
 
-  it('has function URLs beside its routes for provider webhooks only', () => {
+  test('has function URLs beside its routes for provider webhooks only', () => {
     const byProvider = endpoints.filter(({ auth }) => auth === 'provider-signature');
     expect(byProvider.length).toBeGreaterThan(0);
     const targets = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
     expect(targets).toEqual(byProvider.map(({ id }) => `${functionOf(id).logicalId.slice(0, -8)}.Arn`));
   });
 
-  it('limits the rate of the stage and of every route', () => {
+  test('limits the rate of the stage and of every route', () => {
     expect(stage.Properties.DefaultRouteSettings.ThrottlingRateLimit).toBeGreaterThan(0);
     expect(stage.Properties.DefaultRouteSettings.ThrottlingBurstLimit).toBeGreaterThan(0);
     const limits = stage.Properties.RouteSettings;
@@ -63,13 +63,13 @@ describe('the HTTP API', () => {
     for (const key of Object.keys(limits)) expect(limits[key].ThrottlingRateLimit, key).toBeGreaterThan(0);
   });
 
-  it('creates its stage after all of its routes', () => {
+  test('creates its stage after all of its routes', () => {
     expect(stacks.at(-1)).toBe(stage.stack);
     const routes = ofType('AWS::ApiGatewayV2::Route').map(({ stack }) => stack);
     expect(routes).not.toContain(stage.stack);
   });
 
-  it("logs the route's key and the caller's address, but neither path nor query", () => {
+  test("logs the route's key and the caller's address, but neither path nor query", () => {
     const format: string = stage.Properties.AccessLogSettings.Format;
     expect(JSON.parse(format)).toMatchObject({
       routeKey: '$context.routeKey',
@@ -78,7 +78,7 @@ describe('the HTTP API', () => {
     expect(format).not.toMatch(/path|query|userAgent/i);
   });
 
-  it('responds to preflights as the local host does', () => {
+  test('responds to preflights as the local host does', () => {
     const { CorsConfiguration: cors } = only(ofType('AWS::ApiGatewayV2::Api')).Properties;
     const message = new IncomingMessage(new Socket());
     message.method = 'OPTIONS';

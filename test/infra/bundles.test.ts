@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
@@ -44,28 +44,28 @@ const inNode = async (expressions: readonly string[]): Promise<unknown> => {
 };
 
 describe('the bundles of the functions', () => {
-  it('include one per function of the catalogue, and the default', () => {
+  test('include one per function of the catalogue, and the default', () => {
     expect([...bundles.keys()].sort()).toEqual([...entryIds].sort());
   });
 
-  it('contain, for the default, the table of routes without the catalogue', () => {
+  test('contain, for the default, the table of routes without the catalogue', () => {
     const { bytes = 0 } = bundles.get(DEFAULT_ID) ?? {};
     expect(bytes).toBeLessThan(26 * 1_024);
     expect(partsOf(DEFAULT_ID)).toEqual(expect.not.arrayContaining(['zod', 'functions/payments']));
   });
 
-  it('replace the previous bundles, but not the typed client', () => {
+  test('replace the previous bundles, but not the typed client', () => {
     expect(relative(FUNCTIONS_FOLDER, CLIENT_FOLDER)).toBe(join('..', 'client'));
   });
 
-  it('are no larger than 896 KB', () => {
+  test('are no larger than 896 KB', () => {
     // With the largest adapter that it may load.
     const loaded = ({ bytes, adapters }: Bundle) => bytes + Math.max(0, ...adapters.values());
     const large = [...bundles.values()].filter((bundle) => loaded(bundle) > LARGEST_BYTES);
     expect(large.map(({ id, bytes }) => `${id}: ${bytes}`)).toEqual([]);
   });
 
-  it.each(all)('contain for $id no client of a service without a declared right', async ({ id, uses, consumes }) => {
+  test.each(all)('contain for $id no client of a service without a declared right', async ({ id, uses, consumes }) => {
     const parts = partsOf(id);
     expect(parts).toContain('shared/core');
     for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);
@@ -78,20 +78,20 @@ describe('the bundles of the functions', () => {
     expect(held).toEqual([...(publishes ? ['PutEvents'] : []), ...(sends ? ['SendMessageBatch'] : [])]);
   });
 
-  it('contain the AWS SDK, with the other credential providers beside the function', () => {
+  test('contain the AWS SDK, with the other credential providers beside the function', () => {
     const parts = partsOf('payments.get');
     expect(parts).toContain('@aws-sdk/client-dynamodb');
     const providers = parts.filter((part) => part.startsWith('@aws-sdk/credential-provider-'));
     expect(providers).toEqual(['@aws-sdk/credential-provider-node', '@aws-sdk/credential-provider-env']);
   });
 
-  it('load as Lambda loads them, and export a handler', async () => {
+  test('load as Lambda loads them, and export a handler', async () => {
     expect(await inNode(entryIds.map((id) => `typeof (${imported(id)}).handler`))).toEqual(
       entryIds.map(() => 'function'),
     );
   });
 
-  it('respond to a request', async () => {
+  test('respond to a request', async () => {
     const event = {
       version: '2.0',
       rawQueryString: '',
@@ -103,7 +103,7 @@ describe('the bundles of the functions', () => {
     expect(await inNode([answer('payments.list'), answer(DEFAULT_ID)])).toEqual([401, 405]);
   });
 
-  it('contain the API document instead of its source schemas', async () => {
+  test('contain the API document instead of its source schemas', async () => {
     const event = {
       version: '2.0',
       rawQueryString: '',
@@ -118,7 +118,7 @@ describe('the bundles of the functions', () => {
     expect(partsOf('api.openapi')).not.toContain('functions/payments');
   });
 
-  it('become stacks, offline and without credentials', () => {
+  test('become stacks, offline and without credentials', () => {
     const { ofType } = synthesize({ codeDir: folder });
     expect(ofType('AWS::Lambda::Function')).toHaveLength(entryIds.length);
   });

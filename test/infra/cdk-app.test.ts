@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { temporaryFolder } from './synthesized.ts';
 
@@ -21,7 +21,7 @@ const folderWithOldNode = (): string => {
 };
 
 describe('the app command of cdk.json', () => {
-  it('runs the installed Node, even if another Node stands first on the PATH', async () => {
+  test('runs the installed Node, even if another Node stands first on the PATH', async () => {
     expect(app.endsWith(` ${APP}`)).toBe(true);
     const { stdout } = await promisify(execFile)('sh', ['-c', app.replace(APP, '--version')], {
       cwd: ROOT,

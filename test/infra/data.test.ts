@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
@@ -20,7 +20,7 @@ const HOLDS_DATA = [
 ];
 
 describe('the stored data of a stage', () => {
-  it('stays after its stack is deleted in production, except after a failed creation', () => {
+  test('stays after its stack is deleted in production, except after a failed creation', () => {
     for (const type of HOLDS_DATA) {
       expect(prod.ofType(type).length, type).toBeGreaterThan(0);
       expect(new Set(prod.ofType(type).map(({ DeletionPolicy }) => DeletionPolicy)), type).toEqual(
@@ -32,7 +32,7 @@ describe('the stored data of a stage', () => {
     expect(table(dev).Properties.DeletionProtectionEnabled).toBe(false);
   });
 
-  it('is one table with the schema’s keys: on demand, encrypted, restorable, with a stream and expiry', () => {
+  test('is one table with the schema’s keys: on demand, encrypted, restorable, with a stream and expiry', () => {
     const { Properties } = table(prod);
     expect(prod.ofType('AWS::DynamoDB::Table')).toHaveLength(1);
     expect(Properties).toMatchObject({
@@ -61,7 +61,7 @@ describe('the stored data of a stage', () => {
     );
   });
 
-  it('includes secrets for each slot, each receiver, guest tokens and webhooks, and no secret in a template', () => {
+  test('includes secrets for each slot, each receiver, guest tokens and webhooks, and no secret in a template', () => {
     expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(9);
     const configured = synthesize({
       env: {
@@ -90,7 +90,7 @@ describe('the logs', () => {
   const daysOf = (stage: typeof prod) =>
     stage.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.RetentionInDays);
 
-  it.each([
+  test.each([
     ['90 days', {}, 90],
     ['as long as the operator says', { STAGE: 'prod', LOG_RETENTION_DAYS: '365' }, 365],
   ])('are kept for %s', (_, env, days) => {
@@ -107,11 +107,11 @@ describe('the encryption key', () => {
   };
   const key = only(prod.ofType('AWS::KMS::Key'));
 
-  it('rotates automatically', () => {
+  test('rotates automatically', () => {
     expect(key.Properties.EnableKeyRotation).toBe(true);
   });
 
-  it('encrypts every secret, log, stored failure and the alarm topic', () => {
+  test('encrypts every secret, log, stored failure and the alarm topic', () => {
     const locked = [
       ...prod.ofType('AWS::SecretsManager::Secret').map(({ Properties }) => Properties.KmsKeyId),
       ...prod.ofType('AWS::Logs::LogGroup').map(({ Properties }) => Properties.KmsKeyId),
@@ -128,7 +128,7 @@ describe('the encryption key', () => {
     expect(new Set(locked.map(prod.words))).toEqual(new Set(['Key.Arn']));
   });
 
-  it('is available to the account and to the services that write encrypted data', () => {
+  test('is available to the account and to the services that write encrypted data', () => {
     const statements: readonly { Principal: Record<string, never>; Condition?: unknown }[] =
       key.Properties.KeyPolicy.Statement;
     const principals = statements.map(({ Principal }) => prod.words(Principal['Service'] ?? Principal['AWS'] ?? ''));
@@ -144,7 +144,7 @@ describe('the encryption key', () => {
 });
 
 describe('the stacks', () => {
-  it('have the code of every function beside them', () => {
+  test('have the code of every function beside them', () => {
     const assets = dev.stacks.flatMap((stack) =>
       Object.entries<{ source: { path: string } }>(
         JSON.parse(readFileSync(join(dev.outDir, `${stack}.assets.json`), 'utf8')).files,
@@ -161,7 +161,7 @@ describe('the stacks', () => {
     }
   });
 
-  it('use a custom domain if it is configured, and then disable the API’s default address', () => {
+  test('use a custom domain if it is configured, and then disable the API’s default address', () => {
     expect(prod.ofType('AWS::ApiGatewayV2::DomainName').map(({ Properties }) => Properties.DomainName)).toEqual([
       'pay.example.com',
     ]);
@@ -174,7 +174,7 @@ describe('the stacks', () => {
     expect(prod.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBeUndefined();
   });
 
-  it('use a path prefix of that domain if it is configured', () => {
+  test('use a path prefix of that domain if it is configured', () => {
     const shared = synthesize({ env: { CUSTOM_DOMAIN: 'api.example.com', BASE_PATH: '/pay/' } });
     expect(shared.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBe('pay');
     const { Variables } = shared.functionOf('payments.get').Properties.Environment;
@@ -184,7 +184,7 @@ describe('the stacks', () => {
     expect(noDomain.environment).not.toHaveProperty('BASE_PATH');
   });
 
-  it('hold fewer than 450 resources each, even with 70 endpoints in one folder', () => {
+  test('hold fewer than 450 resources each, even with 70 endpoints in one folder', () => {
     const [one] = endpoints;
     if (!one) throw new Error('no endpoint');
     const many = Array.from({ length: 70 }, (_, at) => ({ ...one, id: `many.n${at}`, path: `/many/n${at}` as const }));

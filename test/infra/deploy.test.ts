@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Account, accountOf, concurrencyProblem, deploy, type Given, type Steps } from '../../infra/deploy.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import type { Environment } from '../../shared/core/setting.ts';
@@ -39,7 +39,7 @@ const DIFF = 'diff --app cdk.out --method template --fail --security-only --prof
 const DEPLOYS = 'deploy --all --app cdk.out --require-approval never --concurrency 6 --profile prod';
 
 describe('a deployment', () => {
-  it('uses one profile and one region for the stacks and for the webhooks, and builds once', async () => {
+  test('uses one profile and one region for the stacks and for the webhooks, and builds once', async () => {
     const { exitCode, commands, cdk, webhooks, ask } = await deployed();
     expect(commands).toEqual([SYNTH, DIFF, DEPLOYS]);
     for (const [, variables] of cdk.mock.calls) expect(variables).toEqual({ AWS_REGION: 'eu-west-1' });
@@ -48,12 +48,12 @@ describe('a deployment', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('leaves the credentials to both tools without a profile, and shows only changes that need approval', async () => {
+  test('leaves the credentials to both tools without a profile, and shows only changes that need approval', async () => {
     const { commands } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
     expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never --concurrency 6']);
   });
 
-  it('asks once for all stacks, before it deploys them in parallel', async () => {
+  test('asks once for all stacks, before it deploys them in parallel', async () => {
     const approved = await deployed({}, ACCOUNT, { diff: 1, approves: true });
     expect(approved.ask).toHaveBeenCalledOnce();
     expect([approved.exitCode, approved.commands]).toEqual([0, [SYNTH, DIFF, DEPLOYS]]);
@@ -61,31 +61,31 @@ describe('a deployment', () => {
     expect(any.commands[1]).toBe('diff --app cdk.out --method template --fail --profile prod');
   });
 
-  it.each([[false], [undefined]])('deploys nothing if the operator replies %s', async (approves) => {
+  test.each([[false], [undefined]])('deploys nothing if the operator replies %s', async (approves) => {
     const { exitCode, commands, webhooks } = await deployed({}, ACCOUNT, { diff: 1, approves });
     expect([exitCode, commands]).toEqual([1, [SYNTH, DIFF]]);
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  it('deploys nothing if the account’s concurrency limit is below the reserved concurrency', async () => {
+  test('deploys nothing if the account’s concurrency limit is below the reserved concurrency', async () => {
     const { exitCode, commands, say, webhooks } = await deployed({}, ACCOUNT, { tooMuch: 'too much' });
     expect([exitCode, commands]).toEqual([1, []]);
     expect(say).toHaveBeenCalledWith('too much');
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  it('does not deploy an earlier build if the current build fails', async () => {
+  test('does not deploy an earlier build if the current build fails', async () => {
     const { exitCode, commands } = await deployed({}, ACCOUNT, { synth: 2 });
     expect([exitCode, commands]).toEqual([2, [SYNTH]]);
   });
 
-  it('puts no webhooks after a failed deployment of stacks', async () => {
+  test('puts no webhooks after a failed deployment of stacks', async () => {
     const { exitCode, webhooks } = await deployed({}, ACCOUNT, { deploy: 3 });
     expect(webhooks).not.toHaveBeenCalled();
     expect(exitCode).toBe(3);
   });
 
-  it('leaves the stacks unchanged if only the webhooks are requested', async () => {
+  test('leaves the stacks unchanged if only the webhooks are requested', async () => {
     const { cdk, webhooks } = await deployed({ webhooksOnly: true });
     expect(cdk).not.toHaveBeenCalled();
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
@@ -101,13 +101,13 @@ describe('reserved concurrency', () => {
     return concurrencyProblem(new LambdaClient({ region: 'eu-west-1' }), readDeploymentSettings(env));
   };
 
-  it('must leave at least 100 instances of the account unreserved', async () => {
+  test('must leave at least 100 instances of the account unreserved', async () => {
     expect(await problem({ BULKHEADS: 'on' }, 612)).toBeUndefined();
     expect(await problem({ BULKHEADS: 'on' }, 611)).toContain('reserves 512 instances');
     expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10: ask AWS for more');
   });
 
-  it('calls no AWS service if none is reserved', async () => {
+  test('calls no AWS service if none is reserved', async () => {
     expect(await problem({}, 10)).toBeUndefined();
     expect(lambda.calls()).toEqual([]);
   });
@@ -119,7 +119,7 @@ describe('the account of a deployment', () => {
   const config = join(temporaryFolder(), 'config');
   writeFileSync(config, '[profile prod]\nregion = eu-north-1\n\n[profile bare]\noutput = json\n');
 
-  it.each([
+  test.each([
     [{ profile: 'prod', region: 'us-west-2' }, { AWS_PROFILE: 'dev', AWS_REGION: 'eu-west-1' }, 'prod', 'us-west-2'],
     [{}, { AWS_PROFILE: 'dev', AWS_REGION: 'eu-west-1', AWS_DEFAULT_REGION: 'eu-west-3' }, 'dev', 'eu-west-1'],
     [{}, { AWS_DEFAULT_PROFILE: 'dev', AWS_DEFAULT_REGION: 'eu-west-3' }, 'dev', 'eu-west-3'],
@@ -130,7 +130,7 @@ describe('the account of a deployment', () => {
     expect(await accountOf(given, variables)).toEqual({ ...(profile && { profile }), region });
   });
 
-  it('is refused without a region', async () => {
+  test('is refused without a region', async () => {
     vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
     await expect(accountOf({ profile: 'bare' }, {})).rejects.toThrow('no region; set --region or AWS_REGION');
   });
@@ -145,7 +145,7 @@ describe('npm run deploy', () => {
       ),
     );
 
-  it.each([
+  test.each([
     [['--profle', 'prod'], "error: unknown option '--profle'"],
     [['prod'], 'error: too many arguments'],
     [['--require-approval', 'no'], "argument 'no' is invalid"],
@@ -155,7 +155,7 @@ describe('npm run deploy', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
-  it('deploys nothing if a setting is wrong', async () => {
+  test('deploys nothing if a setting is wrong', async () => {
     const { code, stdout, stderr } = await run(['--region', 'eu-west-1'], { STAGE: 'live' });
     expect({ code, stdout, stderr }).toEqual({
       code: 1,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
 import { isWanted } from '../../infra/local/dynamodb/stream-records.ts';
 import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
@@ -40,19 +40,19 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
   const queue = queueOf(source);
   const deadLetters = deadLettersOf(queue);
 
-  it('hides a message for six times its function’s timeout', () => {
+  test('hides a message for six times its function’s timeout', () => {
     const { Timeout } = functionOf(trigger.id).Properties;
     expect(Timeout).toBe(trigger.timeoutSeconds);
     expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(6 * Timeout);
     expect(queue.Properties.VisibilityTimeout).toBeGreaterThanOrEqual(trigger.visibilitySeconds);
   });
 
-  it('moves a message after the declared receives to a dead-letter queue with a longer retention', () => {
+  test('moves a message after the declared receives to a dead-letter queue with a longer retention', () => {
     expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(trigger.maxReceives);
     expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
   });
 
-  it('raises an alarm that states the impact', () => {
+  test('raises an alarm that states the impact', () => {
     const alarm = only(
       alarms.filter(({ Properties }) =>
         (Properties.Dimensions ?? []).some(
@@ -65,13 +65,13 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
     expect(alarm.Properties.AlarmActions.map(words)).toEqual(['Alarms']);
   });
 
-  it('accepts partial batch failures, and limits its concurrency as declared', () => {
+  test('accepts partial batch failures, and limits its concurrency as declared', () => {
     expect(source.Properties.FunctionResponseTypes).toEqual(['ReportBatchItemFailures']);
     expect(source.Properties.BatchSize).toBe(trigger.batchSize);
     expect(source.Properties.ScalingConfig).toEqual({ MaximumConcurrency: trigger.maxConcurrency });
   });
 
-  it.each(trigger.rules)('is fed by the rule $name', ({ pattern }) => {
+  test.each(trigger.rules)('is fed by the rule $name', ({ pattern }) => {
     const rule = only(
       ofType('AWS::Events::Rule').filter(
         ({ Properties }) =>
@@ -94,7 +94,7 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
 });
 
 describe('the outbound webhook queue', () => {
-  it('uses the operator’s number of retries and timeout', () => {
+  test('uses the operator’s number of retries and timeout', () => {
     const configured = synthesize({ env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' } });
     const { Timeout, Environment } = configured.functionOf('workers.deliver-webhook').Properties;
     expect(Timeout).toBe(55);
@@ -108,7 +108,7 @@ describe('the outbound webhook queue', () => {
 });
 
 describe('a queue of the service', () => {
-  it.each(ofType('AWS::SQS::Queue').map((queue) => [queue.logicalId, queue] as const))(
+  test.each(ofType('AWS::SQS::Queue').map((queue) => [queue.logicalId, queue] as const))(
     '%s is encrypted, requires TLS, and is a consumed queue or a dead-letter queue',
     (_, queue) => {
       expect(queue.Properties.SqsManagedSseEnabled).toBe(true);
@@ -130,7 +130,7 @@ describe('a queue of the service', () => {
 describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
   const source = sourceOf(trigger.id);
 
-  it('splits a failing batch, tries ten times, and stores the failed batch in full', () => {
+  test('splits a failing batch, tries ten times, and stores the failed batch in full', () => {
     expect(source.Properties).toMatchObject({
       BatchSize: trigger.batchSize,
       ParallelizationFactor: trigger.batchesAtOnce,
@@ -146,7 +146,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     expect(VersioningConfiguration).toEqual({ Status: 'Enabled' });
   });
 
-  it('reads new and changed records, and its declared removals, as the local stream does', () => {
+  test('reads new and changed records, and its declared removals, as the local stream does', () => {
     const filters: { Pattern: string }[] = source.Properties.FilterCriteria.Filters;
     const patterns = filters.map(({ Pattern }) => JSON.parse(Pattern));
     const reads = (eventName: 'INSERT' | 'MODIFY' | 'REMOVE', sk: string): boolean => {
@@ -166,7 +166,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     }
   });
 
-  it('raises an alarm that states the impact when it gives up', () => {
+  test('raises an alarm that states the impact when it gives up', () => {
     const alarm = only(
       alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
     );
@@ -185,14 +185,14 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
   });
 });
 
-it('the table’s stream has at most two consumers', () => {
+test('the table’s stream has at most two consumers', () => {
   expect(streamTriggers.length).toBeLessThanOrEqual(2);
 });
 
 describe.each(scheduleTriggers)('the job $id', (trigger) => {
   const lambda = functionOf(trigger.id);
 
-  it('sends a run that failed for good, or could not start, to the dead-letter queue', () => {
+  test('sends a run that failed for good, or could not start, to the dead-letter queue', () => {
     const [config] = ofType('AWS::Lambda::EventInvokeConfig').filter(
       ({ Properties }) => Properties.FunctionName.Ref === lambda.logicalId,
     );
@@ -203,7 +203,7 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
     expect(words(rule?.Properties.Targets[0].DeadLetterConfig.Arn)).toBe('UndoneQueue.Arn');
   });
 
-  it('runs at its declared rate', () => {
+  test('runs at its declared rate', () => {
     const rule = only(
       ofType('AWS::Events::Rule').filter(
         ({ Properties }) => words(Properties.Targets[0].Arn) === `${lambda.logicalId.slice(0, -8)}.Arn`,
@@ -213,7 +213,7 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
     expect(rule.Properties.ScheduleExpression).toBe(`rate(${trigger.everyMinutes} ${unit})`);
   });
 
-  it('raises an alarm when it fails and when it does not run', () => {
+  test('raises an alarm when it fails and when it does not run', () => {
     const own = alarms.filter(({ Properties }) => Properties.Dimensions?.[0]?.Value?.Ref === lambda.logicalId);
     expect(own.map(({ Properties }) => [Properties.MetricName, Properties.TreatMissingData])).toEqual([
       ['Errors', 'notBreaching'],
@@ -224,7 +224,7 @@ describe.each(scheduleTriggers)('the job $id', (trigger) => {
 });
 
 describe('the stack outputs for an operator’s tools', () => {
-  it('name every queue, its dead-letter queue, the function with the service’s environment, and the failure bucket', () => {
+  test('name every queue, its dead-letter queue, the function with the service’s environment, and the failure bucket', () => {
     for (const { queue } of queueTriggers) {
       expect(outputs).toHaveProperty([queueOutput(queue), 'Value', 'Ref'], expect.stringContaining('Queue'));
       expect(outputs).toHaveProperty(
@@ -238,7 +238,7 @@ describe('the stack outputs for an operator’s tools', () => {
     expect(outputs).toHaveProperty([FAILURE_BUCKET_OUTPUT, 'Value'], bucket);
   });
 
-  it.each([ALARM_TOPIC, GUEST_TOKEN_SECRET, ...Object.values(SIGNATURE_SECRETS)])(
+  test.each([ALARM_TOPIC, GUEST_TOKEN_SECRET, ...Object.values(SIGNATURE_SECRETS)])(
     'omit a resource with a fixed name: $type $id',
     ({ type, id }) => {
       expect(ofType(type).filter(({ logicalId }) => logicalId.startsWith(id))).toMatchObject([

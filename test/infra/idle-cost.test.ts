@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { synthesize } from './synthesized.ts';
 
 const { ofType } = synthesize();
@@ -29,7 +29,7 @@ const counted: readonly (readonly [count: number, dollars: number])[] = [
   [schedules, schedules * SWEEP],
 ];
 
-it('the documented cost of an idle stage equals the cost of the stacks', () => {
+test('the documented cost of an idle stage equals the cost of the stacks', () => {
   const [, section = ''] = docs.split('## Cost when idle');
   const [table = ''] = section.split('| sum |');
   const rows = [...table.matchAll(/^\|[^|]*\| (\d+) \| ([\d.]+) \|$/gm)].map(([, count, dollars]) => [count, dollars]);
@@ -38,7 +38,7 @@ it('the documented cost of an idle stage equals the cost of the stacks', () => {
   expect(section).toContain(`| sum | | ${sum.toFixed(2)} |`);
 });
 
-it.each(['README.md', 'docs/deployment.md', 'docs/performance.md', 'docs/decisions/0011-the-sweep-always-runs.md'])(
+test.each(['README.md', 'docs/deployment.md', 'docs/performance.md', 'docs/decisions/0011-the-sweep-always-runs.md'])(
   '%s states the cost of an idle stage without and with the dashboard',
   (page) => {
     const sum = counted.reduce((total, [, dollars]) => total + dollars, 0);
@@ -48,7 +48,7 @@ it.each(['README.md', 'docs/deployment.md', 'docs/performance.md', 'docs/decisio
   },
 );
 
-it('no other resource of a stage has a monthly price', () => {
+test('no other resource of a stage has a monthly price', () => {
   const types = ['AWS::EC2::NatGateway', 'AWS::EC2::VPCEndpoint', 'AWS::RDS::DBInstance', 'AWS::WAFv2::WebACL'];
   expect(types.flatMap((type) => ofType(type))).toEqual([]);
   expect(ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties.BillingMode)).toEqual(['PAY_PER_REQUEST']);

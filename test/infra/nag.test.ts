@@ -1,7 +1,7 @@
 import { App, Stack, Validations } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packs } from '../../infra/stacks/service.ts';
 import { synthesize } from './synthesized.ts';
 
@@ -29,7 +29,7 @@ const acknowledged = (): ReadonlyMap<string, readonly string[]> => {
 };
 
 describe('cdk-nag', () => {
-  it('reports no open finding in AwsSolutions, Serverless and PCI DSS', () => {
+  test('reports no open finding in AwsSolutions, Serverless and PCI DSS', () => {
     expect(packs(prod.app).map(({ readPackName }) => readPackName)).toEqual([
       'AwsSolutions',
       'Serverless',
@@ -38,7 +38,7 @@ describe('cdk-nag', () => {
     for (const stage of [prod, dev]) expect(violations(stage.app)).toEqual([]);
   });
 
-  it('has at most eight acknowledged rules, each with its reason', () => {
+  test('has at most eight acknowledged rules, each with its reason', () => {
     const rules = acknowledged();
     expect([...rules.keys()].sort()).toEqual([
       'AwsSolutions-APIG4',
@@ -57,7 +57,7 @@ describe('cdk-nag', () => {
     }
   });
 
-  it('reports a violation in each pack', () => {
+  test('reports a violation in each pack', () => {
     const app = new App();
     const stack = new Stack(app, 'Wrong');
     new Queue(stack, 'Queue');

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { metricsOf } from '../../shared/core/metrics.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
@@ -129,19 +129,19 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
 };
 
 describe('an alarm of the service', () => {
-  it('has its documented statistic, threshold, periods and treatment of missing data', () => {
+  test('has its documented statistic, threshold, periods and treatment of missing data', () => {
     const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', CUSTOM_DOMAIN: 'pay.example.com' } });
     const all = [...alarms, ...canary.ofType('AWS::CloudWatch::Alarm')];
     const found = all.map((alarm) => [nameOf(alarm).slice(PREFIX.length), risesWhen(alarm)] as const);
     expect(Object.fromEntries(found)).toEqual(EVERY_ALARM);
   });
 
-  it('has its row in docs/operations.md, and every row has its alarm', () => {
+  test('has its row in docs/operations.md, and every row has its alarm', () => {
     expect(alarms.length).toBeGreaterThan(20);
     expect(alarms.map(nameOf).sort()).toEqual(documented.toSorted());
   });
 
-  it.each(alarms.map((alarm) => [nameOf(alarm), alarm] as const))(
+  test.each(alarms.map((alarm) => [nameOf(alarm), alarm] as const))(
     '%s tells its subscribers the cause and the impact in sentences',
     (_, { Properties }) => {
       expect(Properties.AlarmDescription).toMatch(/^[A-Za-z][^\n]{20,}\. [A-Z][^\n]{20,}\.$/);
@@ -150,7 +150,7 @@ describe('an alarm of the service', () => {
     },
   );
 
-  it('notifies its end too, unless it reports an event, which has no end', () => {
+  test('notifies its end too, unless it reports an event, which has no end', () => {
     const silent = alarms.filter(({ Properties }) => !Properties.OKActions).map(nameOf);
     expect(silent.toSorted()).toEqual(
       [
@@ -172,7 +172,7 @@ describe('an alarm of the service', () => {
 });
 
 describe('the function URLs', () => {
-  it('are all watched like the API', () => {
+  test('are all watched like the API', () => {
     const alarm = alarms.find((each) => nameOf(each) === `${PREFIX}url-errors`);
     const urls = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));
     expect(urls).toHaveLength(3);
@@ -186,7 +186,7 @@ describe('the metrics of the alarms', () => {
   /** Names under our namespace, wherever they stand in an alarm. */
   const own = alarms.flatMap(watchedBy).flatMap((watched) => /^Payments\/prod (\w+)/.exec(watched)?.[1] ?? []);
 
-  it('are the metrics in that stage’s log lines', () => {
+  test('are the metrics in that stage’s log lines', () => {
     const line = metricsOf({ stage: 'prod', message: 'payment stuck', fields: {}, at: 0 });
     expect(line?._aws.CloudWatchMetrics[0]?.Namespace).toBe('Payments/prod');
     expect([...new Set(own)].sort()).toEqual([
@@ -205,11 +205,11 @@ describe('the metrics of the alarms', () => {
     ]);
   });
 
-  it('number at most ten per alarm, which is CloudWatch’s limit', () => {
+  test('number at most ten per alarm, which is CloudWatch’s limit', () => {
     for (const alarm of alarms) expect((alarm.Properties.Metrics ?? []).length, nameOf(alarm)).toBeLessThanOrEqual(11);
   });
 
-  it('count throttled reads and writes of the table and each index', () => {
+  test('count throttled reads and writes of the table and each index', () => {
     const throttled = alarms.find((alarm) => nameOf(alarm) === `${PREFIX}throttled-table`);
     const watched = throttled ? watchedBy(throttled) : [];
     const where = ['', ...TABLE.indexes.map(({ name }) => `GlobalSecondaryIndexName=${name} `)];
@@ -220,7 +220,7 @@ describe('the metrics of the alarms', () => {
     );
   });
 
-  it('count the requests that the gateway itself throttles, from its access log', () => {
+  test('count the requests that the gateway itself throttles, from its access log', () => {
     const [filter] = ofType('AWS::Logs::MetricFilter');
     expect(filter?.Properties).toMatchObject({
       FilterPattern: '{ ($.status = "429") && ($.integrationStatus = "-") }',
@@ -235,7 +235,7 @@ describe('the metrics of the alarms', () => {
 });
 
 describe('the alarm topic', () => {
-  it('accepts messages from CloudWatch, over TLS only', () => {
+  test('accepts messages from CloudWatch, over TLS only', () => {
     const statements = ofType('AWS::SNS::TopicPolicy').flatMap(({ Properties }) => Properties.PolicyDocument.Statement);
     expect(statements).toContainEqual(
       expect.objectContaining({
@@ -247,7 +247,7 @@ describe('the alarm topic', () => {
     expect(statements.filter(({ Effect }) => Effect === 'Deny')).toHaveLength(1);
   });
 
-  it('sends mail to the configured address, and keeps undelivered mail in a dead-letter queue', () => {
+  test('sends mail to the configured address, and keeps undelivered mail in a dead-letter queue', () => {
     const [mail, ...more] = ofType('AWS::SNS::Subscription');
     expect(more).toEqual([]);
     expect(mail?.Properties).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
@@ -263,12 +263,12 @@ describe('the dashboard', () => {
   const dashboards = ofType('AWS::CloudWatch::Dashboard');
   const body = words(dashboards[0]?.Properties.DashboardBody);
 
-  it('exists once, and shows every alarm', () => {
+  test('exists once, and shows every alarm', () => {
     expect(dashboards).toHaveLength(1);
     for (const name of alarms.map(nameOf)) expect(body).toContain(`:alarm:${name}"`);
   });
 
-  it('shows the metrics of every alarm', () => {
+  test('shows the metrics of every alarm', () => {
     const shown = widgets
       .parse(JSON.parse(body))
       .widgets.flatMap(({ properties }) => properties.metrics ?? [])
@@ -280,7 +280,7 @@ describe('the dashboard', () => {
     expect(alarms.flatMap(watchedBy).filter((watched) => !shown.includes(watched))).toEqual([]);
   });
 
-  it('shows money, providers, the API, queues and the table', () => {
+  test('shows money, providers, the API, queues and the table', () => {
     for (const shown of ['StuckPayments', 'Declines', 'ProviderLatency', 'AWS/ApiGateway', 'AWS/SQS', 'AWS/DynamoDB']) {
       expect(body).toContain(`"${shown}"`);
     }
@@ -288,7 +288,7 @@ describe('the dashboard', () => {
 });
 
 describe('a function of the service', () => {
-  it.each(
+  test.each(
     ofType('AWS::Lambda::Function').map((lambda) => [lambda.Properties.Description.split(':')[0], lambda] as const),
   )('%s stores its final failures, and is traced', (_, { Properties }) => {
     expect(words(Properties.DeadLetterConfig.TargetArn)).toBe('UndoneQueue.Arn');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { reservedInAll } from '../../infra/constructs/bulkheads.ts';
 import { packs } from '../../infra/stacks/service.ts';
@@ -15,12 +15,12 @@ const violations = ({ app }: Synthesized): readonly string[] =>
 describe('the memory of a function', () => {
   const memoryOf = (id: string): number => plain.functionOf(id).Properties.MemorySize;
 
-  it('is 1,024 MB on the payment path, and nowhere else', () => {
+  test('is 1,024 MB on the payment path, and nowhere else', () => {
     const large = [...endpoints, ...triggers].map(({ id }) => id).filter((id) => memoryOf(id) === 1_024);
     expect(large.toSorted()).toEqual(PAYMENT_PATH);
   });
 
-  it('is 256 MB if no caller waits, else 512 MB', () => {
+  test('is 256 MB if no caller waits, else 512 MB', () => {
     const small = endpoints.map(({ id }) => id).filter((id) => memoryOf(id) === 256);
     expect(small.toSorted()).toEqual([
       'api.config',
@@ -40,18 +40,18 @@ describe('the console', () => {
       .filter((key) => key.includes('/console'));
   const PROD = { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com' };
 
-  it('is deployed by default', () => {
+  test('is deployed by default', () => {
     expect(routesOf(plain).toSorted()).toEqual(['GET /console', 'GET /console/{path+}']);
   });
 
-  it.each([
+  test.each([
     ['production', PROD],
     ['an installation that turns it off', { CONSOLE: 'off' }],
   ])('is not part of %s', (_, env) => {
     expect(routesOf(synthesize({ env }))).toEqual([]);
   });
 
-  it('is part of production if it is turned on', () => {
+  test('is part of production if it is turned on', () => {
     expect(routesOf(synthesize({ env: { ...PROD, CONSOLE: 'on' } }))).toHaveLength(2);
   });
 });
@@ -73,11 +73,11 @@ describe('reserved concurrency per function', () => {
     Object.values(reserved).reduce((sum, one) => sum + one, 0);
   const on = synthesize({ env: { BULKHEADS: 'on' } });
 
-  it('is off by default, because a new account has a limit of 10', () => {
+  test('is off by default, because a new account has a limit of 10', () => {
     expect(reservedIn(plain)).toEqual({});
   });
 
-  it('covers receivers of events, the payment path and every worker', () => {
+  test('covers receivers of events, the payment path and every worker', () => {
     expect(reservedIn(on)).toEqual({
       ...Object.fromEntries(RECEIVERS.map((id) => [id, 20])),
       ...Object.fromEntries(PAYMENT_PATH.map((id) => [id, 50])),
@@ -92,14 +92,14 @@ describe('reserved concurrency per function', () => {
     });
   });
 
-  it('fits an account’s usual limit of 1,000, with the 100 that AWS keeps unreserved', () => {
+  test('fits an account’s usual limit of 1,000, with the 100 that AWS keeps unreserved', () => {
     const catalogue = { endpoints, triggers };
     expect(sumOf(reservedIn(on))).toBe(512);
     expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(512);
     expect(reservedInAll(catalogue, undefined)).toBe(0);
   });
 
-  it('has the operator’s sizes, and a consumer polls no more than its concurrency', () => {
+  test('has the operator’s sizes, and a consumer polls no more than its concurrency', () => {
     const env = { BULKHEADS: 'on', BULKHEAD_WEBHOOKS: '5', BULKHEAD_PAYMENTS: '200', BULKHEAD_WORKERS: '12' };
     const configured = synthesize({ env });
     expect(reservedIn(configured)).toMatchObject({
@@ -116,7 +116,7 @@ describe('reserved concurrency per function', () => {
 describe('the setting FUNCTION_URLS=off', () => {
   const without = synthesize({ env: { FUNCTION_URLS: 'off' } });
 
-  it('leaves the routes as the only public entry', () => {
+  test('leaves the routes as the only public entry', () => {
     expect(without.ofType('AWS::Lambda::Url')).toEqual([]);
     expect(without.ofType('AWS::Lambda::Permission').filter(({ Properties }) => Properties.Principal === '*')).toEqual(
       [],
@@ -128,7 +128,7 @@ describe('the setting FUNCTION_URLS=off', () => {
     expect(keys).toEqual(expect.arrayContaining(['POST /webhooks/provider_a', 'POST /webhooks/provider_c']));
   });
 
-  it('removes only the alarm of the URLs', () => {
+  test('removes only the alarm of the URLs', () => {
     const names = (stage: Synthesized) =>
       stage.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmName);
     expect(names(plain).filter((name) => !names(without).includes(name))).toEqual(['payments-dev-url-errors']);
@@ -142,7 +142,7 @@ describe('the setting DEPLOY=canary', () => {
   const aliases = ofType('AWS::Lambda::Alias');
   const groups = ofType('AWS::CodeDeploy::DeploymentGroup');
 
-  it('shifts the payment path step by step, and no other function', () => {
+  test('shifts the payment path step by step, and no other function', () => {
     const shifted = aliases.map(({ Properties }) => words(Properties.FunctionName));
     expect(shifted.toSorted()).toEqual(PAYMENT_PATH.map((id) => functionOf(id).logicalId.slice(0, -8)).toSorted());
     expect(groups).toHaveLength(PAYMENT_PATH.length);
@@ -153,7 +153,7 @@ describe('the setting DEPLOY=canary', () => {
     expect(plain.ofType('AWS::CodeDeploy::DeploymentGroup')).toEqual([]);
   });
 
-  it('rolls a version back when its function fails or the API returns a 5xx', () => {
+  test('rolls a version back when its function fails or the API returns a 5xx', () => {
     const alarms = new Map(
       ofType('AWS::CloudWatch::Alarm').map((alarm) => [alarm.logicalId, alarm.Properties] as const),
     );
@@ -170,7 +170,7 @@ describe('the setting DEPLOY=canary', () => {
     }
   });
 
-  it('lets the gateway call the alias, but not the function itself', () => {
+  test('lets the gateway call the alias, but not the function itself', () => {
     for (const id of PAYMENT_PATH) {
       const { stack, logicalId } = functionOf(id);
       const alias = aliases.find((each) => each.stack === stack && each.Properties.FunctionName.Ref === logicalId);
@@ -181,7 +181,7 @@ describe('the setting DEPLOY=canary', () => {
     }
   });
 
-  it('gives CodeDeploy no right to other functions, and breaks no rule of the packs', () => {
+  test('gives CodeDeploy no right to other functions, and breaks no rule of the packs', () => {
     const [policy] = ofType('AWS::IAM::ManagedPolicy').filter(({ logicalId }) => logicalId.includes('Canary'));
     expect(policy?.Properties.PolicyDocument.Statement).toMatchObject([
       { Action: 'cloudwatch:DescribeAlarms', Resource: '*' },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
@@ -27,16 +27,16 @@ const allowed = resources
 const actionsOf = ({ Action }: Statement): readonly string[] => [Action].flat();
 
 describe('the set of all policies', () => {
-  it('lets only the erasure function scan the table', () => {
+  test('lets only the erasure function scan the table', () => {
     expect(allowed.flatMap(actionsOf).filter((action) => /scan/i.test(action))).toEqual(['dynamodb:Scan']);
   });
 
-  it('allows wildcard actions only to the account on its own key', () => {
+  test('allows wildcard actions only to the account on its own key', () => {
     const wild = allowed.filter((statement) => actionsOf(statement).some((action) => action.includes('*')));
     expect(wild.map(({ Type, Action }) => [Type, Action])).toEqual([['AWS::KMS::Key', 'kms:*']]);
   });
 
-  it('has no public principal', () => {
+  test('has no public principal', () => {
     expect(allowed.filter(({ Principal }) => JSON.stringify(Principal ?? '').includes('"*"'))).toEqual([]);
   });
 });
@@ -54,7 +54,7 @@ const callersOf = (id: string): readonly string[] =>
 const BY_GATEWAY = 'lambda:InvokeFunction by apigateway.amazonaws.com';
 
 describe('the resource policy of a function', () => {
-  it.each(endpoints.map(({ id, auth }) => [id, auth] as const))(
+  test.each(endpoints.map(({ id, auth }) => [id, auth] as const))(
     'lets the gateway call %s, and a function URL if the caller is a provider',
     (id, auth) => {
       const byUrl = ['lambda:InvokeFunction by *', 'lambda:InvokeFunctionUrl by *'];
@@ -67,18 +67,21 @@ describe('the resource policy of a function', () => {
     },
   );
 
-  it.each(triggers.map(({ id, kind }) => [id, kind] as const))('lets only its own trigger call %s (%s)', (id, kind) => {
-    // Queues and streams are read with the function's own rights.
-    expect(callersOf(id)).toEqual(kind === 'schedule' ? ['lambda:InvokeFunction by events.amazonaws.com'] : []);
-  });
+  test.each(triggers.map(({ id, kind }) => [id, kind] as const))(
+    'lets only its own trigger call %s (%s)',
+    (id, kind) => {
+      // Queues and streams are read with the function's own rights.
+      expect(callersOf(id)).toEqual(kind === 'schedule' ? ['lambda:InvokeFunction by events.amazonaws.com'] : []);
+    },
+  );
 
-  it('lets only the gateway call the default function', () => {
+  test('lets only the gateway call the default function', () => {
     expect(callersOf(DEFAULT_ID)).toEqual([BY_GATEWAY]);
   });
 });
 
 describe('the function URLs', () => {
-  it('serve the webhooks of three providers, and are printed after a deployment', () => {
+  test('serve the webhooks of three providers, and are printed after a deployment', () => {
     const urls = ofType('AWS::Lambda::Url');
     expect(urls.map(({ Properties }) => words(Properties.TargetFunctionArn)).sort()).toEqual(
       ['a', 'b', 'c'].map((letter) => `${functionOf(`webhooks.provider-${letter}`).logicalId.slice(0, -8)}.Arn`),

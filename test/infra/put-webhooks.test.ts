@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { putWebhooks } from '../../infra/put-webhooks.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import { parseTargets } from '../../shared/webhooks/webhook-targets.ts';
@@ -13,7 +13,7 @@ const put = async (env: Readonly<Record<string, string>>, there = '{}') => {
 };
 
 describe('the webhooks secret', () => {
-  it('stores the operator’s targets, and a function reads the same targets from it', async () => {
+  test('stores the operator’s targets, and a function reads the same targets from it', async () => {
     const env = {
       STAGE: 'staging',
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
@@ -35,7 +35,7 @@ describe('the webhooks secret', () => {
     expect(parseTargets(stored, false)).toHaveLength(2);
   });
 
-  it('stays unchanged if the environment names no target setting', async () => {
+  test('stays unchanged if the environment names no target setting', async () => {
     expect(await put({ STAGE: 'dev', EXTERNAL_WEBHOOK_MAX_RETRIES: '5' })).toEqual({
       said: 'no webhook variable is set, so payments/dev/webhooks does not change',
       inputs: [],
@@ -57,7 +57,7 @@ describe('the webhooks secret', () => {
       return JSON.parse(inputs[0]?.SecretString ?? '');
     };
 
-    it.each([
+    test.each([
       { EXTERNAL_WEBHOOKS_ENABLED: 'false' },
       { WEBHOOK_2_ENABLED: 'false' },
       { EXTERNAL_WEBHOOK_EVENTS: 'payment.*', WEBHOOK_SCAN_MAX: '5' },
@@ -65,13 +65,13 @@ describe('the webhooks secret', () => {
       expect(await storedOver(env)).toEqual({ ...THERE, ...env });
     });
 
-    it('can disable all targets, and enables the same targets again', async () => {
+    test('can disable all targets, and enables the same targets again', async () => {
       expect(parseTargets(await storedOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' }), false)).toEqual([]);
       const again = await storedOver({ EXTERNAL_WEBHOOKS_ENABLED: 'true' });
       expect(parseTargets(again, false)).toEqual(parseTargets(THERE, false));
     });
 
-    it('lists the variables that it was given, without values', async () => {
+    test('lists the variables that it was given, without values', async () => {
       expect(await putOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' })).toMatchObject({
         said:
           'no target is named, so payments/prod/webhooks keeps its targets; set in it: EXTERNAL_WEBHOOKS_ENABLED; ' +
@@ -79,7 +79,7 @@ describe('the webhooks secret', () => {
       });
     });
 
-    it('lists the variables that keep a URL from receiving events, also if it stays unchanged', async () => {
+    test('lists the variables that keep a URL from receiving events, also if it stays unchanged', async () => {
       const { WEBHOOK_2_ENABLED: _, ...there } = THERE;
       const { said, inputs } = await put({ STAGE: 'prod' }, JSON.stringify(there));
       expect({ said, inputs }).toEqual({
@@ -93,14 +93,14 @@ describe('the webhooks secret', () => {
       expect(JSON.parse(enabled.inputs[0]?.SecretString ?? '')).toEqual(THERE);
     });
 
-    it.each([{ WEBHOOK_3_URL: 'https://third.example' }, { EXTERNAL_WEBHOOK_URLS: 'https://older.example' }])(
+    test.each([{ WEBHOOK_3_URL: 'https://third.example' }, { EXTERNAL_WEBHOOK_URLS: 'https://older.example' }])(
       'is replaced completely by %o, which names a target',
       async (env) => {
         expect(await storedOver(env)).toEqual(env);
       },
     );
 
-    it.each([
+    test.each([
       ['{"WEBHOOK_1_URL":', 'payments/prod/webhooks must be a JSON object of strings'],
       ['{"WEBHOOK_1_URL":"http://10.0.0.1"}', 'WEBHOOK_1_URL: must begin with https://'],
       [
@@ -113,12 +113,12 @@ describe('the webhooks secret', () => {
     });
   });
 
-  it('is limited to 64 KB', async () => {
+  test('is limited to 64 KB', async () => {
     const env = { WEBHOOK_1_URL: `https://hooks.example/${'x'.repeat(65_536)}` };
     await expect(put(env)).rejects.toThrow('must fit in one secret');
   });
 
-  it('is not written if a target is invalid', async () => {
+  test('is not written if a target is invalid', async () => {
     await expect(put({ EXTERNAL_WEBHOOKS_ENABLED: 'true', WEBHOOK_1_URL: 'http://10.0.0.1' })).rejects.toThrow(
       'WEBHOOK_1_URL: must begin with https://',
     );

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
@@ -124,7 +124,7 @@ const all = [
 ];
 
 describe('the role of a function', () => {
-  it.each(all)('$id holds exactly its declared rights', ({ id, uses, trigger }) => {
+  test.each(all)('$id holds exactly its declared rights', ({ id, uses, trigger }) => {
     const held = statementsOf(id).flatMap(({ Effect, Action, Resource, Condition }) => {
       expect(Effect).toBe('Allow');
       const where = Condition ? ` where ${words(Condition.StringEquals['kms:ViaService'])}` : '';
@@ -137,18 +137,18 @@ describe('the role of a function', () => {
     expect([...new Set(held)].sort()).toEqual([...new Set(declared)]);
   });
 
-  it('belongs to one function only', () => {
+  test('belongs to one function only', () => {
     const roles = ofType('AWS::Lambda::Function').map(({ stack, Properties }) => `${stack}/${words(Properties.Role)}`);
     expect(new Set(roles).size).toBe(all.length);
   });
 
-  it('fits in one policy of 6,144 characters', () => {
+  test('fits in one policy of 6,144 characters', () => {
     // References are longer than the ARNs that they become.
     const sizes = ofType('AWS::IAM::ManagedPolicy').map(({ Properties }) => JSON.stringify(Properties.PolicyDocument));
     expect(Math.max(...sizes.map(({ length }) => length))).toBeLessThan(6_144);
   });
 
-  it('contains the only policy of the function', () => {
+  test('contains the only policy of the function', () => {
     const types = new Set(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::IAM::')));
     expect([...types].sort()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
     for (const type of types) expect(ofType(type), type).toHaveLength(all.length);
@@ -163,7 +163,7 @@ describe('the role of a function', () => {
       )
       .map(({ id }) => id);
 
-  it('holds DeleteItem only if its use case deletes', () => {
+  test('holds DeleteItem only if its use case deletes', () => {
     expect(holders('dynamodb:DeleteItem Table.Arn').toSorted()).toEqual(
       [
         'addresses.remove',
@@ -195,7 +195,7 @@ describe('the role of a function', () => {
     );
   });
 
-  it('reads a provider’s keys only if it can call that provider, and Braintree’s only for customers', () => {
+  test('reads a provider’s keys only if it can call that provider, and Braintree’s only for customers', () => {
     const reads = (secret: string) => holders(`secretsmanager:GetSecretValue ${secret}`);
     const [a, b, c, d] = ['A', 'B', 'C', 'D'].map((letter) => reads(`Provider${letter}Secret`));
     expect(a).toContain('payments.confirm');
@@ -204,7 +204,7 @@ describe('the role of a function', () => {
     expect(d).toEqual(['customers.create', 'customers.update', 'customers.remove', 'workers.run-due']);
   });
 
-  it('reads a provider’s signature secret only if it receives that provider’s events', () => {
+  test('reads a provider’s signature secret only if it receives that provider’s events', () => {
     for (const letter of ['A', 'B', 'C']) {
       expect(holders(`secretsmanager:GetSecretValue Provider${letter}SignatureSecret`)).toEqual([
         `webhooks.provider-${letter.toLowerCase()}`,
@@ -212,7 +212,7 @@ describe('the role of a function', () => {
     }
   });
 
-  it('gives a receiver only the secret that verifies its events, at PayPal the API keys', () => {
+  test('gives a receiver only the secret that verifies its events, at PayPal the API keys', () => {
     const bound = synthesize({ env: { PROVIDER_A: 'stripe', PROVIDER_B: 'paypal', PROVIDER_C: 'square' } });
     const expected = { a: 'ProviderASignatureSecret', b: 'ProviderBSecret', c: 'ProviderCSignatureSecret' };
     for (const [letter, secret] of Object.entries(expected)) {
@@ -229,7 +229,7 @@ describe('the role of a function', () => {
     }
   });
 
-  it('scans only to erase a person, and allows no wildcard action', () => {
+  test('scans only to erase a person, and allows no wildcard action', () => {
     expect(holders('dynamodb:Scan Table.Arn')).toEqual(['workers.run-due']);
     const actions = all.flatMap(({ id }) => statementsOf(id).flatMap(({ Action }) => list(Action)));
     expect(actions.filter((action) => action.includes('*'))).toEqual([]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
 import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
@@ -96,17 +96,17 @@ const feeding = (queue: string) => {
 };
 
 describe('the rules of the bus', () => {
-  it('are tested with every event that the code publishes', () => {
+  test('are tested with every event that the code publishes', () => {
     expect([...new Set(canonical.map((event) => event['detail-type']))].sort()).toEqual([...CANONICAL_EVENTS].sort());
   });
 
-  it('send only provider events to apply-provider-event', () => {
+  test('send only provider events to apply-provider-event', () => {
     const takes = feeding('ApplyProviderEventQueue');
     expect(ofProviders.filter((event) => !takes(event))).toEqual([]);
     expect(canonical.filter(takes)).toEqual([]);
   });
 
-  it('send only settled payments of subscriptions to follow-payment', () => {
+  test('send only settled payments of subscriptions to follow-payment', () => {
     const takes = feeding('FollowPaymentQueue');
     expect(ofSubscriptions.filter(takes).map((event) => event['detail-type'])).toEqual([
       'payment.succeeded',
@@ -115,12 +115,12 @@ describe('the rules of the bus', () => {
     expect([...ofOthers, ...ofRecords, ...ofProviders].filter(takes)).toEqual([]);
   });
 
-  it('send every event to the webhook dispatcher', () => {
+  test('send every event to the webhook dispatcher', () => {
     const takes = feeding('WebhookDispatchQueue');
     expect([...canonical, ...ofProviders].filter((event) => !takes(event))).toEqual([]);
   });
 
-  it('match the declarations, and every pattern matches an event', () => {
+  test('match the declarations, and every pattern matches an event', () => {
     expect(busRules).toHaveLength(
       triggers.flatMap((trigger) => (trigger.kind === 'queue' ? trigger.rules : [])).length,
     );

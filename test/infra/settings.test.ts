@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PLAIN_SETTINGS, readDeploymentSettings, SECRET_SETTINGS, STACK_SETTINGS } from '../../infra/stage/settings.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 
 describe('the settings of a deployment', () => {
-  it('report each mistake on its own line', () => {
+  test('report each mistake on its own line', () => {
     const read = () =>
       readDeploymentSettings({
         STAGE: 'local',
@@ -40,11 +40,11 @@ describe('the settings of a deployment', () => {
     }
   });
 
-  it('refuse to lift the rate limits in production', () => {
+  test('refuse to lift the rate limits in production', () => {
     expect(() => readDeploymentSettings({ STAGE: 'prod', RATE_LIMITS: 'off' })).toThrow('RATE_LIMITS');
   });
 
-  it('report everything that production refuses, including webhook secrets', () => {
+  test('report everything that production refuses, including webhook secrets', () => {
     const read = () =>
       readDeploymentSettings({
         STAGE: 'prod',
@@ -79,7 +79,7 @@ describe('the settings of a deployment', () => {
     }
   });
 
-  it('describe a development stage by default', () => {
+  test('describe a development stage by default', () => {
     expect(readDeploymentSettings({})).toMatchObject({
       stage: 'dev',
       alarmEmail: '',
@@ -92,7 +92,7 @@ describe('the settings of a deployment', () => {
     });
   });
 
-  it('pass the operator’s settings to the functions, without secrets and unknown variables', () => {
+  test('pass the operator’s settings to the functions, without secrets and unknown variables', () => {
     const { environment, secretsLeftOut } = readDeploymentSettings({
       PROVIDER_A: 'stripe',
       PROVIDER_A_API_KEY: 'sk_test_1',
@@ -104,7 +104,7 @@ describe('the settings of a deployment', () => {
     expect(secretsLeftOut).toEqual(['PROVIDER_A_API_KEY']);
   });
 
-  it('classify each setting of the service as plain, secret or set by the stacks', () => {
+  test('classify each setting of the service as plain, secret or set by the stacks', () => {
     const asked = new Set<string>();
     parseSettings(
       new Proxy<Record<string, string | undefined>>(

@@ -5,7 +5,7 @@ import { guestTokens } from '../../shared/access/guest-token.ts';
 import type { Identity, IdentitySession } from '../../shared/access/identity.ts';
 import { standings } from '../../shared/access/standing.ts';
 import { DomainError } from '../../shared/core/errors.ts';
-import { HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { memberKey, organizationKey } from '../../shared/platform/keys.ts';
 import type { Table } from '../../shared/platform/table.ts';
 import { session } from '../builders/api-request.ts';
@@ -26,7 +26,7 @@ const known = (fields: Partial<IdentitySession> = {}): IdentitySession => ({
   email: 'ada@example.com',
   organizationId: undefined,
   isAdmin: false,
-  expiresAt: NOON + HOUR,
+  expiresAt: NOON + HOUR_MS,
   ...fields,
 });
 
@@ -149,7 +149,7 @@ describe('a session', () => {
     expect(await code({ sessionId: 'invented-2999' })).toBe('SESSION_INVALID');
     await who({ sessionId: 's1' });
     expect(asked).toHaveLength(before);
-    clock.at += 5 * SECOND;
+    clock.at += 5 * SECOND_MS;
     expect(await code({ sessionId: 'invented-2999' })).toBe('SESSION_INVALID');
     expect(asked).toHaveLength(before + 1);
   });
@@ -160,25 +160,25 @@ describe('a session', () => {
     for (let times = 0; times < 3; times += 1) expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
     expect(asked).toHaveLength(1);
     sessions.s1 = known();
-    clock.at += 5 * SECOND;
+    clock.at += 5 * SECOND_MS;
     expect(await who({ sessionId: 's1' })).toMatchObject({ kind: 'session' });
   });
 
   test('is requested from the identity service once a minute', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
-    clock.at = NOON + MINUTE - 1;
+    clock.at = NOON + MINUTE_MS - 1;
     await who({ sessionId: 's1' });
     expect(asked).toHaveLength(1);
-    clock.at = NOON + MINUTE;
+    clock.at = NOON + MINUTE_MS;
     await who({ sessionId: 's1' });
     expect(asked).toHaveLength(2);
   });
 
   test('expires on time, even if it was just requested', async () => {
-    const { who, code } = service({ s1: known({ expiresAt: NOON + 10 * SECOND }) });
+    const { who, code } = service({ s1: known({ expiresAt: NOON + 10 * SECOND_MS }) });
     await who({ sessionId: 's1' });
-    clock.at = NOON + 10 * SECOND;
+    clock.at = NOON + 10 * SECOND_MS;
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
   });
 
@@ -187,7 +187,7 @@ describe('a session', () => {
     await who({ sessionId: 's1' });
     for (const times of [1, 2]) {
       await cacheEpoch({ table: memory.table, now }).raise(['session']);
-      clock.at += 5 * SECOND;
+      clock.at += 5 * SECOND_MS;
       await who({ sessionId: 's1' });
       expect(asked).toHaveLength(1 + times);
     }
@@ -210,7 +210,7 @@ describe('a session', () => {
 
 test('the epoch of the caches is read at most every five seconds', async () => {
   const reads = vi.spyOn(memory.table, 'get');
-  for (const after of [0, 1, SECOND, 5 * SECOND - 1, 5 * SECOND, 9 * SECOND]) {
+  for (const after of [0, 1, SECOND_MS, 5 * SECOND_MS - 1, 5 * SECOND_MS, 9 * SECOND_MS]) {
     clock.at = NOON + after;
     await epoch.current('session');
     await epoch.current('organization_membership');
@@ -230,10 +230,10 @@ describe('a membership', () => {
     await join('admin');
     expect((await cache.cached(me, 'org_1')).role).toBe('admin');
     await memory.table.remove(memberKey('org_1', 'user_1'));
-    clock.at = NOON + 5 * MINUTE - 1;
+    clock.at = NOON + 5 * MINUTE_MS - 1;
     expect((await cache.cached(me, 'org_1')).role).toBe('admin');
     expect((await cache.consistent(me, 'org_1')).role).toBeUndefined();
-    clock.at = NOON + 5 * MINUTE;
+    clock.at = NOON + 5 * MINUTE_MS;
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
@@ -244,10 +244,10 @@ describe('a membership', () => {
     await memory.table.remove(memberKey('org_1', 'user_1'));
     const elsewhere = cacheEpoch({ table: memory.table, now });
     await elsewhere.raise(['session']);
-    clock.at = NOON + 5 * SECOND;
+    clock.at = NOON + 5 * SECOND_MS;
     expect((await cache.cached(me, 'org_1')).role).toBe('admin');
     await elsewhere.raise(['organization_membership']);
-    clock.at = NOON + 10 * SECOND;
+    clock.at = NOON + 10 * SECOND_MS;
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 

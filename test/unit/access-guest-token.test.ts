@@ -1,7 +1,7 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { guestTokens } from '../../shared/access/guest-token.ts';
-import { DAY, iso, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, iso, SECOND_MS } from '../../shared/core/time.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 
@@ -20,16 +20,16 @@ describe('a guest token', () => {
   test('names the guest for seven days', async () => {
     const { tokens } = service('secret-one');
     const issued = await tokens.issue(ada);
-    expect(issued?.expiresAt).toBe(iso(NOON + 7 * DAY));
+    expect(issued?.expiresAt).toBe(iso(NOON + 7 * DAY_MS));
     expect(await tokens.read(issued?.token ?? '')).toEqual(ada);
   });
 
   test('expires exactly to the second', async () => {
     const { state, tokens, issue } = service('secret-one');
     const token = await issue();
-    state.at = NOON + 7 * DAY - 1;
+    state.at = NOON + 7 * DAY_MS - 1;
     expect(await tokens.read(token)).toEqual(ada);
-    state.at = NOON + 7 * DAY;
+    state.at = NOON + 7 * DAY_MS;
     expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
   });
 
@@ -59,7 +59,7 @@ describe('a guest token', () => {
   });
 
   describe('a forged guest token', () => {
-    const at = NOON / SECOND;
+    const at = NOON / SECOND_MS;
     const kidOf = async (secret: string): Promise<string> => {
       const [head = ''] = (await service(secret).issue()).split('.');
       return String(JSON.parse(Buffer.from(head, 'base64url').toString('utf8')).kid);

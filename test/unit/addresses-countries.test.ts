@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isCountry, requiresPostalCode } from '../../shared/customers/address-rules.ts';
 
 /** ISO 3166-1 alpha-2, officially assigned. */
@@ -17,12 +17,12 @@ const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 const PAIRS = LETTERS.flatMap((first) => LETTERS.map((second) => first + second));
 
 describe('countries', () => {
-  it('are exactly the 249 codes that ISO 3166-1 assigns', () => {
+  test('are exactly the 249 codes that ISO 3166-1 assigns', () => {
     expect(ASSIGNED).toHaveLength(249);
     expect(PAIRS.filter(isCountry)).toEqual(ASSIGNED);
   });
 
-  it.each(['', 'U', 'USA', 'us', 'U1', '12', 'EU', 'UK', 'XK', 'ÅX', ' US', 'US\n'])('do not include %j', (code) => {
+  test.each(['', 'U', 'USA', 'us', 'U1', '12', 'EU', 'UK', 'XK', 'ÅX', ' US', 'US\n'])('do not include %j', (code) => {
     expect(isCountry(code)).toBe(false);
   });
 });
@@ -30,18 +30,18 @@ describe('countries', () => {
 const NOT_REQUIRED = 'IE CL CO NG VN PE KW LB BM VG MA MG TW HK AE QA PA BO AG UG ZW MO FJ ID KE'.split(' ');
 
 describe('a postal code', () => {
-  it.each(['US', 'DE', 'GB', 'IL', 'CA', 'JP', 'BR', 'MX', 'SG', 'IN', 'MC', 'PR', 'BG', 'CY'])(
+  test.each(['US', 'DE', 'GB', 'IL', 'CA', 'JP', 'BR', 'MX', 'SG', 'IN', 'MC', 'PR', 'BG', 'CY'])(
     'is required in %s',
     (country) => {
       expect(requiresPostalCode(country)).toBe(true);
     },
   );
 
-  it.each(NOT_REQUIRED)('is optional in %s', (country) => {
+  test.each(NOT_REQUIRED)('is optional in %s', (country) => {
     expect(requiresPostalCode(country)).toBe(false);
   });
 
-  it('is required only in known countries', () => {
+  test('is required only in known countries', () => {
     expect(PAIRS.filter((pair) => requiresPostalCode(pair) && !isCountry(pair))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAddressBody, updateAddressBody } from '../../shared/customers/address-requests.ts';
 import { type AddressFacts, addressProblems } from '../../shared/customers/address-rules.ts';
 
@@ -29,7 +29,7 @@ const CASES: readonly (readonly [what: string, facts: AddressFacts, missing: rea
 ];
 
 describe('the required fields of an address', () => {
-  it.each(CASES)('are correct for %s', (_, facts, missing) => {
+  test.each(CASES)('are correct for %s', (_, facts, missing) => {
     expect(addressProblems(facts).map(({ path }) => path)).toEqual(missing);
     for (const problem of addressProblems(facts)) expect(problem.rule).toBe('required');
   });
@@ -42,20 +42,20 @@ const problemsOf = (schema: typeof createAddressBody | typeof updateAddressBody,
     .sort() ?? [];
 
 describe('the body of an address', () => {
-  it('reports all problems together', () => {
+  test('reports all problems together', () => {
     const body = { country: 'UK', type: 'home', tax_id_type: 'ssn', alias: 'x'.repeat(101), nickname: 'home', city: 7 };
     expect(problemsOf(createAddressBody, body)).toEqual(
       ['alias', 'city', 'city', 'country', 'line1', 'nickname', 'tax_id_type', 'type'].sort(),
     );
   });
 
-  it('requires a country', () => {
+  test('requires a country', () => {
     expect(problemsOf(createAddressBody, { is_partial: true })).toEqual(['country']);
     expect(problemsOf(updateAddressBody, {})).toEqual([]);
     expect(problemsOf(updateAddressBody, { country: null })).toEqual(['country']);
   });
 
-  it('accepts a country in any case', () => {
+  test('accepts a country in any case', () => {
     expect(createAddressBody.parse({ country: ' de ', is_partial: true })).toMatchObject({
       country: 'DE',
       is_partial: true,
@@ -65,18 +65,18 @@ describe('the body of an address', () => {
     });
   });
 
-  it('treats text of only spaces as absent', () => {
+  test('treats text of only spaces as absent', () => {
     const body = { country: 'US', line1: '  ', city: 'Boston', postal_code: '\t', name: ' ' };
     expect(problemsOf(createAddressBody, body)).toEqual(['line1', 'postal_code']);
   });
 
-  it.each(['create', 'update'] as const)('rejects a nickname with "use alias" (%s)', (what) => {
+  test.each(['create', 'update'] as const)('rejects a nickname with "use alias" (%s)', (what) => {
     const schema = what === 'create' ? createAddressBody : updateAddressBody;
     const issues = schema.safeParse({ country: 'US', is_partial: true, nickname: 'Home' }).error?.issues;
     expect(issues).toMatchObject([{ path: ['nickname'], message: 'use alias' }]);
   });
 
-  it.each([
+  test.each([
     ['line1', 200],
     ['line2', 200],
     ['city', 100],
@@ -93,7 +93,7 @@ describe('the body of an address', () => {
     expect(problemsOf(updateAddressBody, body(max + 1))).toEqual([field]);
   });
 
-  it.each([null, [], 'text', 7])('cannot be %j', (body) => {
+  test.each([null, [], 'text', 7])('cannot be %j', (body) => {
     expect(createAddressBody.safeParse(body).success).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TAX_ID_TYPES } from '../../shared/customers/address.ts';
 import { isTaxIdValid } from '../../shared/customers/tax-id.ts';
 
@@ -91,31 +91,31 @@ const UNKNOWN: readonly Case[] = [
 const check = ([taxIdType, country, taxId]: Case) => isTaxIdValid({ taxIdType, country, taxId });
 
 describe('a tax id', () => {
-  it.each(VALID)('is valid for %s of %s, %s', (...one) => {
+  test.each(VALID)('is valid for %s of %s, %s', (...one) => {
     expect(check(one)).toBe(true);
   });
 
-  it.each(INVALID)('is invalid for %s of %s, %s', (...one) => {
+  test.each(INVALID)('is invalid for %s of %s, %s', (...one) => {
     expect(check(one)).toBe(false);
   });
 
-  it.each(UNKNOWN)('has an unknown validity for %s of %s, %s', (...one) => {
+  test.each(UNKNOWN)('has an unknown validity for %s of %s, %s', (...one) => {
     expect(check(one)).toBeUndefined();
   });
 
-  it('has cases for every type', () => {
+  test('has cases for every type', () => {
     const tried = new Set([...VALID, ...UNKNOWN].map(([type]) => type));
     expect([...tried].sort()).toEqual([...TAX_ID_TYPES].sort());
     const refutable = TAX_ID_TYPES.filter((type) => type !== 'kvk' && type !== 'other');
     expect([...new Set(INVALID.map(([type]) => type))].sort()).toEqual([...refutable].sort());
   });
 
-  it('has an unknown validity without a type or a number', () => {
+  test('has an unknown validity without a type or a number', () => {
     expect(isTaxIdValid({ taxId: 'DE136695976', taxIdType: undefined, country: 'DE' })).toBeUndefined();
     expect(isTaxIdValid({ taxId: undefined, taxIdType: 'vat', country: 'DE' })).toBeUndefined();
   });
 
-  it('is valid, invalid or unknown for any text, and never throws', () => {
+  test('is valid, invalid or unknown for any text, and never throws', () => {
     const countries = [...new Set([...VALID, ...UNKNOWN].map(([, country]) => country)), 'HU', 'PL', 'SE', 'ZA', 'MC'];
     // `fc.string` with the unit `binary` does the same, but takes a second to make.
     const anyCharacters = fc

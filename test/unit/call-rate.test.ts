@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { Table } from '../../shared/platform/table.ts';
 import { type CallLimit, openCallRate } from '../../shared/providers/call-rate.ts';
 import { memoryTable } from '../builders/memory-table.ts';
@@ -86,14 +86,14 @@ describe('the rate limit of provider calls in due work', () => {
     const load = fc.record({
       instances: fc.integer({ min: 1, max: 40 }),
       workMs: fc.integer({ min: 10, max: 2_000 }),
-      forMs: fc.constant(20 * SECOND),
+      forMs: fc.constant(20 * SECOND_MS),
     });
     await fc.assert(
       fc.asyncProperty(limits, load, async (limit, asked) => {
         const { calls } = await work(limit, asked);
         const block = Math.max(1, Math.round(limit.callsPerSecond / 5)) + 1;
         for (const [index, at] of calls.entries()) {
-          const seconds = (at - NOON) / SECOND;
+          const seconds = (at - NOON) / SECOND_MS;
           // The second call of a work may be one beyond the block: its instance pays with the next one.
           expect(index + 1).toBeLessThanOrEqual(limit.burst + limit.callsPerSecond * seconds + block + asked.instances);
         }
@@ -103,8 +103,8 @@ describe('the rate limit of provider calls in due work', () => {
   });
 
   test('is reached by sixty instances, with one write per twenty calls', async () => {
-    const { calls, writes } = await work(RATE, { instances: 60, workMs: SECOND, forMs: 10 * MINUTE });
-    const perSecond = calls.filter((at) => at >= NOON + MINUTE).length / (9 * 60);
+    const { calls, writes } = await work(RATE, { instances: 60, workMs: SECOND_MS, forMs: 10 * MINUTE_MS });
+    const perSecond = calls.filter((at) => at >= NOON + MINUTE_MS).length / (9 * 60);
     expect(perSecond).toBeGreaterThan(97);
     expect(perSecond).toBeLessThanOrEqual(102);
     expect(calls.length / writes).toBeGreaterThan(15);
@@ -139,15 +139,15 @@ describe('the rate limit of provider calls in due work', () => {
     const one = open();
     await one.admit(SLOT);
     for (let call = 0; call < 61; call += 1) one.count(SLOT);
-    pass(2 * SECOND);
+    pass(2 * SECOND_MS);
     // The debt of 60 calls is paid for with the next block, so that the others wait for a minute.
     expect(await one.admit(SLOT)).toBeUndefined();
     const [other, third] = await reserveAll([open(), open()]);
-    expect(other).toBeGreaterThan(50 * SECOND);
+    expect(other).toBeGreaterThan(50 * SECOND_MS);
     expect(third).toBe(other);
     pass(other ?? 0);
     expect(await reserveAll([open()])).toEqual([undefined]);
-    expect(slept.every((ms) => ms <= 10 * SECOND)).toBe(true);
+    expect(slept.every((ms) => ms <= 10 * SECOND_MS)).toBe(true);
   });
 
   test('drops the rest of a block after a minute, and reserves no block before it is used up', async () => {
@@ -160,7 +160,7 @@ describe('the rate limit of provider calls in due work', () => {
       await rate.admit(SLOT);
     }
     expect(writes()).toBe(first);
-    pass(MINUTE + SECOND);
+    pass(MINUTE_MS + SECOND_MS);
     await rate.admit(SLOT);
     expect(writes()).toBeGreaterThan(first);
   });
@@ -168,7 +168,7 @@ describe('the rate limit of provider calls in due work', () => {
   test('lets only the burst through after a long pause', async () => {
     const { open, pass, slept } = single(RATE);
     await reserveAll([open()]);
-    pass(HOUR);
+    pass(HOUR_MS);
     await reserveAll(Array.from({ length: 4 }, open));
     expect(slept).toEqual([100]);
   });

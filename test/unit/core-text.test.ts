@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { cutText } from '../../shared/core/text.ts';
 
 describe('cutText', () => {
-  it.each([
+  test.each([
     ['a text that fits', 'abc', 3, 'abc'],
     ['a text that is too long', 'abcd', 3, 'abc'],
     ['an emoji at the limit', `${'a'.repeat(126)}😀b`, 127, `${'a'.repeat(126)}😀`],
@@ -16,7 +16,7 @@ describe('cutText', () => {
     expect(cutText(text, most)).toBe(cut);
   });
 
-  it('keeps at most the given number of code points of any text, and returns a well-formed text', () => {
+  test('keeps at most the given number of code points of any text, and returns a well-formed text', () => {
     const anyText = fc.string({ unit: 'binary', maxLength: 40 });
     fc.assert(
       fc.property(anyText, fc.nat({ max: 45 }), (text, most) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, epochSeconds, instant, iso, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, epochSeconds, instant, iso, utcDay } from '../../shared/core/time.ts';
 
 const moment = fc.integer({ min: 0, max: Date.parse('2999-12-31T23:59:59.999Z') });
 
@@ -20,6 +20,6 @@ describe('a point in time', () => {
   test('has its day in UTC', () => {
     expect(utcDay(iso(Date.parse('2026-03-10T23:59:59.999Z')))).toBe('2026-03-10');
     expect(utcDay(iso(Date.parse('2026-03-10T23:59:59.999-03:00')))).toBe('2026-03-11');
-    expect(DAY).toBe(86_400_000);
+    expect(DAY_MS).toBe(86_400_000);
   });
 });

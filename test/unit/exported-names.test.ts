@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The browser's pages are bundles of their own, and what the benchmarks compare with is a program of its own. */
@@ -50,7 +50,7 @@ const exportedNames = (path: string): readonly string[] => {
   return source.statements.flatMap(declaredNames).filter((name) => !EXPECTED_EXPORTS.includes(name));
 };
 
-it('each exported name is defined in one file only', () => {
+test('each exported name is defined in one file only', () => {
   const homes = new Map<string, Set<string>>();
   for (const path of FILES) {
     for (const name of exportedNames(path)) {

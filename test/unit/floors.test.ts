@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readFloors } from '../../infra/docs/floors.ts';
 
 /** Files outside all floors: the entry points that combine the floors, and what starts them. */
@@ -32,7 +32,7 @@ const filesOf = (area: string): readonly string[] => {
 };
 
 describe.each(Object.entries(readFloors()))('the floors of %s', (area, rows) => {
-  it('list every folder with code, and no other folder', () => {
+  test('list every folder with code, and no other folder', () => {
     const subfolders = area === 'shared' ? SUBFOLDERS : [];
     const floors = [...rows.flat(), ...subfolders].map((floor) => `${area}/${floor}`);
     expect([...new Set(filesOf(area).map(dirname))].sort()).toEqual([...floors].sort());
@@ -40,12 +40,12 @@ describe.each(Object.entries(readFloors()))('the floors of %s', (area, rows) => 
 });
 
 describe('the rooms of shared', () => {
-  it('are twenty, on sixteen floors', () => {
+  test('are twenty, on sixteen floors', () => {
     const rows = readFloors()['shared'] ?? [];
     expect([rows.length, rows.flat().length]).toEqual([16, 20]);
   });
 
-  it('have no two files of the same name, except for the adapters', () => {
+  test('have no two files of the same name, except for the adapters', () => {
     const names = filesOf('shared')
       .filter((file) => !/^shared\/providers\/[a-z]+\//.test(file))
       .map((file) => basename(file));

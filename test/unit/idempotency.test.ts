@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, iso, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, iso, SECOND_MS } from '../../shared/core/time.ts';
 import { createOnce } from '../../shared/http/create-once.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../../shared/http/idempotency.ts';
 import type { Found, StoredRecord } from '../../shared/platform/record-store.ts';
@@ -110,21 +110,21 @@ describe('a POST with an Idempotency-Key', () => {
   test('is refused while it is still running, with the time until a retry can take over', async () => {
     const { clock, claim } = service();
     await claim();
-    clock.at = NOON + 5 * SECOND;
+    clock.at = NOON + 5 * SECOND_MS;
     expect(await refusalIn(claim())).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 20 });
   });
 
   test('is taken over by one retry after its function’s timeout', async () => {
     const { clock, claim } = service();
     await claim();
-    clock.at = NOON + 24 * SECOND;
+    clock.at = NOON + 24 * SECOND_MS;
     expect((await refusalIn(claim())).retryAfterSeconds).toBe(1);
-    clock.at = NOON + 25 * SECOND;
+    clock.at = NOON + 25 * SECOND_MS;
     expect(await claim()).toBeUndefined();
     expect((await refusalIn(claim())).code).toBe('IDEMPOTENCY_IN_PROGRESS');
   });
 
-  test.each([0, 30 * SECOND, DAY - SECOND])('is refused with another body %i ms later', async (after) => {
+  test.each([0, 30 * SECOND_MS, DAY_MS - SECOND_MS])('is refused with another body %i ms later', async (after) => {
     for (const settled of [false, true]) {
       const { clock, claim, settle } = service();
       await claim();
@@ -160,9 +160,9 @@ describe('a POST with an Idempotency-Key', () => {
     const { clock, claim, settle } = service();
     await claim();
     await settle(answer);
-    clock.at = NOON + DAY - 1;
+    clock.at = NOON + DAY_MS - 1;
     expect(await claim()).toEqual(answer);
-    clock.at = NOON + DAY;
+    clock.at = NOON + DAY_MS;
     expect(await claim(other)).toBeUndefined();
   });
 
@@ -225,9 +225,9 @@ describe('a create with an Idempotency-Key', () => {
     const { clock, create, records } = service();
     const ids = new Set<string>();
     for (const days of [0, 1, 2]) {
-      clock.at = NOON + days * DAY;
+      clock.at = NOON + days * DAY_MS;
       ids.add((await create(`hash of day ${days}`)).record.id);
-      clock.at += DAY - 1;
+      clock.at += DAY_MS - 1;
       ids.add((await create(`hash of day ${days}`)).record.id);
       clock.at += 1;
     }
@@ -262,10 +262,10 @@ describe('a create with an Idempotency-Key', () => {
   test('is refused as in progress after fifty days of records under one key', async () => {
     const { clock, create, records } = service();
     for (let day = 0; day < 50; day += 1) {
-      clock.at = NOON + day * DAY;
+      clock.at = NOON + day * DAY_MS;
       await create('hash');
     }
-    clock.at = NOON + 50 * DAY;
+    clock.at = NOON + 50 * DAY_MS;
     expect(await refusalIn(create('hash'))).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 1 });
     expect(records.size).toBe(50);
   });

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identityClient } from '../../shared/access/identity.ts';
-import { SECOND } from '../../shared/core/time.ts';
+import { SECOND_MS } from '../../shared/core/time.ts';
 
 /** An identity service that answers one session, and the key of its tokens. */
 let server: Server;
@@ -74,7 +74,7 @@ describe('a bearer token', () => {
       .setProtectedHeader({ alg: 'EdDSA', kid: 'key-1' })
       .setSubject(PERSON.user_id)
       .setIssuer(ISSUER)
-      .setExpirationTime(Math.floor(Date.now() / SECOND) + 3_600);
+      .setExpirationTime(Math.floor(Date.now() / SECOND_MS) + 3_600);
     return (audience === undefined ? token : token.setAudience(audience)).sign(keys.privateKey);
   };
 

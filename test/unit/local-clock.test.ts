@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createClock, type HostClock, type KeptTime, type TimedWork } from '../../infra/local/machine/clock.ts';
-import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_MS } from '../../shared/core/time.ts';
 
 const START = Date.parse('2030-01-01T00:00:00.000Z');
 
@@ -33,36 +33,36 @@ const agenda = (clock: HostClock, { name, times, ran }: Agenda): TimedWork => ({
 test('the clock runs the work of all sources in time order, each at its time', async () => {
   const clock = clockAt(START);
   const ran: [string, number][] = [];
-  clock.register(agenda(clock, { name: 'a', times: [START + 1, START + 3 * HOUR, START + 9 * HOUR], ran }));
-  clock.register(agenda(clock, { name: 'b', times: [START + 2 * HOUR], ran }));
-  await clock.moveTo(START + 5 * HOUR);
+  clock.register(agenda(clock, { name: 'a', times: [START + 1, START + 3 * HOUR_MS, START + 9 * HOUR_MS], ran }));
+  clock.register(agenda(clock, { name: 'b', times: [START + 2 * HOUR_MS], ran }));
+  await clock.moveTo(START + 5 * HOUR_MS);
   expect(ran).toEqual([
     ['a', START + 1],
-    ['b', START + 2 * HOUR],
-    ['a', START + 3 * HOUR],
+    ['b', START + 2 * HOUR_MS],
+    ['a', START + 3 * HOUR_MS],
   ]);
-  expect(clock.now()).toBe(START + 5 * HOUR);
+  expect(clock.now()).toBe(START + 5 * HOUR_MS);
 });
 
 test('the clock runs work that other work creates in between', async () => {
   const clock = clockAt(START);
   const ran: [string, number][] = [];
   const follow: number[] = [];
-  const first = agenda(clock, { name: 'first', times: [START + HOUR], ran });
+  const first = agenda(clock, { name: 'first', times: [START + HOUR_MS], ran });
   clock.register(agenda(clock, { name: 'follow', times: follow, ran }));
   clock.register({
     ...first,
     runDue: async () => {
       const before = ran.length;
       await first.runDue();
-      if (ran.length > before) follow.push(clock.now(), clock.now() + HOUR);
+      if (ran.length > before) follow.push(clock.now(), clock.now() + HOUR_MS);
     },
   });
-  await clock.moveTo(START + 10 * HOUR);
+  await clock.moveTo(START + 10 * HOUR_MS);
   expect(ran).toEqual([
-    ['first', START + HOUR],
-    ['follow', START + HOUR],
-    ['follow', START + 2 * HOUR],
+    ['first', START + HOUR_MS],
+    ['follow', START + HOUR_MS],
+    ['follow', START + 2 * HOUR_MS],
   ]);
 });
 
@@ -106,7 +106,7 @@ test('the clock names the unfinished work when the time limit is reached', async
 test('the clock stops at a source whose due work never ends', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'stuck', nextDueAt: () => START, runDue: async () => undefined, idle: () => true });
-  await expect(clock.moveTo(START + HOUR)).rejects.toThrow('stuck');
+  await expect(clock.moveTo(START + HOUR_MS)).rejects.toThrow('stuck');
 });
 
 test('the clock refuses to move back, and keeps its time', async () => {
@@ -117,13 +117,13 @@ test('the clock refuses to move back, and keeps its time', async () => {
 
 test('the clock makes moves one after the other', async () => {
   const clock = clockAt(START);
-  await Promise.all([clock.moveBy(HOUR), clock.moveBy(HOUR)]);
-  expect(clock.now()).toBe(START + 2 * HOUR);
+  await Promise.all([clock.moveBy(HOUR_MS), clock.moveBy(HOUR_MS)]);
+  expect(clock.now()).toBe(START + 2 * HOUR_MS);
 });
 
 test('the clock continues from its new time after a move, unless it is frozen', async () => {
   const clock = clockAt(START, false);
-  await clock.moveTo(START + HOUR);
+  await clock.moveTo(START + HOUR_MS);
   const moved = clock.now();
   await vi.waitFor(() => expect(clock.now()).toBeGreaterThan(moved));
   clock.freeze(true);
@@ -132,7 +132,7 @@ test('the clock continues from its new time after a move, unless it is frozen', 
   expect(clock.now()).toBe(frozen);
   clock.freeze(false);
   await vi.waitFor(() => expect(clock.now()).toBeGreaterThan(frozen));
-  expect(clock.now()).toBeLessThan(frozen + HOUR);
+  expect(clock.now()).toBeLessThan(frozen + HOUR_MS);
 });
 
 test('the clock runs nothing by itself before its start, even after a move', async () => {
@@ -140,7 +140,7 @@ test('the clock runs nothing by itself before its start, even after a move', asy
   const times: number[] = [];
   const ran: [string, number][] = [];
   clock.register(agenda(clock, { name: 'work', times, ran }));
-  await clock.moveTo(START + HOUR);
+  await clock.moveTo(START + HOUR_MS);
   times.push(clock.now());
   clock.wake();
   for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -150,11 +150,11 @@ test('the clock runs nothing by itself before its start, even after a move', asy
 test('the clock stores every step, so that a restart never moves it back', async () => {
   const kept: KeptTime[] = [];
   const clock = clockAt(START, false, kept);
-  await clock.moveTo(START + HOUR);
+  await clock.moveTo(START + HOUR_MS);
   const last = kept.at(-1);
-  expect(last?.reached).toBeGreaterThanOrEqual(START + HOUR);
+  expect(last?.reached).toBeGreaterThanOrEqual(START + HOUR_MS);
   const later = createClock({ kept: last, keep: () => undefined, log: () => undefined });
-  expect(later.now()).toBeGreaterThanOrEqual(START + HOUR);
+  expect(later.now()).toBeGreaterThanOrEqual(START + HOUR_MS);
 });
 
 test('the clock runs due work as time passes, and immediately when it is woken', async () => {

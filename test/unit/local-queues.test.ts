@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { openState, type State } from '../../infra/local/machine/sqlite.ts';
 import { openQueueStore } from '../../infra/local/messaging/queue-store.ts';
 import { createQueues } from '../../infra/local/messaging/queues.ts';
-import { HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { QueueTrigger } from '../../shared/platform/trigger.ts';
 import { NOON } from '../builders/payment.ts';
 
-const HIDDEN_FOR = 6 * MINUTE;
+const HIDDEN_FOR = 6 * MINUTE_MS;
 
 const TRIGGER: QueueTrigger = {
   ...{ kind: 'queue', id: 'workers.run-due', queue: 'run-due', summary: '', impact: '', uses: [], rules: [] },
   ...{ timeoutSeconds: 60, memoryMb: 256, batchSize: 10, maxConcurrency: 2, maxReceives: 3 },
-  visibilitySeconds: HIDDEN_FOR / SECOND,
+  visibilitySeconds: HIDDEN_FOR / SECOND_MS,
 };
 
 type Handler = () => Promise<unknown>;
@@ -68,7 +68,7 @@ const RESTARTS = [
   ['just before', HIDDEN_FOR - 1],
   ['exactly when', HIDDEN_FOR],
   ['just after', HIDDEN_FOR + 1],
-  ['an hour after', HIDDEN_FOR + HOUR],
+  ['an hour after', HIDDEN_FOR + HOUR_MS],
 ] as const;
 
 describe('a restart after a crash', () => {
@@ -98,7 +98,7 @@ describe('a restart after a crash', () => {
       const isHidden = downFor < HIDDEN_FOR;
       expect(after.received).toHaveLength(isHidden ? 0 : 1);
       expect(after.queues.nextDueAt()).toBe(isHidden ? NOON + HIDDEN_FOR : undefined);
-      await after.moveTo(NOON + HIDDEN_FOR + 2 * HOUR);
+      await after.moveTo(NOON + HIDDEN_FOR + 2 * HOUR_MS);
       expect(after.received).toHaveLength(1);
     },
   );
@@ -107,9 +107,9 @@ describe('a restart after a crash', () => {
     const state = openState(':memory:');
     await (await startOn(state, NOON, hangs)).send();
     for (let restart = 1; restart < TRIGGER.maxReceives; restart += 1) {
-      expect((await startOn(state, NOON + restart * HOUR, hangs)).received).toHaveLength(1);
+      expect((await startOn(state, NOON + restart * HOUR_MS, hangs)).received).toHaveLength(1);
     }
-    const last = await startOn(state, NOON + 10 * HOUR, succeeds);
+    const last = await startOn(state, NOON + 10 * HOUR_MS, succeeds);
     expect(last.received).toEqual([]);
     expect(last.queues.counts()[`${TRIGGER.queue}-dlq`]).toEqual({ visible: 1, delayed: 0, in_flight: 0 });
   });

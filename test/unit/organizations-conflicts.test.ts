@@ -1,7 +1,7 @@
 import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openDocumentClient } from '../../shared/platform/aws-clients.ts';
 import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
 import { openTable } from '../../shared/platform/table.ts';
@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 describe('a transaction that meets a conflict', () => {
-  it('is retried until it succeeds', async () => {
+  test('is retried until it succeeds', async () => {
     documents
       .on(TransactWriteCommand)
       .rejectsOnce(canceled('None', 'TransactionConflict'))
@@ -53,13 +53,13 @@ describe('a transaction that meets a conflict', () => {
     expect(sent()).toBe(3);
   });
 
-  it('fails after six attempts with a conflict error that its caller can retry', async () => {
+  test('fails after six attempts with a conflict error that its caller can retry', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('TransactionConflict', 'None'));
     await expect(transact()).rejects.toMatchObject({ code: 'VERSION_CONFLICT', status: 409 });
     expect(sent()).toBe(SIX_TRIES);
   });
 
-  it('waits for a growing random time, so that the two transactions do not conflict again', async () => {
+  test('waits for a growing random time, so that the two transactions do not conflict again', async () => {
     const waits: number[] = [];
     const setTimer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((run, ms, ...rest) => {
@@ -72,13 +72,13 @@ describe('a transaction that meets a conflict', () => {
     expect(waits).toEqual([20, 40, 80, 160, 320]);
   });
 
-  it('returns a failed condition immediately, even beside a conflict', async () => {
+  test('returns a failed condition immediately, even beside a conflict', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ConditionalCheckFailed', 'TransactionConflict'));
     expect(await transact()).toEqual({ ok: false, failed: [0], found: [undefined, undefined] });
     expect(sent()).toBe(1);
   });
 
-  it('is not retried after any other error', async () => {
+  test('is not retried after any other error', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ValidationError', 'None'));
     await expect(transact()).rejects.toBeInstanceOf(TransactionCanceledException);
     expect(sent()).toBe(1);
@@ -86,7 +86,7 @@ describe('a transaction that meets a conflict', () => {
 });
 
 describe('a single write that meets a conflict with a transaction', () => {
-  it('is retried until it succeeds', async () => {
+  test('is retried until it succeeds', async () => {
     documents
       .on(UpdateCommand)
       .rejectsOnce(conflict)
@@ -96,7 +96,7 @@ describe('a single write that meets a conflict with a transaction', () => {
     expect(sent()).toBe(2);
   });
 
-  it('fails after six attempts', async () => {
+  test('fails after six attempts', async () => {
     documents.on(PutCommand).rejects(conflict);
     await expect(through(table.put(KEY))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
     expect(sent()).toBe(SIX_TRIES);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IdentityUser } from '../../shared/access/identity.ts';
 import {
   newMember,
@@ -16,7 +16,7 @@ const organization = newOrganization({ id: 'org_1', name: 'Acme', ownerUserId: '
 const member = (userId: string, role: 'owner' | 'admin') => newMember({ organizationId: 'org_1', userId, role }, AT);
 
 describe('the rules of memberships', () => {
-  it.each([
+  test.each([
     ['the owner, by itself', member('user_o', 'owner'), 'user_o', 'OWNER_IMMUTABLE'],
     ['the owner, by another', member('user_o', 'owner'), 'user_a', 'OWNER_IMMUTABLE'],
     ['oneself', member('user_a', 'admin'), 'user_a', 'CANNOT_CHANGE_SELF'],
@@ -24,11 +24,11 @@ describe('the rules of memberships', () => {
     expect(() => requireChangeable(target, callerId)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('allow changes and removals of other members', () => {
+  test('allow changes and removals of other members', () => {
     expect(() => requireChangeable(member('user_a', 'admin'), 'user_o')).not.toThrow();
   });
 
-  it('refuse the role of owner', () => {
+  test('refuse the role of owner', () => {
     expect(() => requireAssignable('owner')).toThrow(expect.objectContaining({ code: 'INVALID_ROLE' }));
     for (const role of ['admin', 'billing', 'member'] as const) expect(() => requireAssignable(role)).not.toThrow();
   });
@@ -38,11 +38,11 @@ describe('an organization’s stored item', () => {
   const [first] = insertSteps(organization);
   const item = first && 'put' in first ? first.put : {};
 
-  it('reads back unchanged', () => {
+  test('reads back unchanged', () => {
     expect(organizationOf(item)).toEqual(organization);
   });
 
-  it('is not found by any caller after its deletion, even while its records remain', () => {
+  test('is not found by any caller after its deletion, even while its records remain', () => {
     expect(organizationOf({ ...item, deletedAt: AT })).toBeUndefined();
     expect(organizationOf({ id: 'org_1', createdAt: AT, deletedAt: AT })).toBeUndefined();
   });
@@ -50,13 +50,17 @@ describe('an organization’s stored item', () => {
 
 describe('a page of members', () => {
   const members = ['user_o', 'user_a', 'user_gone'].map((userId) => member(userId, 'admin'));
-  const rows: Item[] = members.map((it) => ({ pk: `ORG#${it.organizationId}`, sk: `MEMBER#${it.id}`, sort: it.id }));
+  const rows: Item[] = members.map((test) => ({
+    pk: `ORG#${test.organizationId}`,
+    sk: `MEMBER#${test.id}`,
+    sort: test.id,
+  }));
   const table = {
     queryIndex: async () => ({ items: rows, next: undefined }),
     getMany: async () => members,
   };
 
-  it('needs one call of the identity service, and shows a user unknown to that service', async () => {
+  test('needs one call of the identity service, and shows a user unknown to that service', async () => {
     const calls: (readonly string[])[] = [];
     const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> => {
       calls.push(ids);

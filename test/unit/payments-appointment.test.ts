@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { DAY, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
 import { providerReference } from '../../shared/payments/payment-versions.ts';
@@ -96,13 +96,13 @@ const service = (record: Payment, provider: Part) => {
 /** An attempt of noon. The payment was created long before, because every time of an attempt counts from its claim. */
 const claimed = (fields: Partial<VisiblePayment> = {}) =>
   payment({
-    createdAt: iso(NOON - 20 * HOUR),
+    createdAt: iso(NOON - 20 * HOUR_MS),
     status: 'processing',
     version: 2,
     attempt: 1,
     claimedAt: iso(NOON),
     methodRef: 'pm_1',
-    reconcileAt: iso(NOON + MINUTE),
+    reconcileAt: iso(NOON + MINUTE_MS),
     reconcileStep: 0,
     ...fields,
   });
@@ -115,7 +115,7 @@ describe('an attempt whose response was lost', () => {
     ['pending', 'pending'],
   ])('gets the provider’s status: %s', async (status, expected) => {
     const { clock, keep, load, calls } = service(claimed(), { findPayment: async () => report(status) });
-    clock.at = NOON + MINUTE;
+    clock.at = NOON + MINUTE_MS;
     await keep();
     expect((await load())?.['status']).toBe(expected);
     expect(calls).toEqual(['findPayment']);
@@ -130,7 +130,7 @@ describe('an attempt whose response was lost', () => {
       [30, 1],
       [120, 2],
     ] as const) {
-      clock.at = NOON + minutes * MINUTE;
+      clock.at = NOON + minutes * MINUTE_MS;
       expect(await keep()).toBe('provider unclear');
       expect([minutes, stuck()]).toEqual([minutes, expected]);
     }
@@ -145,7 +145,7 @@ describe('an attempt whose response was lost', () => {
         return report('succeeded');
       },
     });
-    clock.at = NOON + 30 * MINUTE;
+    clock.at = NOON + 30 * MINUTE_MS;
     await keep();
     expect((await load())?.['status']).toBe('succeeded');
     expect(calls).toEqual(['findPayment', 'confirmIntent']);
@@ -156,7 +156,7 @@ describe('an attempt whose response was lost', () => {
     const { clock, keep, load, calls } = service(claimed(), {
       findPayment: async () => report('created', { attemptRef: undefined }),
     });
-    clock.at = NOON + 30 * MINUTE + 1;
+    clock.at = NOON + 30 * MINUTE_MS + 1;
     await keep();
     expect(await load()).toMatchObject({ status: 'failed', failureCode: 'processing_error' });
     expect(calls).toEqual(['findPayment']);
@@ -165,9 +165,9 @@ describe('an attempt whose response was lost', () => {
   test('is looked up again later while its outcome is unknown', async () => {
     const { clock, keep, load } = service(claimed(), {});
     for (const [at, next] of [
-      [MINUTE, 5 * MINUTE],
-      [5 * MINUTE, 30 * MINUTE],
-      [3 * DAY, 4 * DAY],
+      [MINUTE_MS, 5 * MINUTE_MS],
+      [5 * MINUTE_MS, 30 * MINUTE_MS],
+      [3 * DAY_MS, 4 * DAY_MS],
     ] as const) {
       clock.at = NOON + at;
       await keep();
@@ -179,7 +179,7 @@ describe('an attempt whose response was lost', () => {
     const { clock, keep, load, lines } = service(claimed(), {
       findPayment: async () => report('succeeded', { amountCents: 1 }),
     });
-    clock.at = NOON + MINUTE;
+    clock.at = NOON + MINUTE_MS;
     await keep();
     expect((await load())?.['status']).toBe('processing');
     expect(lines.filter(({ message, level }) => message === 'payment anomaly' && level === 'error')).toHaveLength(1);
@@ -193,9 +193,9 @@ describe('a payment that waits for its payer', () => {
       cancelIntent: async () => report('canceled'),
     });
     for (const [at, status] of [
-      [12 * HOUR, 'pending'],
-      [DAY - 1, 'pending'],
-      [DAY, 'canceled'],
+      [12 * HOUR_MS, 'pending'],
+      [DAY_MS - 1, 'pending'],
+      [DAY_MS, 'canceled'],
     ] as const) {
       clock.at = NOON + at;
       await keep();
@@ -211,9 +211,9 @@ describe('a stale event', () => {
   ])('causes an immediate lookup of an unsettled payment%s', async (_, fields) => {
     const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
     const { clock, sendEvent, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
-    clock.at = NOON + 10 * SECOND;
+    clock.at = NOON + 10 * SECOND_MS;
     // A provider whose clock is behind ours: the success of this attempt looks older than its claim.
-    const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND - 2);
+    const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND_MS - 2);
     expect(answer).toMatchObject({ kind: 'ignored', reason: 'stale' });
     expect((await load())?.['due_at']).toBe(iso(clock.at));
     await keep();
@@ -222,7 +222,7 @@ describe('a stale event', () => {
 
   test('leaves a settled payment unchanged', async () => {
     const { sendEvent, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
-    await sendEvent('payment_intent.failed', NOON / SECOND - 2);
+    await sendEvent('payment_intent.failed', NOON / SECOND_MS - 2);
     expect([(await load())?.['status'], calls.length]).toEqual(['succeeded', 0]);
   });
 });
@@ -238,7 +238,7 @@ describe('an event during an update without an outcome', () => {
     ['payment_intent.canceled', 'canceled'],
   ] as const)('applies the update if %s names its amount', async (type, status) => {
     const { sendEvent, load } = updating();
-    expect(await sendEvent(type, NOON / SECOND, { amountCents: 3_000 })).toMatchObject({ kind: 'applied', status });
+    expect(await sendEvent(type, NOON / SECOND_MS, { amountCents: 3_000 })).toMatchObject({ kind: 'applied', status });
     const stored = await load();
     expect(stored).toMatchObject({ status, totalCents: 3_000, concept: 'Tea', version: 5 });
     expect(stored?.['draft']).toBeUndefined();
@@ -246,13 +246,13 @@ describe('an event during an update without an outcome', () => {
 
   test('keeps the update open if the event of a decline names the amount before it', async () => {
     const { sendEvent, load } = updating();
-    await sendEvent('payment_intent.failed', NOON / SECOND, { amountCents: 2_500 });
+    await sendEvent('payment_intent.failed', NOON / SECOND_MS, { amountCents: 2_500 });
     expect(await load()).toMatchObject({ status: 'failed', totalCents: 2_500, draft: { totalCents: 3_000 } });
   });
 
   test('drops the update if the amount before it was paid', async () => {
     const { sendEvent, load } = updating();
-    await sendEvent('payment_intent.succeeded', NOON / SECOND, { amountCents: 2_500 });
+    await sendEvent('payment_intent.succeeded', NOON / SECOND_MS, { amountCents: 2_500 });
     const stored = await load();
     expect(stored).toMatchObject({ status: 'succeeded', totalCents: 2_500 });
     expect(stored?.['draft']).toBeUndefined();
@@ -260,7 +260,7 @@ describe('an event during an update without an outcome', () => {
 
   test('changes nothing if the event names neither amount', async () => {
     const { sendEvent, load } = updating();
-    const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND, { amountCents: 2_999 });
+    const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND_MS, { amountCents: 2_999 });
     expect(answer).toMatchObject({ kind: 'quarantined', reason: 'amount differs' });
     expect(await load()).toMatchObject({ status: 'created', totalCents: 2_500, version: 4 });
   });
@@ -271,7 +271,7 @@ describe('an event that contradicts a settled payment', () => {
 
   test('reads the provider once, and applies a later status', async () => {
     const { sendEvent, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
-    expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
+    expect(await sendEvent('payment_intent.succeeded', NOON / SECOND_MS)).toMatchObject({
       kind: 'applied',
       status: 'succeeded',
     });
@@ -283,7 +283,7 @@ describe('an event that contradicts a settled payment', () => {
   test('changes nothing if the provider’s status does not confirm the event', async () => {
     for (const status of ['canceled', 'failed'] as const) {
       const { sendEvent, load, lines } = service(canceled, { findPayment: async () => report(status) });
-      expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
+      expect(await sendEvent('payment_intent.succeeded', NOON / SECOND_MS)).toMatchObject({ kind: 'ignored' });
       expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
       // Nothing changes if the provider's status equals the record's.
       expect(lines.some(({ level }) => level === 'error')).toBe(status === 'failed');
@@ -292,7 +292,7 @@ describe('an event that contradicts a settled payment', () => {
 
   test('is retried while the provider cannot be read', async () => {
     const { sendEvent, load } = service(canceled, {});
-    await expect(sendEvent('payment_intent.succeeded', NOON / SECOND)).rejects.toThrow();
+    await expect(sendEvent('payment_intent.succeeded', NOON / SECOND_MS)).rejects.toThrow();
     expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { useHeld } from '../../shared/payment-methods/usable-method.ts';
 import {
   CAUSES,
@@ -20,7 +20,7 @@ import type { ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { session } from '../builders/api-request.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
-const LATER = NOON + 10 * SECOND;
+const LATER = NOON + 10 * SECOND_MS;
 
 const report = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({
   intentId: 'pi_9',
@@ -59,7 +59,7 @@ describe('the next version of a payment', () => {
         let now = NOON;
         let first: string | undefined;
         for (const status of path) {
-          now += SECOND;
+          now += SECOND_MS;
           record = advancePayment(record, { to: status, now, cause: 'sync' });
           if (status === 'succeeded') first ??= iso(now);
           expect(record.completedAt).toBe(first);
@@ -72,12 +72,12 @@ describe('the next version of a payment', () => {
     for (const status of PAYMENT_STATUSES) {
       const { reconcileAt, reconcileStep } = advancePayment(payment(), { to: status, now: LATER, cause: 'event' });
       const unclear = status === 'pending' || status === 'processing';
-      expect([reconcileAt, reconcileStep]).toEqual(unclear ? [iso(LATER + MINUTE), 0] : [undefined, undefined]);
+      expect([reconcileAt, reconcileStep]).toEqual(unclear ? [iso(LATER + MINUTE_MS), 0] : [undefined, undefined]);
     }
   });
 
   test('keeps its due time while its outcome stays unknown', () => {
-    const kept = { reconcileAt: iso(NOON + 30 * MINUTE), reconcileStep: 2 };
+    const kept = { reconcileAt: iso(NOON + 30 * MINUTE_MS), reconcileStep: 2 };
     expect(
       advancePayment(payment({ status: 'processing', ...kept }), { to: 'pending', now: LATER, cause: 'answer' }),
     ).toMatchObject(kept);
@@ -143,7 +143,7 @@ describe('the claim of an attempt', () => {
       priorAttemptRefs: ['ch_1'],
       failureCode: undefined,
       nextAction: undefined,
-      reconcileAt: iso(LATER + MINUTE),
+      reconcileAt: iso(LATER + MINUTE_MS),
       reconcileStep: 0,
       ...held,
     });
@@ -233,7 +233,7 @@ describe('an update that the provider accepted', () => {
   test.each(['processing', 'pending', 'succeeded', 'failed', 'canceled'] as const)(
     'keeps the status of a payment that is now %s',
     (status) => {
-      const at = iso(NOON + DAY);
+      const at = iso(NOON + DAY_MS);
       const next = applyDraft(payment({ status, reconcileAt: at, draft: draft() }), draft(), { now: LATER });
       expect(next).toMatchObject({ status, reconcileAt: at, totalCents: 3_000 });
     },

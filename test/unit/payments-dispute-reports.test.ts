@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DISPUTE_STATUSES, isClosedDispute } from '../../shared/core/money-back.ts';
-import { DAY, instant, iso, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, instant, iso, SECOND_MS } from '../../shared/core/time.ts';
 import { type Dispute, nextReminder } from '../../shared/payments/dispute.ts';
 import { decideReport, firstReport, type SeenDispute } from '../../shared/payments/dispute-report.ts';
 import { findReportedDispute, recordDispute } from '../../shared/payments/dispute-store.ts';
@@ -15,18 +15,18 @@ import { payment } from '../builders/payment.ts';
 
 /** What a report of the provider does to a dispute, by the time of the report. */
 const T = instant('2026-11-20T10:00:00.000Z');
-const NOW = T + DAY;
+const NOW = T + DAY_MS;
 
 const dispute = (fields: Partial<Dispute> = {}): Dispute => ({
-  ...{ id: 'dsp_1', version: 3, createdAt: iso(T - DAY), updatedAt: iso(T + 500) },
+  ...{ id: 'dsp_1', version: 3, createdAt: iso(T - DAY_MS), updatedAt: iso(T + 500) },
   ...{ paymentId: 'pay_1', providerId: 'provider_a', providerDisputeId: 'dp_1' },
   ...{ amountCents: 2_500, currency: 'USD', status: 'under_review', reason: 'fraudulent' },
-  ...{ evidenceDueBy: iso(T + 7 * DAY), reportedAt: iso(T), reportedBy: 'event', ...fields },
+  ...{ evidenceDueBy: iso(T + 7 * DAY_MS), reportedAt: iso(T), reportedBy: 'event', ...fields },
 });
 
 const report = (fields: Partial<ProviderDispute> = {}): ProviderDispute => ({
   ...{ disputeId: 'dp_1', status: 'under_review', amountCents: 2_500, currency: 'USD', reason: 'fraudulent' },
-  ...{ evidenceDueBy: (T + 7 * DAY) / SECOND, createdAt: T / SECOND, reportedAt: undefined, ...fields },
+  ...{ evidenceDueBy: (T + 7 * DAY_MS) / SECOND_MS, createdAt: T / SECOND_MS, reportedAt: undefined, ...fields },
 });
 
 const event = (at: number, fields: Partial<ProviderDispute> = {}): SeenDispute => ({
@@ -74,7 +74,7 @@ describe('a report of a dispute', () => {
     ['reason', { reason: 'duplicate' }, { reason: 'duplicate' }],
     ['reason: none', { reason: null }, { reason: undefined }],
     ['currency', { currency: 'EUR' }, { currency: 'EUR' }],
-    ['due date', { evidenceDueBy: (T + 9 * DAY) / SECOND }, { evidenceDueBy: iso(T + 9 * DAY) }],
+    ['due date', { evidenceDueBy: (T + 9 * DAY_MS) / SECOND_MS }, { evidenceDueBy: iso(T + 9 * DAY_MS) }],
     ['due date: none', { evidenceDueBy: null }, { evidenceDueBy: undefined }],
   ])('changes the %s if it is newer', (_, fields, stored) => {
     expect(decide(dispute(), event(T + 1, fields))).toMatchObject({ kind: 'apply', next: stored });
@@ -84,7 +84,7 @@ describe('a report of a dispute', () => {
     const silent = { reason: undefined, evidenceDueBy: undefined };
     expect(decide(dispute(), event(T + 1, silent))).toMatchObject({ kind: 'ignore', reason: 'no change' });
     expect(decide(dispute(), event(T + 1, { ...silent, status: 'won' })).next).toMatchObject({
-      ...{ status: 'won', reason: 'fraudulent', evidenceDueBy: iso(T + 7 * DAY) },
+      ...{ status: 'won', reason: 'fraudulent', evidenceDueBy: iso(T + 7 * DAY_MS) },
     });
   });
 
@@ -100,17 +100,17 @@ describe('a report of a dispute', () => {
 
   test('counts at the provider’s own time, if the provider’s object has a time', () => {
     const own = { status: 'won', reportedAt: T - 1 } as const;
-    expect(decide(dispute(), event(T + DAY, own))).toMatchObject({ kind: 'ignore', reason: 'stale' });
-    const newer = decide(dispute(), event(T - DAY, { ...own, reportedAt: T + 1 }));
+    expect(decide(dispute(), event(T + DAY_MS, own))).toMatchObject({ kind: 'ignore', reason: 'stale' });
+    const newer = decide(dispute(), event(T - DAY_MS, { ...own, reportedAt: T + 1 }));
     expect(newer).toMatchObject({ kind: 'apply', next: { reportedAt: iso(T + 1) } });
   });
 });
 
 describe('a read of a dispute', () => {
   test.each(pairs)('changes %s to %s', (from, to) => {
-    const decided = decide(dispute({ status: from }), readOf(T + DAY, { status: to }));
+    const decided = decide(dispute({ status: from }), readOf(T + DAY_MS, { status: to }));
     expect(decided).toMatchObject({ kind: 'apply', cause: 'report', isUnclear: false });
-    expect(decided.next).toMatchObject({ status: to, reportedAt: iso(T + DAY), reportedBy: 'read' });
+    expect(decided.next).toMatchObject({ status: to, reportedAt: iso(T + DAY_MS), reportedBy: 'read' });
   });
 
   test('counts at its start time, or at a later time of the provider', () => {
@@ -141,7 +141,7 @@ describe('a read of a dispute', () => {
   });
 
   test('ignores a last report with a time in the future', () => {
-    const was = dispute({ reportedAt: iso(NOW + 300 * DAY) });
+    const was = dispute({ reportedAt: iso(NOW + 300 * DAY_MS) });
     const read = decide(was, readOf(NOW, { status: 'lost' }));
     expect(read).toMatchObject({ kind: 'apply', next: { status: 'lost', reportedAt: iso(NOW) } });
     expect(decide(was, event(NOW, { status: 'lost' }))).toMatchObject({ kind: 'ignore', reason: 'stale' });
@@ -164,19 +164,19 @@ describe('the times of a dispute', () => {
   });
 
   test('include the reminder, which moves only with the due date', () => {
-    const was = dispute({ status: 'needs_response', remindAt: iso(T + 5 * DAY) });
+    const was = dispute({ status: 'needs_response', remindAt: iso(T + 5 * DAY_MS) });
     const same = { status: 'needs_response', amountCents: 1 } as const;
-    expect(decide(was, event(T + 1, same)).next).toMatchObject({ remindAt: iso(T + 5 * DAY) });
-    const moved = { ...same, evidenceDueBy: (T + 20 * DAY) / SECOND };
-    expect(decide(was, event(T + 1, moved)).next).toMatchObject({ remindAt: iso(T + 17 * DAY) });
+    expect(decide(was, event(T + 1, same)).next).toMatchObject({ remindAt: iso(T + 5 * DAY_MS) });
+    const moved = { ...same, evidenceDueBy: (T + 20 * DAY_MS) / SECOND_MS };
+    expect(decide(was, event(T + 1, moved)).next).toMatchObject({ remindAt: iso(T + 17 * DAY_MS) });
     expect(decide(was, event(T + 1, { status: 'under_review' })).next).toMatchObject({ remindAt: undefined });
   });
 
   test('are all set by the first report', () => {
     expect(firstReport(event(T, { status: 'needs_response' }), NOW)).toEqual({
       ...{ status: 'needs_response', amountCents: 2_500, currency: 'USD', reason: 'fraudulent' },
-      ...{ evidenceDueBy: iso(T + 7 * DAY), closedAt: undefined, reportedAt: iso(T), reportedBy: 'event' },
-      remindAt: nextReminder({ status: 'needs_response', evidenceDueBy: iso(T + 7 * DAY) }, undefined),
+      ...{ evidenceDueBy: iso(T + 7 * DAY_MS), closedAt: undefined, reportedAt: iso(T), reportedBy: 'event' },
+      remindAt: nextReminder({ status: 'needs_response', evidenceDueBy: iso(T + 7 * DAY_MS) }, undefined),
     });
     expect(firstReport(readOf(T, { status: 'won' }), NOW)).toMatchObject({ closedAt: iso(NOW), reportedBy: 'read' });
   });
@@ -225,10 +225,10 @@ describe('two reports of one dispute at the same time', () => {
   const opened = event(T, { status: 'needs_response' });
   const answeredThen = event(T, { status: 'under_review' });
   const wonThen = event(T, { status: 'won' });
-  const answered = event(T + SECOND, { status: 'under_review' });
-  const lost = event(T + 2 * SECOND, { status: 'lost', amountCents: 2_000 });
-  const sameLater = event(T + 3 * SECOND, { status: 'needs_response' });
-  const readLater = readOf(T + 10 * SECOND, { status: 'won' });
+  const answered = event(T + SECOND_MS, { status: 'under_review' });
+  const lost = event(T + 2 * SECOND_MS, { status: 'lost', amountCents: 2_000 });
+  const sameLater = event(T + 3 * SECOND_MS, { status: 'needs_response' });
+  const readLater = readOf(T + 10 * SECOND_MS, { status: 'won' });
 
   const PAIRS = [
     { about: 'two copies of the first report', before: [], older: opened, newer: opened },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Capabilities } from '../../shared/core/capabilities.ts';
 import { DomainError } from '../../shared/core/errors.ts';
-import { DAY, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
 import { runDuePayment } from '../../shared/payments/run-payment-due.ts';
@@ -13,7 +13,7 @@ import type { ProviderMethod } from '../../shared/providers/method-port.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 import { paymentWork, reported, type Script, UNKNOWN } from '../builders/payment-work.ts';
 
-const CREATED = NOON - 20 * HOUR;
+const CREATED = NOON - 20 * HOUR_MS;
 
 const CAN: Capabilities = {
   ...{ payments: true, customers: true, methods: true, rawCards: false, billingDetails: true },
@@ -25,7 +25,7 @@ const CAN: Capabilities = {
 const claimed = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
   payment({
     ...{ createdAt: iso(CREATED), status: 'processing', version: 2, attempt: 1, claimedAt: iso(NOON) },
-    ...{ methodRef: 'pm_1', reconcileAt: iso(NOON + MINUTE), reconcileStep: 0, ...fields },
+    ...{ methodRef: 'pm_1', reconcileAt: iso(NOON + MINUTE_MS), reconcileStep: 0, ...fields },
   });
 
 interface Run {
@@ -55,25 +55,25 @@ describe('a creation without a response', () => {
   test('is repeated, and publishes the payment', async () => {
     const creating: Payment = { ...payment(), status: 'creating', providerIntentId: undefined, version: 0 };
     const { result, stored, calls } = await run({
-      ...{ record: creating, at: MINUTE, script: { createIntent: async () => reported('created') } },
+      ...{ record: creating, at: MINUTE_MS, script: { createIntent: async () => reported('created') } },
     });
     expect([result, stored?.['status'], calls]).toEqual(['created', 'requires_payment_method', ['createIntent']]);
   });
 });
 
 describe('work that ends with an error', () => {
-  const expired = payment({ createdAt: iso(NOON - DAY) });
+  const expired = payment({ createdAt: iso(NOON - DAY_MS) });
 
   test('is due again after five minutes if the error is a refusal, whose code is the result', async () => {
-    const { result, dueAt, stored } = await run({ record: expired, at: SECOND });
-    expect([result, await dueAt()]).toEqual(['PROVIDER_ERROR', NOON + SECOND + 5 * MINUTE]);
+    const { result, dueAt, stored } = await run({ record: expired, at: SECOND_MS });
+    expect([result, await dueAt()]).toEqual(['PROVIDER_ERROR', NOON + SECOND_MS + 5 * MINUTE_MS]);
     expect(stored).toMatchObject({ status: 'created', version: 1 });
   });
 
   test('warns of a payment that is stuck', async () => {
     const refuse = async () => Promise.reject(new DomainError('PROVIDER_UNAVAILABLE'));
-    const { result, lines, dueAt } = await run({ record: claimed(), at: HOUR, script: { findPayment: refuse } });
-    expect([result, await dueAt()]).toEqual(['PROVIDER_UNAVAILABLE', NOON + HOUR + 5 * MINUTE]);
+    const { result, lines, dueAt } = await run({ record: claimed(), at: HOUR_MS, script: { findPayment: refuse } });
+    expect([result, await dueAt()]).toEqual(['PROVIDER_UNAVAILABLE', NOON + HOUR_MS + 5 * MINUTE_MS]);
     expect(lines).toMatchObject([{ message: 'payment stuck', fields: { reason: 'outcome_unknown' } }]);
   });
 
@@ -84,7 +84,7 @@ describe('work that ends with an error', () => {
         return UNKNOWN;
       },
     });
-    work.clock.at = NOON + SECOND;
+    work.clock.at = NOON + SECOND_MS;
     expect(await runDuePayment(work.deps, expired.id)).toBe('PROVIDER_TIMEOUT');
     expect(await work.load()).toMatchObject({ status: 'succeeded', version: 2 });
     expect(await work.dueAt()).toBeUndefined();
@@ -92,7 +92,7 @@ describe('work that ends with an error', () => {
 
   test('fails if the error is a bug', async () => {
     const script = { cancelIntent: () => Promise.reject(new TypeError('a bug')) };
-    await expect(run({ record: expired, at: SECOND, script })).rejects.toThrow('a bug');
+    await expect(run({ record: expired, at: SECOND_MS, script })).rejects.toThrow('a bug');
   });
 });
 
@@ -101,13 +101,13 @@ describe('a client secret', () => {
 
   test('is removed a day after the creation, and not sooner', async () => {
     const record = payment({ ...secret, status: 'succeeded' });
-    const early = await run({ record, at: DAY - 1 });
+    const early = await run({ record, at: DAY_MS - 1 });
     expect([early.result, early.stored?.['clientSecret'], await early.dueAt()]).toEqual([
       'nothing due',
       secret.clientSecret,
-      NOON + DAY,
+      NOON + DAY_MS,
     ]);
-    const late = await run({ record, at: DAY });
+    const late = await run({ record, at: DAY_MS });
     expect([late.result, late.stored?.['clientSecret'], await late.dueAt()]).toEqual([
       'secret removed',
       undefined,
@@ -117,7 +117,7 @@ describe('a client secret', () => {
 
   test('is removed before other work that is due at the same time', async () => {
     const { result, stored } = await run({
-      ...{ record: payment(secret), at: DAY, script: { cancelIntent: async () => reported('canceled') } },
+      ...{ record: payment(secret), at: DAY_MS, script: { cancelIntent: async () => reported('canceled') } },
     });
     expect([result, stored?.['status'], stored?.['clientSecret']]).toEqual(['canceled', 'canceled', undefined]);
   });
@@ -127,24 +127,28 @@ describe('a payment without a confirmation', () => {
   const cancels = { cancelIntent: async () => reported('canceled') };
 
   test.each(['created', 'requires_payment_method'] as const)('that is %s is canceled after a day', async (status) => {
-    const early = await run({ record: payment({ status }), at: DAY - 1, script: cancels });
+    const early = await run({ record: payment({ status }), at: DAY_MS - 1, script: cancels });
     expect([early.result, early.stored?.['status'], early.calls]).toEqual(['nothing due', status, []]);
-    expect(await early.dueAt()).toBe(NOON + DAY);
-    const late = await run({ record: payment({ status }), at: DAY, script: cancels });
+    expect(await early.dueAt()).toBe(NOON + DAY_MS);
+    const late = await run({ record: payment({ status }), at: DAY_MS, script: cancels });
     expect([late.result, late.stored?.['status']]).toEqual(['canceled', 'canceled']);
     expect(late.stored).toMatchObject({ cause: 'expiry' });
   });
 
   test('is looked up again later if its provider has not canceled it', async () => {
     const { result, dueAt } = await run({
-      ...{ record: payment(), at: DAY, script: { cancelIntent: async () => reported('created') } },
+      ...{ record: payment(), at: DAY_MS, script: { cancelIntent: async () => reported('created') } },
     });
     expect(result).toBe('created');
-    expect(await dueAt()).toBe(NOON + 2 * DAY);
+    expect(await dueAt()).toBe(NOON + 2 * DAY_MS);
   });
 
   test('is not canceled once it has failed', async () => {
-    const { result, calls, dueAt } = await run({ record: payment({ status: 'failed' }), at: 2 * DAY, script: cancels });
+    const { result, calls, dueAt } = await run({
+      record: payment({ status: 'failed' }),
+      at: 2 * DAY_MS,
+      script: cancels,
+    });
     expect([result, calls, await dueAt()]).toEqual(['nothing due', [], undefined]);
   });
 });
@@ -155,59 +159,63 @@ describe('a payment that waits for its payer', () => {
   const script = { findPayment: async () => reported('pending'), cancelIntent: async () => reported('canceled') };
 
   test('is canceled a day after its confirmation, and not sooner', async () => {
-    const early = await run({ record: pending(), at: DAY - 1, script });
-    expect([early.result, early.stored?.['status'], await early.dueAt()]).toEqual(['unchanged', 'pending', NOON + DAY]);
-    const late = await run({ record: pending(), at: DAY, script });
+    const early = await run({ record: pending(), at: DAY_MS - 1, script });
+    expect([early.result, early.stored?.['status'], await early.dueAt()]).toEqual([
+      'unchanged',
+      'pending',
+      NOON + DAY_MS,
+    ]);
+    const late = await run({ record: pending(), at: DAY_MS, script });
     expect([late.result, late.stored?.['status']]).toEqual(['canceled', 'canceled']);
   });
 
   test('counts from its creation if it was never confirmed here', async () => {
-    const { result } = await run({ record: pending({ claimedAt: undefined }), at: 4 * HOUR, script });
+    const { result } = await run({ record: pending({ claimedAt: undefined }), at: 4 * HOUR_MS, script });
     expect(result).toBe('canceled');
   });
 
   test('is never canceled if it pays an invoice of its provider, which ends it itself', async () => {
-    const { result, calls } = await run({ record: pending({ providerInvoiceId: 'in_1' }), at: 3 * DAY, script });
+    const { result, calls } = await run({ record: pending({ providerInvoiceId: 'in_1' }), at: 3 * DAY_MS, script });
     expect([result, calls]).toEqual(['unchanged', ['findPayment']]);
   });
 
   test('is read again after five minutes while its provider cannot be read', async () => {
-    const { result, dueAt, lines } = await run({ record: pending(), at: HOUR });
-    expect([result, await dueAt(), lines]).toEqual(['provider unclear', NOON + HOUR + 5 * MINUTE, []]);
+    const { result, dueAt, lines } = await run({ record: pending(), at: HOUR_MS });
+    expect([result, await dueAt(), lines]).toEqual(['provider unclear', NOON + HOUR_MS + 5 * MINUTE_MS, []]);
   });
 });
 
 describe('a payment whose provider reports what is stored', () => {
   test('is looked up again while it is under way, and stuck after a week', async () => {
     const script = { findPayment: async () => reported('processing') };
-    const soon = await run({ record: claimed(), at: HOUR, script });
-    expect([soon.result, await soon.dueAt(), soon.lines]).toEqual(['unchanged', NOON + 2 * HOUR, []]);
-    const late = await run({ record: claimed(), at: 7 * DAY, script });
+    const soon = await run({ record: claimed(), at: HOUR_MS, script });
+    expect([soon.result, await soon.dueAt(), soon.lines]).toEqual(['unchanged', NOON + 2 * HOUR_MS, []]);
+    const late = await run({ record: claimed(), at: 7 * DAY_MS, script });
     expect(late.lines).toMatchObject([{ message: 'payment stuck', fields: { reason: 'still_under_way' } }]);
   });
 
   test('is left alone until it expires if nothing is under way', async () => {
     const script = { findPayment: async () => reported('created'), cancelIntent: async () => reported('canceled') };
-    const record = payment({ reconcileAt: iso(NOON + MINUTE), draft: undefined });
-    const soon = await run({ record, at: MINUTE, script });
-    expect([soon.result, soon.calls, await soon.dueAt()]).toEqual(['unchanged', ['findPayment'], NOON + DAY]);
-    const late = await run({ record, at: DAY, script });
+    const record = payment({ reconcileAt: iso(NOON + MINUTE_MS), draft: undefined });
+    const soon = await run({ record, at: MINUTE_MS, script });
+    expect([soon.result, soon.calls, await soon.dueAt()]).toEqual(['unchanged', ['findPayment'], NOON + DAY_MS]);
+    const late = await run({ record, at: DAY_MS, script });
     expect([late.result, late.calls]).toEqual(['canceled', ['findPayment', 'cancelIntent']]);
   });
 });
 
 describe('a look-up', () => {
   test('is not made before it is due, and never for a settled payment', async () => {
-    const early = await run({ record: claimed(), at: MINUTE - 1 });
-    expect([early.result, early.calls, await early.dueAt()]).toEqual(['nothing due', [], NOON + MINUTE]);
-    const settled = await run({ record: claimed({ status: 'succeeded' }), at: HOUR });
+    const early = await run({ record: claimed(), at: MINUTE_MS - 1 });
+    expect([early.result, early.calls, await early.dueAt()]).toEqual(['nothing due', [], NOON + MINUTE_MS]);
+    const settled = await run({ record: claimed({ status: 'succeeded' }), at: HOUR_MS });
     expect([settled.result, settled.calls, await settled.dueAt()]).toEqual(['nothing due', [], undefined]);
     expect(settled.stored).not.toHaveProperty('due');
   });
 
   test('stores what the provider of the payment reports', async () => {
     const { result, stored, opened } = await run({
-      ...{ record: claimed(), at: MINUTE, script: { findPayment: async () => reported('succeeded') } },
+      ...{ record: claimed(), at: MINUTE_MS, script: { findPayment: async () => reported('succeeded') } },
     });
     expect([result, opened]).toEqual(['succeeded', ['provider_a for payments']]);
     expect(stored).toMatchObject({ status: 'succeeded', cause: 'reconciliation', attemptRef: 'ch_2' });
@@ -220,15 +228,15 @@ describe('a look-up', () => {
         return reported('processing', { status: 'succeeded' });
       },
     });
-    work.clock.at = NOON + MINUTE;
+    work.clock.at = NOON + MINUTE_MS;
     expect(await runDuePayment(work.deps, claimed().id)).toBe('another came first');
     expect(await work.load()).toMatchObject({ status: 'failed', version: 3 });
   });
 
   test('of a payment with another amount is made again later', async () => {
     const script = { findPayment: async () => reported('succeeded', { amountCents: 1 }) };
-    const { result, dueAt } = await run({ record: claimed(), at: MINUTE, script });
-    expect([result, await dueAt()]).toEqual(['mismatch', NOON + 5 * MINUTE]);
+    const { result, dueAt } = await run({ record: claimed(), at: MINUTE_MS, script });
+    expect([result, await dueAt()]).toEqual(['mismatch', NOON + 5 * MINUTE_MS]);
   });
 });
 
@@ -252,7 +260,7 @@ describe('an attempt that never arrived', () => {
     ],
     ['fails if its method was deleted', {}, [{ ...aliasKey('provider_a', 'pm_1'), kind: 'PM', id: 'pmt_1' }], 'failed'],
   ])('%s', async (...[, fields, others, status]) => {
-    const { result, stored, calls } = await run({ record: claimed(fields), at: 2 * MINUTE, script, others });
+    const { result, stored, calls } = await run({ record: claimed(fields), at: 2 * MINUTE_MS, script, others });
     expect([result, stored?.['status']]).toEqual([status, status]);
     expect(calls).toEqual(status === 'failed' ? ['findPayment'] : ['findPayment', 'confirmIntent']);
     if (status === 'failed') expect(stored).toMatchObject({ failureCode: 'processing_error', cause: 'reconciliation' });
@@ -260,7 +268,7 @@ describe('an attempt that never arrived', () => {
 
   test('fails if it is no longer the open charge of its subscription', async () => {
     const work = await paymentWork(claimed({ subscriptionId: 'subs_1' }), script);
-    work.clock.at = NOON + 2 * MINUTE;
+    work.clock.at = NOON + 2 * MINUTE_MS;
     const asked: unknown[] = [];
     const isChargeOpen = async (one: unknown) => {
       asked.push(one);
@@ -275,16 +283,16 @@ describe('an attempt that never arrived', () => {
     ['could not be sent', { kind: 'not_done', reason: 'unreachable' }, 'not sent'],
   ] as const)('is looked up again if it %s', async (_, outcome, expected) => {
     const { result, dueAt, stored } = await run({
-      ...{ record: claimed(), at: 2 * MINUTE, script: { ...script, confirmIntent: async () => outcome } },
+      ...{ record: claimed(), at: 2 * MINUTE_MS, script: { ...script, confirmIntent: async () => outcome } },
     });
-    expect([result, await dueAt(), stored?.['status']]).toEqual([expected, NOON + 5 * MINUTE, 'processing']);
+    expect([result, await dueAt(), stored?.['status']]).toEqual([expected, NOON + 5 * MINUTE_MS, 'processing']);
   });
 
   test('is sent again under its intent’s successor, whose outcome counts, if the intent is spent', async () => {
     const sent: string[] = [];
     const { result, stored } = await run({
       record: claimed(),
-      at: 2 * MINUTE,
+      at: 2 * MINUTE_MS,
       script: {
         ...script,
         createIntent: async () => reported('created', { intentId: 'pi_2', paymentId: 'pi_2' }),
@@ -307,14 +315,14 @@ describe('an approval of the payer that no event has reported', () => {
   const captures = { findPayment: approved, confirmIntent: async () => reported('succeeded') };
 
   test('is captured once', async () => {
-    const { result, stored, calls } = await run({ record: pending, at: MINUTE, script: captures });
+    const { result, stored, calls } = await run({ record: pending, at: MINUTE_MS, script: captures });
     expect([result, calls]).toEqual(['succeeded', ['findPayment', 'confirmIntent']]);
     expect(stored).toMatchObject({ status: 'succeeded', attempt: 2 });
   });
 
   test('is captured in the read that finds the payment pending', async () => {
-    const record = payment({ reconcileAt: iso(NOON + MINUTE) });
-    const { result, calls } = await run({ record, at: MINUTE, script: captures });
+    const record = payment({ reconcileAt: iso(NOON + MINUTE_MS) });
+    const { result, calls } = await run({ record, at: MINUTE_MS, script: captures });
     expect([result, calls]).toEqual(['succeeded', ['findPayment', 'confirmIntent']]);
   });
 
@@ -322,19 +330,19 @@ describe('an approval of the payer that no event has reported', () => {
     ['it has another amount', async () => reported('pending', { awaitsCapture: true, amountCents: 1 }), 'mismatch'],
     ['its attempt is still processing', async () => reported('processing', { awaitsCapture: true }), 'processing'],
   ] as const)('is not captured if %s', async (_, findPayment, expected) => {
-    const { result, calls } = await run({ record: pending, at: MINUTE, script: { ...captures, findPayment } });
+    const { result, calls } = await run({ record: pending, at: MINUTE_MS, script: { ...captures, findPayment } });
     expect([result, calls]).toEqual([expected, ['findPayment']]);
   });
 
   test('is not captured for an organization that was deleted', async () => {
     const record = { ...pending, organizationId: 'org_1' };
-    const { result, calls, dueAt } = await run({ record, at: MINUTE, script: captures });
-    expect([result, calls, await dueAt()]).toEqual(['unchanged', ['findPayment'], NOON + 5 * MINUTE]);
+    const { result, calls, dueAt } = await run({ record, at: MINUTE_MS, script: captures });
+    expect([result, calls, await dueAt()]).toEqual(['unchanged', ['findPayment'], NOON + 5 * MINUTE_MS]);
   });
 
   test.each([
     ['after the approval', pending],
-    ['before the approval', payment({ reconcileAt: iso(NOON + MINUTE) })],
+    ['before the approval', payment({ reconcileAt: iso(NOON + MINUTE_MS) })],
   ])('is not captured if another function was faster, for a payment that was read %s', async (_, record) => {
     const work = await paymentWork(record, {
       ...captures,
@@ -343,7 +351,7 @@ describe('an approval of the payer that no event has reported', () => {
         return approved();
       },
     });
-    work.clock.at = NOON + MINUTE;
+    work.clock.at = NOON + MINUTE_MS;
     expect(await runDuePayment(work.deps, record.id)).toBe('another came first');
     expect(work.calls).toEqual(['findPayment']);
   });
@@ -351,43 +359,43 @@ describe('an approval of the payer that no event has reported', () => {
 
 describe('an update without a response', () => {
   const updating = (fields: Partial<VisiblePayment> = {}) =>
-    payment({ draft: draft(), draftVersion: 1, reconcileAt: iso(NOON + MINUTE), reconcileStep: 0, ...fields });
+    payment({ draft: draft(), draftVersion: 1, reconcileAt: iso(NOON + MINUTE_MS), reconcileStep: 0, ...fields });
   const taken = async () => reported('created', { amountCents: 3_000 });
 
   test('is sent again, and applied', async () => {
     const { result, stored, calls, dueAt } = await run({
-      ...{ record: updating(), at: MINUTE, script: { updateIntent: taken } },
+      ...{ record: updating(), at: MINUTE_MS, script: { updateIntent: taken } },
     });
     expect([result, calls]).toEqual(['updated', ['updateIntent']]);
     expect(stored).toMatchObject({ totalCents: 3_000, status: 'requires_payment_method' });
     expect(stored?.['draft']).toBeUndefined();
-    expect(await dueAt()).toBe(NOON + DAY);
+    expect(await dueAt()).toBe(NOON + DAY_MS);
   });
 
   test('is dropped if the provider refuses it and has the old amount', async () => {
     const { result, stored, dueAt } = await run({
-      ...{ record: updating(), at: MINUTE },
+      ...{ record: updating(), at: MINUTE_MS },
       script: {
         updateIntent: async () => ({ kind: 'refused', reason: 'amount_too_large' }),
         findPayment: async () => reported('created'),
       },
     });
     expect([result, stored?.['totalCents'], stored?.['draft']]).toEqual(['update dropped', 2_500, undefined]);
-    expect(await dueAt()).toBe(NOON + DAY);
+    expect(await dueAt()).toBe(NOON + DAY_MS);
   });
 
   test('is followed by a read if the payer may have acted meanwhile', async () => {
     const script = { updateIntent: taken, findPayment: async () => reported('succeeded', { amountCents: 3_000 }) };
-    const underWay = await run({ record: updating({ status: 'pending' }), at: MINUTE, script });
+    const underWay = await run({ record: updating({ status: 'pending' }), at: MINUTE_MS, script });
     expect([underWay.result, underWay.calls]).toEqual(['succeeded', ['updateIntent', 'findPayment']]);
     const can = { ...CAN, capturesOnApproval: true };
-    const approving = await run({ record: updating(), at: MINUTE, script: { ...script, can } });
+    const approving = await run({ record: updating(), at: MINUTE_MS, script: { ...script, can } });
     expect([approving.result, approving.calls]).toEqual(['succeeded', ['updateIntent', 'findPayment']]);
   });
 
   test('is due again after five minutes while the provider gives none', async () => {
-    const { result, dueAt, stored } = await run({ record: updating(), at: MINUTE });
-    expect([result, await dueAt()]).toEqual(['PAYMENT_IN_PROGRESS', NOON + 6 * MINUTE]);
+    const { result, dueAt, stored } = await run({ record: updating(), at: MINUTE_MS });
+    expect([result, await dueAt()]).toEqual(['PAYMENT_IN_PROGRESS', NOON + 6 * MINUTE_MS]);
     expect(stored).toMatchObject({ draft: { totalCents: 3_000 }, totalCents: 2_500 });
   });
 
@@ -399,7 +407,7 @@ describe('an update without a response', () => {
         return taken();
       },
     });
-    work.clock.at = NOON + MINUTE;
+    work.clock.at = NOON + MINUTE_MS;
     expect(await runDuePayment(work.deps, updating().id)).toBe('updated');
     expect([work.calls, await work.dueAt()]).toEqual([['updateIntent'], undefined]);
   });
@@ -411,7 +419,7 @@ describe('a method that is still to be saved', () => {
   });
 
   test('is given up for a customer without a record here, and then nothing is due', async () => {
-    const { result, stored, dueAt, calls } = await run({ record: wanting, at: MINUTE });
+    const { result, stored, dueAt, calls } = await run({ record: wanting, at: MINUTE_MS });
     expect([result, stored?.['methodNotKept'], await dueAt(), calls]).toEqual(['method not kept', true, undefined, []]);
   });
 
@@ -430,7 +438,7 @@ describe('a method that is still to be saved', () => {
 
   test('is saved for the customer of the payment', async () => {
     const script: Script = { keepMethod: async () => ({ kind: 'done', value: kept }) };
-    const { result, stored, dueAt } = await run({ record: wanting, at: MINUTE, script, others });
+    const { result, stored, dueAt } = await run({ record: wanting, at: MINUTE_MS, script, others });
     expect([result, stored?.['paymentMethodId'], await dueAt()]).toEqual([
       'method saved',
       expect.stringMatching(/^pmt_/),
@@ -440,9 +448,9 @@ describe('a method that is still to be saved', () => {
 
   test('is due again after five minutes while the provider gives no response', async () => {
     const { result, stored, dueAt } = await run({
-      ...{ record: wanting, at: MINUTE, script: { keepMethod: async () => UNKNOWN }, others },
+      ...{ record: wanting, at: MINUTE_MS, script: { keepMethod: async () => UNKNOWN }, others },
     });
     expect([result, stored?.['paymentMethodId']]).toEqual(['method not saved yet', undefined]);
-    expect(await dueAt()).toBe(NOON + 6 * MINUTE);
+    expect(await dueAt()).toBe(NOON + 6 * MINUTE_MS);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type Payment, paymentOf } from '../../shared/payments/payment.ts';
 import { nextPaymentDue } from '../../shared/payments/payment-due.ts';
 import { paymentItem, paymentStore } from '../../shared/payments/payment-store.ts';
@@ -84,9 +84,9 @@ describe('the item of a payment', () => {
   });
 
   test.each([
-    [DAY - 1, true],
-    [DAY, false],
-    [DAY + 1, false],
+    [DAY_MS - 1, true],
+    [DAY_MS, false],
+    [DAY_MS + 1, false],
   ])('contains the client secret %i ms after creation: %s', (after, held) => {
     const item = paymentItem(payment(secret), NOON + after);
     expect(item['clientSecret']).toBe(held ? secret.clientSecret : undefined);
@@ -94,8 +94,8 @@ describe('the item of a payment', () => {
 });
 
 describe('the due time of a payment', () => {
-  const soon = iso(NOON + MINUTE);
-  const tomorrow = iso(NOON + DAY);
+  const soon = iso(NOON + MINUTE_MS);
+  const tomorrow = iso(NOON + DAY_MS);
 
   test.each([
     ['created: expires after a day', payment(), tomorrow],
@@ -243,17 +243,17 @@ describe('the payment store', () => {
   test('gives an abandoned creation to only one of many callers', async () => {
     const left = { ...payment({ busyUntil: iso(NOON) }), status: 'creating' as const, version: 0 };
     const { store } = await stored(left);
-    const until = iso(NOON + MINUTE);
+    const until = iso(NOON + MINUTE_MS);
     const taken = await Promise.all([store.takeOver(left, until), store.takeOver(left, until)]);
     expect(taken.toSorted()).toEqual([false, true]);
   });
 
   test('removes the client secret, and keeps the other due work', async () => {
-    const processing = payment({ status: 'processing', reconcileAt: iso(NOON + MINUTE), ...secret });
+    const processing = payment({ status: 'processing', reconcileAt: iso(NOON + MINUTE_MS), ...secret });
     const { store, memory } = await stored(processing);
     await store.removeSecret(processing);
     const [item] = memory.items();
-    expect(item).toMatchObject({ due_at: iso(NOON + MINUTE) });
+    expect(item).toMatchObject({ due_at: iso(NOON + MINUTE_MS) });
     expect(item && 'clientSecret' in item).toBe(false);
     const done = await stored(payment({ status: 'succeeded', ...secret }));
     await done.store.removeSecret(payment({ status: 'succeeded', ...secret }));

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, HOUR, iso, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, utcDay } from '../../shared/core/time.ts';
 import { countKey } from '../../shared/platform/keys.ts';
 import type { ListQuery } from '../../shared/platform/listing.ts';
 import type { IndexQuery, Item, Table } from '../../shared/platform/table.ts';
@@ -26,7 +26,7 @@ interface Row {
 const rowsOf = (days: readonly number[]): readonly Row[] =>
   days.flatMap((count, day) =>
     Array.from({ length: count }, (_, number): Row => {
-      const createdAt = iso(NOON - 12 * HOUR + day * DAY + Math.floor((number * DAY) / count));
+      const createdAt = iso(NOON - 12 * HOUR_MS + day * DAY_MS + Math.floor((number * DAY_MS) / count));
       return { sort: `${createdAt}#${number}`, status: number % 3 === 0 ? 'failed' : 'succeeded' };
     }),
   );
@@ -76,8 +76,8 @@ const tableOf = (rows: readonly Row[]): Table => {
   };
 };
 
-const startOf = (day: number): string => iso(NOON - 12 * HOUR + day * DAY);
-const endOf = (day: number): string => iso(NOON - 12 * HOUR + (day + 1) * DAY - 1);
+const startOf = (day: number): string => iso(NOON - 12 * HOUR_MS + day * DAY_MS);
+const endOf = (day: number): string => iso(NOON - 12 * HOUR_MS + (day + 1) * DAY_MS - 1);
 const DAYS = [900, 2_500, 1_000, 3_100, 1_700, 800];
 const ROWS = rowsOf(DAYS);
 const TABLE = tableOf(ROWS);
@@ -142,7 +142,7 @@ describe('a page beyond the first 5,000 payments', () => {
 
   test.each([
     { from: iso(NOON), to: undefined },
-    { from: undefined, to: iso(NOON + 4 * DAY) },
+    { from: undefined, to: iso(NOON + 4 * DAY_MS) },
   ])('is refused if its list has bounds within a day, because the counters count whole days', async (bounds) => {
     const page = pageByCreation(
       TABLE,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts';
 import type { TransactionStep } from '../../shared/platform/table.ts';
 import { NOON, payment } from '../builders/payment.ts';
@@ -75,7 +75,7 @@ describe('the counters of payments', () => {
         const records = Array.from({ length: 5 }, (_, index) =>
           creating({
             id: `pay_${index}`,
-            createdAt: iso(NOON + (index % 2) * DAY),
+            createdAt: iso(NOON + (index % 2) * DAY_MS),
             userId: `user_${index % 3}`,
             organizationId: index === 4 ? 'org_1' : undefined,
           }),
@@ -134,7 +134,7 @@ describe('a payment’s change', () => {
 
   test('counts on the day of the payment’s creation, even if it arrives late', () => {
     const before = payment({ status: 'processing' });
-    const after = payment({ status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY) });
+    const after = payment({ status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY_MS) });
     const counters = paymentProjection(before, after).filter(
       (step) => 'update' in step && step.update.pk.startsWith('COUNT#'),
     );

@@ -1,6 +1,6 @@
 /** @module A provider's event about a payment. Which payment it is about, which facts it brings, and what it may not change. */
 import { describe, expect, test } from 'vitest';
-import { iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import { putAlias } from '../../shared/platform/alias.ts';
 import { organizationKey } from '../../shared/platform/keys.ts';
@@ -30,9 +30,9 @@ const apply = async ({ record = payment(), type = 'payment_intent.succeeded', sl
   const { object, after = 0, script = {}, others = [], alias, isOfInterface } = sent;
   const work = await paymentWork(record, script, others);
   if (alias) await putAlias(work.table, { providerId: slot, ...alias }, { kind: alias.kind, id: record.id });
-  work.clock.at = NOON + MINUTE;
+  work.clock.at = NOON + MINUTE_MS;
   const event: ProviderEvent = {
-    ...{ id: 'evt_1', rawType: type, type: type satisfies InboundEventType, createdAt: NOON / SECOND + after },
+    ...{ id: 'evt_1', rawType: type, type: type satisfies InboundEventType, createdAt: NOON / SECOND_MS + after },
     ...(isOfInterface && { isOfInterface }),
     object: {
       ...{ id: 'pi_1', intentId: undefined, amountCents: 2_500, currency: 'USD', attemptRef: undefined },
@@ -49,7 +49,7 @@ const claimed = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
     version: 2,
     attempt: 1,
     claimedAt: iso(NOON),
-    reconcileAt: iso(NOON + MINUTE),
+    reconcileAt: iso(NOON + MINUTE_MS),
     ...fields,
   });
 
@@ -63,7 +63,7 @@ describe('an event about a payment', () => {
     expect(result).toMatchObject({
       kind: 'applied',
       status,
-      payment: { status, version: 3, updatedAt: iso(NOON + MINUTE) },
+      payment: { status, version: 3, updatedAt: iso(NOON + MINUTE_MS) },
     });
     expect(stored).toMatchObject({ status, version: 3, cause: 'event', ...facts });
   });
@@ -107,7 +107,7 @@ describe('an event about a payment', () => {
   test('from before the claim has the payment looked up now, and changes nothing', async () => {
     const { result, stored, dueAt } = await apply({ record: claimed(), after: -1 });
     expect(result).toMatchObject({ kind: 'ignored', reason: 'stale' });
-    expect([stored?.['status'], await dueAt()]).toEqual(['processing', NOON + MINUTE]);
+    expect([stored?.['status'], await dueAt()]).toEqual(['processing', NOON + MINUTE_MS]);
     const settled = await apply({ record: claimed({ status: 'succeeded' }), type: 'payment_intent.failed', after: -1 });
     expect([settled.result.kind, await settled.dueAt()]).toEqual(['ignored', undefined]);
   });
@@ -252,7 +252,7 @@ describe('an event of the payer’s approval', () => {
     const script: Script = { confirmIntent: async () => ({ kind: 'not_done', reason: 'unreachable' }) };
     const { result, dueAt } = await apply({ ...approval, script });
     expect(result).toMatchObject({ kind: 'applied', status: 'pending' });
-    expect(await dueAt()).toBe(NOON + 3 * MINUTE);
+    expect(await dueAt()).toBe(NOON + 3 * MINUTE_MS);
   });
 
   test('captures nothing for an organization that was deleted', async () => {
@@ -272,8 +272,8 @@ describe('an event of the payer’s approval', () => {
 
   test.each([
     ['is succeeded', claimed({ status: 'succeeded' }), undefined],
-    ['is processing', claimed(), NOON + MINUTE],
-    ['stale', claimed({ status: 'failed', claimedAt: iso(NOON + SECOND) }), undefined],
+    ['is processing', claimed(), NOON + MINUTE_MS],
+    ['stale', claimed({ status: 'failed', claimedAt: iso(NOON + SECOND_MS) }), undefined],
   ])('is ignored: %s', async (reason, record, due) => {
     const { result, calls, dueAt } = await apply({ ...approval, record, script: captures });
     expect(result).toMatchObject({ kind: 'ignored', reason, payment: { status: record.status } });
@@ -283,17 +283,17 @@ describe('an event of the payer’s approval', () => {
   test('has a pending payment looked up now if it is older than the claim', async () => {
     const record = claimed({
       status: 'pending',
-      claimedAt: iso(NOON + 2 * SECOND),
-      reconcileAt: iso(NOON + 5 * MINUTE),
+      claimedAt: iso(NOON + 2 * SECOND_MS),
+      reconcileAt: iso(NOON + 5 * MINUTE_MS),
     });
     const { result, dueAt } = await apply({ ...approval, record });
-    expect([result.kind, await dueAt()]).toEqual(['ignored', NOON + MINUTE]);
+    expect([result.kind, await dueAt()]).toEqual(['ignored', NOON + MINUTE_MS]);
   });
 });
 
 describe('an approval during an update without a response', () => {
   const approval = { type: 'payment_intent.requires_action', after: 1 } as const;
-  const record = payment({ draft: draft(), draftVersion: 1, version: 2, reconcileAt: iso(NOON + 5 * MINUTE) });
+  const record = payment({ draft: draft(), draftVersion: 1, version: 2, reconcileAt: iso(NOON + 5 * MINUTE_MS) });
   const object = { awaitsCapture: true, amountCents: 3_000 } as const;
 
   test('captures the updated amount once the update is finished', async () => {
@@ -318,7 +318,7 @@ describe('an approval during an update without a response', () => {
       script: { updateIntent: async () => UNKNOWN },
     });
     expect([result, calls]).toEqual([{ kind: 'early' }, ['updateIntent']]);
-    const busy = await apply({ ...approval, object, record: { ...record, draftBusyUntil: iso(NOON + 5 * MINUTE) } });
+    const busy = await apply({ ...approval, object, record: { ...record, draftBusyUntil: iso(NOON + 5 * MINUTE_MS) } });
     expect([busy.result, busy.calls]).toEqual([{ kind: 'early' }, []]);
   });
 

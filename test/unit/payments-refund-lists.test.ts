@@ -1,6 +1,6 @@
 /** @module The list of all refunds, whose records lie in one partition per month. */
 import { describe, expect, test } from 'vitest';
-import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { type Refund, refundItem } from '../../shared/payments/refunds/refund.ts';
 import { keyOf } from '../../shared/platform/keys.ts';
 import type { IndexQuery, Item, Table } from '../../shared/platform/table.ts';
@@ -20,7 +20,7 @@ const refunds = Array.from(
   (_, number): Refund => ({
     ...{ id: `rfd_${String(number).padStart(24, '0')}`, version: 1, paymentId: 'pay_1', amountCents: 100 },
     ...{
-      createdAt: iso(NOON - Math.floor(number / PER_DAY) * DAY - (number % PER_DAY) * MINUTE),
+      createdAt: iso(NOON - Math.floor(number / PER_DAY) * DAY_MS - (number % PER_DAY) * MINUTE_MS),
       updatedAt: iso(NOON),
     },
     ...{ currency: 'USD', source: 'api', providerId: 'provider_a', userId: 'user_1' },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { PaymentStatus } from '../../shared/payments/payment.ts';
 import {
   isStuck,
@@ -13,29 +13,29 @@ import { NOON, payment } from '../builders/payment.ts';
 
 describe('the check for stuck payments', () => {
   test.each<[PaymentStatus, LookupResult, number, boolean]>([
-    ['processing', 'outcome_unknown', 29 * MINUTE, false],
-    ['processing', 'outcome_unknown', 30 * MINUTE, true],
-    ['processing', 'still_under_way', 6 * DAY, false],
-    ['processing', 'still_under_way', 7 * DAY, true],
-    ['pending', 'outcome_unknown', DAY, false],
-    ['created', 'outcome_unknown', DAY, false],
+    ['processing', 'outcome_unknown', 29 * MINUTE_MS, false],
+    ['processing', 'outcome_unknown', 30 * MINUTE_MS, true],
+    ['processing', 'still_under_way', 6 * DAY_MS, false],
+    ['processing', 'still_under_way', 7 * DAY_MS, true],
+    ['pending', 'outcome_unknown', DAY_MS, false],
+    ['created', 'outcome_unknown', DAY_MS, false],
   ])('decides for status %s, lookup %s, %i ms after the claim: %s', (...[status, looked, after, stuck]) => {
-    const claimed = payment({ status, createdAt: iso(NOON - DAY), claimedAt: iso(NOON) });
+    const claimed = payment({ status, createdAt: iso(NOON - DAY_MS), claimedAt: iso(NOON) });
     expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
   });
 
   test('counts from the creation for a payment that is being created', () => {
     const creating = { ...payment(), status: 'creating' as const, createdAt: iso(NOON), claimedAt: undefined };
-    expect(isStuck(creating, 'outcome_unknown', NOON + 29 * MINUTE)).toBe(false);
-    expect(isStuck(creating, 'outcome_unknown', NOON + 30 * MINUTE)).toBe(true);
+    expect(isStuck(creating, 'outcome_unknown', NOON + 29 * MINUTE_MS)).toBe(false);
+    expect(isStuck(creating, 'outcome_unknown', NOON + 30 * MINUTE_MS)).toBe(true);
   });
 
   test('logs a warning about a stuck payment, with the lookup’s result', () => {
     const { log, lines } = logLines();
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON) });
-    warnIfStuck({ log, now: () => NOON + 29 * MINUTE }, claimed, 'outcome_unknown');
+    warnIfStuck({ log, now: () => NOON + 29 * MINUTE_MS }, claimed, 'outcome_unknown');
     expect(lines).toEqual([]);
-    warnIfStuck({ log, now: () => NOON + 30 * MINUTE }, claimed, 'outcome_unknown');
+    warnIfStuck({ log, now: () => NOON + 30 * MINUTE_MS }, claimed, 'outcome_unknown');
     expect(lines).toMatchObject([
       { fields: { payment_id: claimed.id, provider: 'provider_a', reason: 'outcome_unknown' } },
     ]);
@@ -44,24 +44,24 @@ describe('the check for stuck payments', () => {
 
 describe('the next lookup of a payment', () => {
   test.each([
-    [0, NOON, 1, 5 * MINUTE],
-    [1, NOON + 5 * MINUTE, 2, 30 * MINUTE],
-    [0, NOON + 5 * MINUTE, 2, 30 * MINUTE],
-    [0, NOON + DAY, 6, 2 * DAY],
+    [0, NOON, 1, 5 * MINUTE_MS],
+    [1, NOON + 5 * MINUTE_MS, 2, 30 * MINUTE_MS],
+    [0, NOON + 5 * MINUTE_MS, 2, 30 * MINUTE_MS],
+    [0, NOON + DAY_MS, 6, 2 * DAY_MS],
   ])('is, after lookup %i, the first that is not in the past', (...[step, now, next, after]) => {
     expect(nextLook(NOON, step, now)).toEqual({ step: next, at: NOON + after });
   });
 
   test('is a minute after the payment, or as planned, if a method must still be saved', () => {
     const wanted = { status: 'succeeded', setupFutureUsage: 'off_session', providerCustomerId: 'cus_1' } as const;
-    expect(nextPaymentDue(payment(wanted))).toBe(iso(NOON + MINUTE));
+    expect(nextPaymentDue(payment(wanted))).toBe(iso(NOON + MINUTE_MS));
     expect(nextPaymentDue(payment({ ...wanted, reconcileAt: iso(NOON + 5) }))).toBe(iso(NOON + 5));
     expect(nextPaymentDue(payment({ ...wanted, methodNotKept: true }))).toBeUndefined();
   });
 
   test('is the earliest of the payment’s due times', () => {
-    const unclear = payment({ status: 'processing', reconcileAt: iso(NOON + 2 * DAY), clientSecret: 'pi_1_secret' });
-    expect(nextPaymentDue(unclear)).toBe(iso(NOON + DAY));
+    const unclear = payment({ status: 'processing', reconcileAt: iso(NOON + 2 * DAY_MS), clientSecret: 'pi_1_secret' });
+    expect(nextPaymentDue(unclear)).toBe(iso(NOON + DAY_MS));
     expect(nextPaymentDue({ ...unclear, reconcileAt: iso(NOON + 5) })).toBe(iso(NOON + 5));
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, HOUR, type Instant, iso, utcDay } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, type Instant, iso, utcDay } from '../../shared/core/time.ts';
 import { erasePayment } from '../../shared/payments/erase-payment.ts';
 import {
   isVisiblePayment,
@@ -147,7 +147,7 @@ const changeRefund = async (all: World, paid: VisiblePayment, { cents, hours }: 
 };
 
 const run = async (all: World, given: Step): Promise<void> => {
-  all.pass(given.hours * HOUR);
+  all.pass(given.hours * HOUR_MS);
   if (given.act === 'create') return create(all, given);
   if (given.act === 'replay') return all.replay();
   const found = [...all.payments.values()][given.of % Math.max(1, all.payments.size)];
@@ -211,14 +211,14 @@ const PERIODS: Readonly<Record<string, (day: string) => string>> = {
   day: (day) => day,
   week: (day) => {
     let at = Date.parse(day);
-    while (new Date(at).getUTCDay() !== 1) at -= DAY;
+    while (new Date(at).getUTCDay() !== 1) at -= DAY_MS;
     return utcDay(iso(at));
   },
   month: (day) => `${day.slice(0, 7)}-01`,
 };
 
 const summary = async (all: World, owner: Owner | undefined, fields: Record<string, string>) => {
-  const query = summaryQuery.parse({ from: utcDay(iso(NOON)), to: utcDay(iso(NOON + 365 * DAY)), ...fields });
+  const query = summaryQuery.parse({ from: utcDay(iso(NOON)), to: utcDay(iso(NOON + 365 * DAY_MS)), ...fields });
   const request = { ...apiRequest({ owner }), query: { ...query, organization_id: undefined } };
   const { data } = await (owner ? ownerSummary(all, request) : summaryOfAll(all, request));
   const rows = Array.isArray(data) ? data : [];
@@ -269,7 +269,7 @@ describe('the sums of a payment', () => {
   });
 
   test('count a success on the day of its completion', () => {
-    const paid = payment({ status: 'succeeded', version: 2, completedAt: iso(NOON + DAY) });
+    const paid = payment({ status: 'succeeded', version: 2, completedAt: iso(NOON + DAY_MS) });
     expect(sums(payment({ status: 'processing' }), paid)).toEqual([
       {
         sk: '2026-03-10#USD',
@@ -289,9 +289,9 @@ describe('the sums of a payment', () => {
       amountCents: 700,
       status: 'failed',
       was: 'succeeded',
-      completedAt: iso(NOON + DAY),
+      completedAt: iso(NOON + DAY_MS),
     };
-    const next = { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY), refundedCents: 0, refundedCount: 0 };
+    const next = { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY_MS), refundedCents: 0, refundedCount: 0 };
     expect(sums(paid, { ...next, cause: 'refund', refund })).toEqual([
       { sk: '2026-03-10#USD', 'status#succeeded#refunds': -1, 'status#succeeded#refunded': -700 },
       { sk: '2026-03-11#USD', 'provider#provider_a#refunds': -1, 'provider#provider_a#refunded': -700 },

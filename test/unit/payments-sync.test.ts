@@ -1,7 +1,7 @@
 /** @module A sync of a payment: a response of 200 shows what the provider holds. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { MINUTE, SECOND } from '../../shared/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import { syncPayment } from '../../shared/payments/sync-payment.ts';
 import type { MoneyDeps } from '../../shared/providers/provider-deps.ts';
@@ -30,7 +30,7 @@ const moneyBack = (refunds: Outcome<readonly ProviderRefund[]> = none, disputes:
 
 const sync = async (record: VisiblePayment, script: Script) => {
   const work = await paymentWork(record, { refunds: moneyBack().port, ...script });
-  work.clock.at = NOON + MINUTE;
+  work.clock.at = NOON + MINUTE_MS;
   const request = apiRequest({ params: { provider_payment_id: 'pi_1' }, record });
   const reply = () =>
     syncPayment(work.deps as unknown as MoneyDeps, request as Parameters<typeof syncPayment>[1]).then(
@@ -94,7 +94,7 @@ describe('a sync of a payment that was paid', () => {
   const paid = payment({ status: 'succeeded', attempt: 1 });
   const found = { findPayment: async () => reported('succeeded') };
   const refund: ProviderRefund = {
-    ...{ refundId: 're_1', status: 'succeeded', amountCents: 900, currency: 'USD', createdAt: NOON / SECOND },
+    ...{ refundId: 're_1', status: 'succeeded', amountCents: 900, currency: 'USD', createdAt: NOON / SECOND_MS },
     ...{ reason: undefined, failureCode: undefined, ourRefundId: undefined },
   };
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, epochSeconds, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, epochSeconds, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import {
   CAUSES,
   type Draft,
@@ -181,7 +181,7 @@ describe('a provider’s event', () => {
       fc.property(
         fc.constantFrom<PaymentStatus>('succeeded', 'canceled'),
         fc.constantFrom(...REPORTED),
-        fc.integer({ min: -3 * DAY, max: 3 * DAY }),
+        fc.integer({ min: -3 * DAY_MS, max: 3 * DAY_MS }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
         (...[status, reported, after, attemptRef, prior]) => {
@@ -200,7 +200,7 @@ describe('a provider’s event', () => {
         fc.constantFrom(...REPORTED),
         fc.option(fc.integer({ min: -10, max: 10 }), { nil: undefined }),
         (status, reported, claimedSeconds) => {
-          const claimedAt = claimedSeconds === undefined ? undefined : iso(NOON + claimedSeconds * SECOND);
+          const claimedAt = claimedSeconds === undefined ? undefined : iso(NOON + claimedSeconds * SECOND_MS);
           const decision = decideEvent(payment({ status, claimedAt }), reportedEvent(reported));
           if (decision.kind === 'apply') expect(isAhead(status, decision.status)).toBe(true);
         },
@@ -438,15 +438,15 @@ describe('an update of a payment', () => {
 
 describe('a payment with an unknown outcome', () => {
   test.each([
-    [0, MINUTE],
-    [1, 5 * MINUTE],
-    [2, 30 * MINUTE],
-    [3, 2 * HOUR],
-    [4, 12 * HOUR],
-    [5, DAY],
-    [6, 2 * DAY],
-    [7, 3 * DAY],
-    [30, 26 * DAY],
+    [0, MINUTE_MS],
+    [1, 5 * MINUTE_MS],
+    [2, 30 * MINUTE_MS],
+    [3, 2 * HOUR_MS],
+    [4, 12 * HOUR_MS],
+    [5, DAY_MS],
+    [6, 2 * DAY_MS],
+    [7, 3 * DAY_MS],
+    [30, 26 * DAY_MS],
   ])('has lookup %i at %i ms after its claim', (step, after) => {
     expect(reconcileTime(NOON, step)).toBe(NOON + after);
   });
@@ -456,7 +456,7 @@ describe('a payment with an unknown outcome', () => {
   });
 
   test('is retried under its key for half an hour, at the first three lookups', () => {
-    expect(RESEND_WITHIN_MS).toBe(30 * MINUTE);
+    expect(RESEND_WITHIN_MS).toBe(30 * MINUTE_MS);
     expect(RECONCILE_AFTER_MS.filter((after) => after <= RESEND_WITHIN_MS)).toHaveLength(3);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import {
   confirmationSchema,
@@ -143,9 +143,9 @@ describe('the view of a payment', () => {
 describe('the client secret', () => {
   test.each([
     [0, true],
-    [DAY - 1, true],
-    [DAY, false],
-    [30 * DAY, false],
+    [DAY_MS - 1, true],
+    [DAY_MS, false],
+    [30 * DAY_MS, false],
   ])('is shown %i ms after creation to callers who can confirm: %s', (after, shown) => {
     expect(paymentWithSecret(full, NOON + after).client_secret).toBe(shown ? SECRET : undefined);
     expect('client_secret' in paymentWithSecret(full, NOON + after)).toBe(shown);

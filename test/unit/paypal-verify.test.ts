@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import type { PayPalExchange } from '../../shared/providers/paypal/outcome.ts';
 import { openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
 import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
@@ -130,8 +130,8 @@ describe("PayPal's verification", () => {
   test('accepts a time with an offset, and an event of up to thirty days', async () => {
     const { verify } = service();
     expect(await verify({ 'paypal-transmission-time': '2026-03-10T14:00:00+02:00' })).toBe('valid');
-    expect(await verify({}, '{}', NOON + 30 * DAY)).toBe('valid');
-    expect(await verify({}, '{}', NOON + 30 * DAY + 1)).toBe('invalid');
+    expect(await verify({}, '{}', NOON + 30 * DAY_MS)).toBe('valid');
+    expect(await verify({}, '{}', NOON + 30 * DAY_MS + 1)).toBe('invalid');
   });
 
   test('trusts certificates of the operator’s configured base URL, and of no other host', async () => {

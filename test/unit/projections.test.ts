@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts';
 import { projectionOf } from '../../shared/payments/payment-history.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
@@ -23,7 +23,7 @@ const streamOf = (changes: readonly { readonly of: number; readonly status: Paym
     (_, index): Payment => ({
       ...payment({
         id: `pay_${index}`,
-        createdAt: iso(NOON + (index % 2) * DAY),
+        createdAt: iso(NOON + (index % 2) * DAY_MS),
         userId: `user_${index % 3}`,
         organizationId: index === 4 ? 'org_1' : undefined,
         projectId: index === 3 ? 'proj_1' : undefined,
@@ -36,7 +36,7 @@ const streamOf = (changes: readonly { readonly of: number; readonly status: Paym
   const stream = changes.map(({ of, status }, sequence) => {
     const before = records[of] ?? payment();
     const version = before.version + 1;
-    const completedAt = status === 'succeeded' ? iso(NOON + DAY) : undefined;
+    const completedAt = status === 'succeeded' ? iso(NOON + DAY_MS) : undefined;
     const after: Payment = { ...before, status, completedAt, version };
     records[of] = after;
     return streamRecord(sequence, paymentItem(before, NOON), paymentItem(after, NOON));

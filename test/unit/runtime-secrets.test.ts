@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { MINUTE } from '../../shared/core/time.ts';
+import { MINUTE_MS } from '../../shared/core/time.ts';
 import { setHost } from '../../shared/host.ts';
 import type { AdapterOptions } from '../../shared/providers/adapter.ts';
 import { dispatchDeps, moneyDeps, receiverDeps, webDeps } from '../../shared/runtime.ts';
@@ -46,7 +46,7 @@ describe('the keys of a provider', () => {
     holding('{"API_KEY":"sk_test_one"}');
     const first = await open();
     expect(first).toMatchObject({ slot: 'provider_a' });
-    now += 5 * MINUTE - 1;
+    now += 5 * MINUTE_MS - 1;
     expect(await open()).toBe(first);
     expect(reads()).toBe(1);
     now += 1;
@@ -58,7 +58,7 @@ describe('the keys of a provider', () => {
     holding('{"API_KEY":"sk_test_one"}');
     await open();
     holding('{"API_KEY":"sk_test_two"}');
-    now += 5 * MINUTE;
+    now += 5 * MINUTE_MS;
     await open();
     expect(opened.map(({ settings }) => settings.API_KEY)).toEqual(['sk_test_one', 'sk_test_two']);
   });

@@ -31,7 +31,7 @@ import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
 
 /** Each sentence of the simulation falls on a small history that breaks it, and holds on one beside it that does not. */
-const DAY_S = 86_400;
+const DAY_SECONDS = 86_400;
 const CREATED = `${PAYMENT}:1:payment.created`;
 const PAID = `${PAYMENT}:2:payment.succeeded`;
 const versions = [versionItem(1, { status: 'created' }), versionItem(2, { status: 'succeeded' })];
@@ -98,7 +98,7 @@ const claims = (...days: readonly number[]) => [
   historyPayment({ subscriptionId: SUBSCRIPTION, status: 'failed' }),
   ...days.map((day, index) => ({
     ...versionItem(index + 1, { status: 'processing', cause: 'claim', actor: { type: 'system', id: 'run-due' } }),
-    at: historyTime(day * DAY_S),
+    at: historyTime(day * DAY_SECONDS),
   })),
 ];
 
@@ -170,7 +170,9 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'Nothing waits for ever: at rest no outcome is unclear': {
     broken: historyWith({ items: [historyPayment({ status: 'processing' })] }),
-    sound: historyWith({ items: [historyPayment({ status: 'processing', claimedAt: historyTime(9.5 * DAY_S) })] }),
+    sound: historyWith({
+      items: [historyPayment({ status: 'processing', claimedAt: historyTime(9.5 * DAY_SECONDS) })],
+    }),
   },
   'At rest no queue holds a message, and no work was given up': {
     broken: historyWith({ queues: queue(1) }),
@@ -372,10 +374,10 @@ describe('the sentences of the simulation', () => {
   });
 
   test('count the days of a retry from the failure, which can be found hours after its attempt', () => {
-    const failed = { ...versionItem(2, { status: 'failed', cause: 'reconcile' }), at: historyTime(DAY_S / 8) };
+    const failed = { ...versionItem(2, { status: 'failed', cause: 'reconcile' }), at: historyTime(DAY_SECONDS / 8) };
     const [payment = {}, claim = {}, retry = {}] = claims(0, 1);
     const retried = (days: number) =>
-      historyWith({ items: [payment, claim, failed, { ...retry, at: historyTime(days * DAY_S) }] });
+      historyWith({ items: [payment, claim, failed, { ...retry, at: historyTime(days * DAY_SECONDS) }] });
     const [dunning] = ORACLES.filter(({ sentence }) => sentence.includes('retried 1, 3, 7 and 14 days'));
     expect(dunning?.violations(retried(1.125))).toEqual([]);
     expect(dunning?.violations(retried(1.25))).not.toEqual([]);

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import type Stripe from 'stripe';
 import { describe, expect, test } from 'vitest';
-import { epochSeconds, SECOND } from '../../shared/core/time.ts';
+import { epochSeconds, SECOND_MS } from '../../shared/core/time.ts';
 import { INBOUND_EVENTS } from '../../shared/providers/event-port.ts';
 import type { ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
@@ -381,8 +381,8 @@ describe('the signature of a Stripe event at the receiver', () => {
     const { receiver } = stripeThatAnswers(answers(200, {}));
     const headers = { 'stripe-signature': header() };
     const verify = (now: number) => receiver?.verifyWebhook({ raw, headers, now });
-    expect(await verify(NOON + 300 * SECOND)).toBe('valid');
-    expect(await verify(NOON + 301 * SECOND)).toBe('invalid');
+    expect(await verify(NOON + 300 * SECOND_MS)).toBe('valid');
+    expect(await verify(NOON + 301 * SECOND_MS)).toBe('invalid');
   });
 
   test('is valid if one of several signatures is valid, while Stripe rotates its secret', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DAY, instant, iso } from '../../shared/core/time.ts';
+import { DAY_MS, instant, iso } from '../../shared/core/time.ts';
 import { periodAt, periodStart, type Schedule } from '../../shared/subscriptions/periods.ts';
 import { oracleStart } from '../builders/calendar-oracle.ts';
 
@@ -79,7 +79,7 @@ describe('the billing calendar of a subscription', () => {
 
   test('assigns every moment to exactly one period', () => {
     fc.assert(
-      fc.property(anySchedule, fc.integer({ min: -1_000 * DAY, max: 8_000 * DAY }), (of, after) => {
+      fc.property(anySchedule, fc.integer({ min: -1_000 * DAY_MS, max: 8_000 * DAY_MS }), (of, after) => {
         const at = instant(of.anchor) + after;
         const period = periodAt(of, at);
         expect(periodStart(of, period)).toBeLessThanOrEqual(at);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DECLINE_CODES, type DeclineCode } from '../../shared/core/outcome.ts';
-import { DAY, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import { recordKey } from '../../shared/platform/keys.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
@@ -42,9 +42,9 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, subscription, trial } from '../builders/subscription.ts';
 
-const NEXT = NOON + 31 * DAY;
+const NEXT = NOON + 31 * DAY_MS;
 const first = { anchor: iso(NOON), period: 0, start: NOON, end: NEXT };
-const settlement = { now: NOON + HOUR, policy: DUNNING };
+const settlement = { now: NOON + HOUR_MS, policy: DUNNING };
 
 /** A paid month, whose renewal is being charged since its end. */
 const renewing = (fields: Partial<Subscription> = {}): Subscription => {
@@ -69,20 +69,20 @@ const paymentOf = ({ charge }: Subscription, fields: Partial<ChargedPayment>): C
 describe('the dunning schedule', () => {
   test.each([
     [0, 1],
-    [DAY - MINUTE - 1, 1],
-    [DAY - MINUTE, 3],
-    [DAY, 3],
-    [3 * DAY - 2 * MINUTE, 3],
-    [3 * DAY - SECOND, 7],
-    [7 * DAY, 14],
-    [14 * DAY - 2 * MINUTE, 14],
+    [DAY_MS - MINUTE_MS - 1, 1],
+    [DAY_MS - MINUTE_MS, 3],
+    [DAY_MS, 3],
+    [3 * DAY_MS - 2 * MINUTE_MS, 3],
+    [3 * DAY_MS - SECOND_MS, 7],
+    [7 * DAY_MS, 14],
+    [14 * DAY_MS - 2 * MINUTE_MS, 14],
   ])('plans, %i ms after the first failure, the next retry on day %i', (after, day) => {
-    expect(nextRetry(DUNNING, NOON, NOON + after)).toBe(NOON + day * DAY);
+    expect(nextRetry(DUNNING, NOON, NOON + after)).toBe(NOON + day * DAY_MS);
   });
 
   test('ends with the last retry', () => {
-    expect(nextRetry(DUNNING, NOON, NOON + 14 * DAY - SECOND)).toBeUndefined();
-    expect(lastRetry(DUNNING, NOON)).toBe(NOON + 14 * DAY);
+    expect(nextRetry(DUNNING, NOON, NOON + 14 * DAY_MS - SECOND_MS)).toBeUndefined();
+    expect(lastRetry(DUNNING, NOON)).toBe(NOON + 14 * DAY_MS);
   });
 
   test('can have no retry, and then the first failure is final', () => {
@@ -106,7 +106,7 @@ describe('an open charge', () => {
     expect(opening().charge).toEqual({
       ...{ cause: 'create', anchor: iso(NOON), period: 0, start: iso(NOON), end: iso(NEXT) },
       ...{ paymentId: periodPaymentId(subscription().id, iso(NOON), 0), generation: 0, attempts: 0 },
-      lookAt: iso(NOON + MINUTE),
+      lookAt: iso(NOON + MINUTE_MS),
     });
     expect(opening().latestPaymentId).toBe(opening().charge?.paymentId);
   });
@@ -131,8 +131,8 @@ describe('an open charge', () => {
 
   test('has a lookup a minute after each claim of an attempt', () => {
     const past = { ...renewing(), latestPaymentId: 'pay_other' };
-    const claimed = claimChargeAttempt(past, NEXT + DAY);
-    expect(claimed.charge).toEqual({ ...past.charge, lookAt: iso(NEXT + DAY + MINUTE) });
+    const claimed = claimChargeAttempt(past, NEXT + DAY_MS);
+    expect(claimed.charge).toEqual({ ...past.charge, lookAt: iso(NEXT + DAY_MS + MINUTE_MS) });
     expect(claimed.latestPaymentId).toBe(past.charge?.paymentId);
     expect(claimChargeAttempt(subscription(), NOON)).toMatchObject({ charge: undefined, latestPaymentId: undefined });
   });
@@ -176,9 +176,9 @@ describe('an open charge', () => {
 
 describe('a paid charge', () => {
   test('starts its period, which is paid until its end', () => {
-    const paid = recordPaid(opening(), NOON + MINUTE);
+    const paid = recordPaid(opening(), NOON + MINUTE_MS);
     expect(paid).toMatchObject({
-      ...{ status: 'active', reason: 'created', version: 1, updatedAt: iso(NOON + MINUTE), charge: undefined },
+      ...{ status: 'active', reason: 'created', version: 1, updatedAt: iso(NOON + MINUTE_MS), charge: undefined },
       ...{ anchor: iso(NOON), period: 0, currentPeriodStart: iso(NOON), currentPeriodEnd: iso(NEXT) },
       ...{ paidUntil: iso(NEXT), activeSince: iso(NOON) },
     });
@@ -215,11 +215,11 @@ describe('a paid charge', () => {
   });
 
   test('counts as paid if it was abandoned, and the subscription stays ended', () => {
-    const ended = markCanceled(renewing({ lapsed: 2 }), NEXT + HOUR);
-    const paid = recordPaid(ended, NEXT + DAY);
+    const ended = markCanceled(renewing({ lapsed: 2 }), NEXT + HOUR_MS);
+    const paid = recordPaid(ended, NEXT + DAY_MS);
     expect(paid).toMatchObject({
-      ...{ status: 'canceled', reason: 'renewed', canceledAt: iso(NEXT + HOUR), version: ended.version + 1 },
-      ...{ currentPeriodStart: iso(NEXT), charge: undefined, updatedAt: iso(NEXT + DAY) },
+      ...{ status: 'canceled', reason: 'renewed', canceledAt: iso(NEXT + HOUR_MS), version: ended.version + 1 },
+      ...{ currentPeriodStart: iso(NEXT), charge: undefined, updatedAt: iso(NEXT + DAY_MS) },
     });
     expect(paid.paidUntil).toBe(paid.currentPeriodEnd);
   });
@@ -238,7 +238,7 @@ describe('a failed renewal', () => {
       ...{ status: 'past_due', reason: 'payment_failed', version: was.version + 1 },
       charge: {
         ...{ attempts: 1, failureCode: 'insufficient_funds', failedAt: iso(NEXT), generation: 0 },
-        ...{ paymentId: was.charge?.paymentId, retryAt: iso(NEXT + DAY), finalAt: iso(NEXT + 14 * DAY) },
+        ...{ paymentId: was.charge?.paymentId, retryAt: iso(NEXT + DAY_MS), finalAt: iso(NEXT + 14 * DAY_MS) },
       },
     });
     expect(failed.charge?.lookAt).toBeUndefined();
@@ -246,15 +246,15 @@ describe('a failed renewal', () => {
 
   test('counts the days from the first failure', () => {
     const once = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
-    const twice = recordFailed(once, failure({ attempts: 2 }), { now: NEXT + DAY, policy: DUNNING });
+    const twice = recordFailed(once, failure({ attempts: 2 }), { now: NEXT + DAY_MS, policy: DUNNING });
     expect(twice.charge).toMatchObject({
-      ...{ failedAt: iso(NEXT), retryAt: iso(NEXT + 3 * DAY), finalAt: iso(NEXT + 14 * DAY), attempts: 2 },
+      ...{ failedAt: iso(NEXT), retryAt: iso(NEXT + 3 * DAY_MS), finalAt: iso(NEXT + 14 * DAY_MS), attempts: 2 },
     });
   });
 
   test('is not retried with a lost or stolen card', () => {
     const failed = recordFailed(renewing(), failure({ code: 'stolen_card' }), { now: NEXT, policy: DUNNING });
-    expect(failed).toMatchObject({ status: 'past_due', charge: { finalAt: iso(NEXT + 14 * DAY) } });
+    expect(failed).toMatchObject({ status: 'past_due', charge: { finalAt: iso(NEXT + 14 * DAY_MS) } });
     expect(failed.charge?.retryAt).toBeUndefined();
   });
 
@@ -267,12 +267,12 @@ describe('a failed renewal', () => {
   });
 
   test.each([
-    ['cancel', { status: 'canceled', canceledAt: iso(NEXT + 14 * DAY) }],
+    ['cancel', { status: 'canceled', canceledAt: iso(NEXT + 14 * DAY_MS) }],
     ['pause', { status: 'paused' }],
   ] as const)('ends the subscription after the last retry, by the policy: %s', (finalAction, ended) => {
     const once = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
     const policy = { ...DUNNING, finalAction };
-    const last = recordFailed(once, failure({ attempts: 5 }), { now: NEXT + 14 * DAY, policy });
+    const last = recordFailed(once, failure({ attempts: 5 }), { now: NEXT + 14 * DAY_MS, policy });
     expect(last).toMatchObject({ ...ended, reason: 'payment_failed', charge: { abandoned: true } });
     expect([last.charge?.retryAt, last.charge?.finalAt]).toEqual([undefined, undefined]);
     if (finalAction === 'pause') expect(last.canceledAt).toBeUndefined();
@@ -294,7 +294,7 @@ describe('a failed first charge', () => {
   test('declines a new subscription, which is kept for a day like its Idempotency-Key', () => {
     const declined = recordFailed(opening('create', { busyUntil: iso(NOON) }), failure(), settlement);
     expect(declined).toMatchObject({
-      ...{ status: 'declined', declineCode: 'insufficient_funds', ttl: (NOON + DAY) / 1_000 },
+      ...{ status: 'declined', declineCode: 'insufficient_funds', ttl: (NOON + DAY_MS) / 1_000 },
       ...{ charge: undefined, busyUntil: undefined, lapsed: 1, version: 0 },
     });
   });
@@ -322,9 +322,9 @@ describe('a failed first charge', () => {
 describe('a charge with an unknown outcome', () => {
   test('has a lookup after an hour for a renewal, and readers see no change', () => {
     const was = renewing();
-    expect(recordPending(was, NEXT)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NEXT + HOUR) } });
-    expect(UNANSWERED_CHECK_MS).toBe(5 * MINUTE);
-    expect(recordPending(was, NEXT, UNANSWERED_CHECK_MS).charge?.lookAt).toBe(iso(NEXT + 5 * MINUTE));
+    expect(recordPending(was, NEXT)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NEXT + HOUR_MS) } });
+    expect(UNANSWERED_CHECK_MS).toBe(5 * MINUTE_MS);
+    expect(recordPending(was, NEXT, UNANSWERED_CHECK_MS).charge?.lookAt).toBe(iso(NEXT + 5 * MINUTE_MS));
   });
 
   test.each([
@@ -333,10 +333,10 @@ describe('a charge with an unknown outcome', () => {
     ['resume', 'paused', 'resumed'],
   ] as const)('makes the subscription past due if it is a first charge: %s', (cause, status, reason) => {
     const was = opening(cause, { status, cancelAtPeriodEnd: true, canceledAt: iso(NOON), period: -1 });
-    const pending = recordPending(was, NOON + MINUTE);
+    const pending = recordPending(was, NOON + MINUTE_MS);
     expect(pending).toMatchObject({
       ...{ status: 'past_due', reason, version: 1, canceledAt: iso(NOON), cancelAtPeriodEnd: status !== 'canceled' },
-      charge: { lookAt: iso(NOON + MINUTE + HOUR) },
+      charge: { lookAt: iso(NOON + MINUTE_MS + HOUR_MS) },
     });
     expect(pending).toMatchObject(
       cause === 'create'
@@ -349,7 +349,7 @@ describe('a charge with an unknown outcome', () => {
     ['past due already', opening('create', { status: 'past_due' })],
     ['ended', markCanceled(opening('create', { status: 'past_due' }), NOON)],
   ])('changes only the time of the next lookup if the subscription is %s', (_, was) => {
-    expect(recordPending(was, NOON)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NOON + HOUR) } });
+    expect(recordPending(was, NOON)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NOON + HOUR_MS) } });
   });
 
   test('leaves the subscription ended if it is an abandoned first charge', () => {
@@ -423,10 +423,10 @@ describe('the settlement of a charge by its payment', () => {
 describe('the end of a charge without retries', () => {
   test('keeps the charge open for its outcome, with its planned lookup', () => {
     const was = renewing({ lapsed: 2 });
-    expect(abandonCharge(was, NEXT + DAY)).toEqual({ charge: { ...was.charge, abandoned: true }, lapsed: 2 });
+    expect(abandonCharge(was, NEXT + DAY_MS)).toEqual({ charge: { ...was.charge, abandoned: true }, lapsed: 2 });
     const waiting = recordFailed(was, failure(), { now: NEXT, policy: DUNNING });
-    expect(abandonCharge(waiting, NEXT + HOUR).charge).toMatchObject({
-      ...{ abandoned: true, retryAt: undefined, finalAt: undefined, lookAt: iso(NEXT + HOUR + MINUTE) },
+    expect(abandonCharge(waiting, NEXT + HOUR_MS).charge).toMatchObject({
+      ...{ abandoned: true, retryAt: undefined, finalAt: undefined, lookAt: iso(NEXT + HOUR_MS + MINUTE_MS) },
     });
     expect(abandonCharge(subscription({ lapsed: 3 }), NEXT)).toEqual({ charge: undefined, lapsed: 3 });
   });
@@ -440,8 +440,8 @@ describe('the end of a charge without retries', () => {
 
   test('happens with the end of dunning', () => {
     const waiting = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
-    const ended = endDunning(waiting, { now: NEXT + DAY, policy: DUNNING });
-    expect(ended).toMatchObject({ status: 'canceled', reason: 'payment_failed', canceledAt: iso(NEXT + DAY) });
+    const ended = endDunning(waiting, { now: NEXT + DAY_MS, policy: DUNNING });
+    expect(ended).toMatchObject({ status: 'canceled', reason: 'payment_failed', canceledAt: iso(NEXT + DAY_MS) });
   });
 });
 
@@ -449,22 +449,22 @@ describe('a subscription command', () => {
   const active = recordPaid(opening(), NOON);
 
   test('can cancel the subscription immediately, with its charge and its provider lookup', () => {
-    const canceled = markCanceled({ ...renewing(), syncAt: iso(NEXT) }, NEXT + HOUR);
+    const canceled = markCanceled({ ...renewing(), syncAt: iso(NEXT) }, NEXT + HOUR_MS);
     expect(canceled).toMatchObject({
-      ...{ status: 'canceled', reason: 'canceled', canceledAt: iso(NEXT + HOUR), updatedAt: iso(NEXT + HOUR) },
+      ...{ status: 'canceled', reason: 'canceled', canceledAt: iso(NEXT + HOUR_MS), updatedAt: iso(NEXT + HOUR_MS) },
       ...{ charge: { abandoned: true }, syncAt: undefined },
     });
   });
 
   test('can pause the subscription, and stops the retries', () => {
     const waiting = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
-    const paused = markPaused(waiting, NEXT + HOUR);
+    const paused = markPaused(waiting, NEXT + HOUR_MS);
     expect(paused).toMatchObject({ status: 'paused', reason: 'paused', charge: { abandoned: true } });
     expect(paused.charge?.retryAt).toBeUndefined();
   });
 
   test('can resume within the paid period without a charge', () => {
-    const resumed = resumeInPaidPeriod(markPaused(active, NOON), NOON + DAY);
+    const resumed = resumeInPaidPeriod(markPaused(active, NOON), NOON + DAY_MS);
     expect(resumed).toMatchObject({ status: 'active', reason: 'resumed', paidUntil: iso(NEXT), charge: undefined });
   });
 
@@ -473,13 +473,13 @@ describe('a subscription command', () => {
     [-1, 'trialing'],
   ])('can reactivate within the paid period or the trial and clears the cancellation: period %i', (period, status) => {
     const canceled = markCanceled({ ...active, period, cancelAtPeriodEnd: true }, NOON);
-    expect(reactivateInPaidPeriod(canceled, NOON + DAY)).toMatchObject({
+    expect(reactivateInPaidPeriod(canceled, NOON + DAY_MS)).toMatchObject({
       ...{ status, reason: 'reactivated', cancelAtPeriodEnd: false, canceledAt: undefined },
     });
   });
 
   test('is not needed to pause a trial that ends without a method', () => {
-    const ended = pauseAfterTrial(trial(2, { status: 'trialing' }), NOON + 2 * DAY);
+    const ended = pauseAfterTrial(trial(2, { status: 'trialing' }), NOON + 2 * DAY_MS);
     expect(ended).toMatchObject({ status: 'paused', reason: 'paused' });
   });
 });
@@ -505,7 +505,7 @@ describe('the next period of a subscription', () => {
     const next = openNextPeriod({ ...active, paymentMethodId: undefined, methodRef: undefined }, at);
     expect(next).toMatchObject({
       ...{ status: 'past_due', reason: 'payment_method_unavailable' },
-      charge: { failureCode: 'processing_error', attempts: 0, generation: 0, finalAt: iso(NEXT + 14 * DAY) },
+      charge: { failureCode: 'processing_error', attempts: 0, generation: 0, finalAt: iso(NEXT + 14 * DAY_MS) },
     });
     expect(next.charge?.retryAt).toBeUndefined();
   });
@@ -525,7 +525,10 @@ describe('the loss of the method', () => {
   test('ends the retries of a past-due subscription, and records the reason', () => {
     const waiting = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
     const without = dropMethod(waiting);
-    expect(without).toMatchObject({ reason: 'payment_method_unavailable', charge: { finalAt: iso(NEXT + 14 * DAY) } });
+    expect(without).toMatchObject({
+      reason: 'payment_method_unavailable',
+      charge: { finalAt: iso(NEXT + 14 * DAY_MS) },
+    });
     expect([without.paymentMethodId, without.methodRef, without.charge?.retryAt]).toEqual([
       undefined,
       undefined,
@@ -548,7 +551,7 @@ describe('a new billing calendar', () => {
     ['reactivate', 'canceled', 'reactivated'],
     ['resume', 'paused', 'resumed'],
   ] as const)('begins with a charge, or immediately if the total is 0: %s', (cause, status, reason) => {
-    const was = subscription({ status, cancelAtPeriodEnd: true, canceledAt: iso(NOON - DAY) });
+    const was = subscription({ status, cancelAtPeriodEnd: true, canceledAt: iso(NOON - DAY_MS) });
     expect(startFirstPeriod(was, cause, NOON)).toMatchObject({
       status,
       charge: { cause, start: iso(NOON), period: 0 },

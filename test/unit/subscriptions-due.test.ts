@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, HOUR, iso, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { type Charge, STORED_STATUSES, type Subscription } from '../../shared/subscriptions/subscription.ts';
 import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
 import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/subscription-due.ts';
@@ -14,17 +14,22 @@ import {
 import { NOON } from '../builders/payment.ts';
 import { subscription, trial } from '../builders/subscription.ts';
 
-const END = NOON + 31 * DAY;
+const END = NOON + 31 * DAY_MS;
 const active = (fields: Partial<Subscription> = {}): Subscription =>
   subscription({ status: 'active', currentPeriodEnd: iso(END), paidUntil: iso(END), ...fields });
 const charge = (fields: Partial<Charge> = {}): Charge => {
-  const period = { anchor: iso(NOON), period: 1, start: END, end: END + 30 * DAY };
+  const period = { anchor: iso(NOON), period: 1, start: END, end: END + 30 * DAY_MS };
   const opened = openCharge(active(), period, { cause: 'renew', now: END }).charge;
   if (!opened) throw new Error('no charge');
   return { ...opened, lookAt: undefined, ...fields };
 };
-const failed = { retryAt: iso(END + DAY), finalAt: iso(END + 14 * DAY) };
-const transfer = { paymentMethodId: 'pmt_2', methodRef: 'pm_2', providerCustomerId: 'cus_2', lookAt: iso(NOON + HOUR) };
+const failed = { retryAt: iso(END + DAY_MS), finalAt: iso(END + 14 * DAY_MS) };
+const transfer = {
+  paymentMethodId: 'pmt_2',
+  methodRef: 'pm_2',
+  providerCustomerId: 'cus_2',
+  lookAt: iso(NOON + HOUR_MS),
+};
 
 /** The step that is due first, and when. */
 const dueOf = (one: Subscription): readonly [string | undefined, string | undefined] => {
@@ -38,23 +43,28 @@ describe('the due step of a subscription', () => {
   test.each<[string, Subscription, string | undefined, number | undefined]>([
     ['active: its period ends', active(), 'bill', END],
     ['active, canceled at the end', active({ cancelAtPeriodEnd: true }), 'cancel', END],
-    ['live, not read again yet', active({ unconfirmedSince: iso(NOON) }), 'confirm', NOON + MINUTE],
+    ['live, not read again yet', active({ unconfirmedSince: iso(NOON) }), 'confirm', NOON + MINUTE_MS],
     ['ended, not read again yet', active({ status: 'canceled', unconfirmedSince: iso(NOON) }), undefined, undefined],
     ['past due, canceled at the end', active({ status: 'past_due', cancelAtPeriodEnd: true }), 'cancel', END],
-    ['in a short trial', trial(2, { status: 'trialing', trialNoticed: true }), 'bill', NOON + 2 * DAY],
-    ['an attempt is open', active({ charge: charge({ lookAt: iso(END + MINUTE) }) }), 'check charge', END + MINUTE],
+    ['in a short trial', trial(2, { status: 'trialing', trialNoticed: true }), 'bill', NOON + 2 * DAY_MS],
+    [
+      'an attempt is open',
+      active({ charge: charge({ lookAt: iso(END + MINUTE_MS) }) }),
+      'check charge',
+      END + MINUTE_MS,
+    ],
     [
       'an attempt is open, and it is canceled at the end',
-      active({ charge: charge({ lookAt: iso(END + MINUTE) }), cancelAtPeriodEnd: true }),
+      active({ charge: charge({ lookAt: iso(END + MINUTE_MS) }), cancelAtPeriodEnd: true }),
       'check charge',
-      END + MINUTE,
+      END + MINUTE_MS,
     ],
-    ['a failed renewal', active({ status: 'past_due', charge: charge(failed) }), 'retry', END + DAY],
+    ['a failed renewal', active({ status: 'past_due', charge: charge(failed) }), 'retry', END + DAY_MS],
     [
       'a failed renewal without retries',
       active({ status: 'past_due', charge: charge({ finalAt: failed.finalAt }) }),
       'end dunning',
-      END + 14 * DAY,
+      END + 14 * DAY_MS,
     ],
     ['a failed renewal that nothing follows', active({ status: 'past_due', charge: charge() }), undefined, undefined],
     ['a charge that is no longer its own', active({ charge: charge(failed) }), undefined, undefined],
@@ -69,39 +79,39 @@ describe('the due step of a subscription', () => {
     ],
     [
       'creating',
-      subscription({ charge: charge({ lookAt: iso(NOON + MINUTE), cause: 'create' }) }),
+      subscription({ charge: charge({ lookAt: iso(NOON + MINUTE_MS), cause: 'create' }) }),
       'check charge',
-      NOON + MINUTE,
+      NOON + MINUTE_MS,
     ],
-    ['moving to another customer', active({ transfer }), 'transfer', NOON + HOUR],
+    ['moving to another customer', active({ transfer }), 'transfer', NOON + HOUR_MS],
     [
       'moving to another customer, before anything else',
       active({ transfer, charge: charge({ lookAt: iso(NOON) }) }),
       'transfer',
-      NOON + HOUR,
+      NOON + HOUR_MS,
     ],
     ['billed by the provider', active({ billingOwner: 'provider' }), undefined, undefined],
     [
       'billed by the provider: a look',
-      active({ billingOwner: 'provider', syncAt: iso(END + HOUR) }),
+      active({ billingOwner: 'provider', syncAt: iso(END + HOUR_MS) }),
       'sync',
-      END + HOUR,
+      END + HOUR_MS,
     ],
     [
       'billed by the provider, and ended',
-      active({ billingOwner: 'provider', status: 'canceled', syncAt: iso(END + HOUR) }),
+      active({ billingOwner: 'provider', status: 'canceled', syncAt: iso(END + HOUR_MS) }),
       undefined,
       undefined,
     ],
     [
       'held without a method, and past due',
-      active({ billingOwner: 'provider', status: 'past_due', held: { finalAt: iso(END + 14 * DAY) } }),
+      active({ billingOwner: 'provider', status: 'past_due', held: { finalAt: iso(END + 14 * DAY_MS) } }),
       'end dunning',
-      END + 14 * DAY,
+      END + 14 * DAY_MS,
     ],
     [
       'held without a method, and not past due',
-      active({ billingOwner: 'provider', held: { finalAt: iso(END + 14 * DAY) } }),
+      active({ billingOwner: 'provider', held: { finalAt: iso(END + 14 * DAY_MS) } }),
       undefined,
       undefined,
     ],
@@ -113,18 +123,18 @@ describe('the due step of a subscription', () => {
     const start = iso(NOON);
     const pending = active({
       status: 'past_due',
-      charge: charge({ cause: 'create', start, lookAt: iso(NOON + HOUR) }),
+      charge: charge({ cause: 'create', start, lookAt: iso(NOON + HOUR_MS) }),
     });
-    expect(dueOf(pending)).toEqual(['check charge', iso(NOON + HOUR)]);
-    expect(dueStep(pending, NOON + 23 * HOUR)).toBe('expire first charge');
+    expect(dueOf(pending)).toEqual(['check charge', iso(NOON + HOUR_MS)]);
+    expect(dueStep(pending, NOON + 23 * HOUR_MS)).toBe('expire first charge');
   });
 
   test('expires a first charge that has been pending for 23 hours, but no renewal', () => {
     const first = charge({ cause: 'resume', start: iso(NOON) });
-    expect(firstChargeEnds(first)).toBe(NOON + 23 * HOUR);
+    expect(firstChargeEnds(first)).toBe(NOON + 23 * HOUR_MS);
     expect(dueOf(active({ status: 'past_due', charge: first }))).toEqual([
       'expire first charge',
-      iso(NOON + 23 * HOUR),
+      iso(NOON + 23 * HOUR_MS),
     ]);
     const renewal = charge({ start: iso(NOON), ...failed });
     expect(dueOf(active({ status: 'past_due', charge: renewal }))[0]).toBe('retry');
@@ -134,7 +144,7 @@ describe('the due step of a subscription', () => {
 
 describe('the notice of a trial’s end', () => {
   test.each([
-    [10, NOON + 7 * DAY],
+    [10, NOON + 7 * DAY_MS],
     [3, NOON],
     [2, NOON],
   ])('is due for a trial of %i days three days before its end, or immediately for a shorter trial', (days, at) => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { isSameMembership, membershipOf } from '../../shared/subscriptions/membership-of.ts';
 import type { Charge, Subscription } from '../../shared/subscriptions/subscription.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 
-const day = (days: number): string => iso(NOON + days * DAY);
+const day = (days: number): string => iso(NOON + days * DAY_MS);
 
 /** Active from noon on, and paid until day 31. */
 const paid = (fields: Partial<Subscription> = {}): Subscription =>

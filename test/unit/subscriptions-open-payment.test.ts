@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
@@ -11,7 +11,7 @@ import { NOON, payment } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 import { subscription } from '../builders/subscription.ts';
 
-const period = { anchor: iso(NOON), period: 0, start: NOON, end: NOON + 31 * DAY };
+const period = { anchor: iso(NOON), period: 0, start: NOON, end: NOON + 31 * DAY_MS };
 /** A past-due subscription whose first charge waits for its payer. */
 const waiting = (fields: Partial<Subscription> = {}): Subscription => ({
   ...openCharge(subscription({ status: 'past_due' }), period, { cause: 'create', now: NOON }),
@@ -49,7 +49,7 @@ describe('the open payment of a subscription', () => {
     expect(openPaymentView(asking, NOON)).toEqual({
       ...{ id, status: 'pending', client_secret: 'pi_1_secret', next_action: nextAction },
     });
-    expect(openPaymentView(asking, NOON + 30 * DAY).client_secret).toBeNull();
+    expect(openPaymentView(asking, NOON + 30 * DAY_MS).client_secret).toBeNull();
     expect(openPaymentView(open(), NOON)).toMatchObject({ client_secret: null, next_action: null });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, HOUR, type Instant, iso } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, type Instant, iso } from '../../shared/core/time.ts';
 import {
   MAX_MISSED_PERIODS,
   missedPeriods,
@@ -27,27 +27,27 @@ const catchUp = (running: Subscription, now: Instant): string[] => {
 
 describe('the billing after an outage', () => {
   test('bills each missed period, one at a time', () => {
-    expect(catchUp(daily(), NOON + 3 * DAY + HOUR)).toEqual([1, 2, 3].map((day) => iso(NOON + day * DAY)));
+    expect(catchUp(daily(), NOON + 3 * DAY_MS + HOUR_MS)).toEqual([1, 2, 3].map((day) => iso(NOON + day * DAY_MS)));
   });
 
   test('bills at most the last twelve missed periods, so that it never charges for a whole year in one step', () => {
-    const late = NOON + 365 * DAY + HOUR;
+    const late = NOON + 365 * DAY_MS + HOUR_MS;
     expect(missedPeriods(daily(), late)).toBe(365 - MAX_MISSED_PERIODS);
     const starts = catchUp(daily(), late);
     expect(starts).toHaveLength(MAX_MISSED_PERIODS);
     expect([starts[0], starts.at(-1)]).toEqual([
-      iso(NOON + (365 - MAX_MISSED_PERIODS + 1) * DAY),
-      iso(NOON + 365 * DAY),
+      iso(NOON + (365 - MAX_MISSED_PERIODS + 1) * DAY_MS),
+      iso(NOON + 365 * DAY_MS),
     ]);
   });
 });
 
 describe('a period that begins now', () => {
-  const LATE = NOON + 100 * DAY + HOUR;
+  const LATE = NOON + 100 * DAY_MS + HOUR_MS;
   /** Its first month was paid at noon; it was paused or canceled afterwards. */
   const ended = (fields: Partial<Subscription>): Subscription => ({
     ...recordPaid(startFirstPeriod(subscription(), 'create', NOON), NOON),
-    ...{ canceledAt: iso(NOON + DAY), ...fields },
+    ...{ canceledAt: iso(NOON + DAY_MS), ...fields },
   });
   const STARTS = [
     { start: 'a creation', cause: 'create', before: subscription({ createdAt: iso(LATE) }), reason: 'created' },
@@ -73,13 +73,13 @@ describe('a period that begins now', () => {
     const opened = startFirstPeriod(before, cause, LATE);
     expect(opened).toEqual({ ...before, charge: expect.anything(), latestPaymentId: opened.charge?.paymentId });
     expect(opened.charge).toMatchObject({ cause, ...calendar, ...month });
-    const paid = recordPaid(opened, LATE + HOUR);
+    const paid = recordPaid(opened, LATE + HOUR_MS);
     expect(paid).toMatchObject({ status: 'active', reason, ...calendar, paidUntil: month.end });
   });
 
   test('keeps its calendar in the next period without a cost', () => {
     const free = startFirstPeriod(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON);
-    const next = openNextPeriod(free, { now: Date.parse(free.currentPeriodEnd) + HOUR, policy: DUNNING });
+    const next = openNextPeriod(free, { now: Date.parse(free.currentPeriodEnd) + HOUR_MS, policy: DUNNING });
     expect(next).toMatchObject({ anchor: iso(NOON), period: 1, reason: 'renewed', charge: undefined });
     expect(next.currentPeriodStart).toBe(free.currentPeriodEnd);
     expect(next.paidUntil).toBe(next.currentPeriodEnd);

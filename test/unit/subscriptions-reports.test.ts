@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, epochSeconds, HOUR, iso, SECOND } from '../../shared/core/time.ts';
+import { DAY_MS, epochSeconds, HOUR_MS, iso, SECOND_MS } from '../../shared/core/time.ts';
 import { markCanceled } from '../../shared/subscriptions/lifecycle.ts';
 import {
   applyReport,
@@ -12,8 +12,8 @@ import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription, trial } from '../builders/subscription.ts';
 
-const END = NOON + 31 * DAY;
-const NEXT_END = END + 30 * DAY;
+const END = NOON + 31 * DAY_MS;
+const NEXT_END = END + 30 * DAY_MS;
 const seconds = epochSeconds;
 const first = { anchor: iso(NOON), period: 0, start: NOON, end: END };
 
@@ -27,7 +27,7 @@ const running = (fields: Partial<Subscription> = {}): Subscription =>
       providerSubscriptionId: 'sub_1',
       knownAt: seconds(NOON),
     },
-    ...{ currentPeriodEnd: iso(END), paidUntil: iso(END), activeSince: iso(NOON), syncAt: iso(END + HOUR) },
+    ...{ currentPeriodEnd: iso(END), paidUntil: iso(END), activeSince: iso(NOON), syncAt: iso(END + HOUR_MS) },
     ...fields,
   });
 /** A subscription that waits for its first charge. */
@@ -44,29 +44,29 @@ const nextMonth: Partial<SubscriptionReport> = {
   currentPeriodStart: seconds(END),
   currentPeriodEnd: seconds(NEXT_END),
 };
-const reported = (was: Subscription, report: Partial<SubscriptionReport>, now = NOON + HOUR): Subscription =>
+const reported = (was: Subscription, report: Partial<SubscriptionReport>, now = NOON + HOUR_MS): Subscription =>
   applyReport(was, { at: seconds(now), ...report }, now);
 
 describe('a new period with an unknown invoice', () => {
   test('is read hourly for three hours, then daily, until the invoice is paid', () => {
     const readAgainAt = (now: number) => reported(running(), nextMonth, now).syncAt;
-    expect(readAgainAt(END + HOUR)).toBe(iso(END + 2 * HOUR));
-    expect(readAgainAt(END + 3 * HOUR)).toBe(iso(END + DAY + 3 * HOUR));
+    expect(readAgainAt(END + HOUR_MS)).toBe(iso(END + 2 * HOUR_MS));
+    expect(readAgainAt(END + 3 * HOUR_MS)).toBe(iso(END + DAY_MS + 3 * HOUR_MS));
     const paidUntil = (end: number) =>
-      reported(running(), { ...nextMonth, paidUntil: seconds(end) }, END + HOUR).syncAt;
-    expect(paidUntil(NEXT_END)).toBe(iso(NEXT_END + HOUR));
-    expect(paidUntil(NEXT_END - SECOND)).toBe(iso(END + 2 * HOUR));
+      reported(running(), { ...nextMonth, paidUntil: seconds(end) }, END + HOUR_MS).syncAt;
+    expect(paidUntil(NEXT_END)).toBe(iso(NEXT_END + HOUR_MS));
+    expect(paidUntil(NEXT_END - SECOND_MS)).toBe(iso(END + 2 * HOUR_MS));
   });
 
   test('is not read earlier if nothing is due', () => {
-    expect(reported(running({ totalCents: 0 }), nextMonth, END + HOUR).syncAt).toBe(iso(NEXT_END + HOUR));
-    expect(reported(running({ totalCents: 0, paidUntil: undefined }), {}).syncAt).toBe(iso(END + HOUR));
+    expect(reported(running({ totalCents: 0 }), nextMonth, END + HOUR_MS).syncAt).toBe(iso(NEXT_END + HOUR_MS));
+    expect(reported(running({ totalCents: 0, paidUntil: undefined }), {}).syncAt).toBe(iso(END + HOUR_MS));
   });
 
   test('is not read earlier in a trial', () => {
     const was = trial(10, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' });
-    const trialEnd = seconds(NOON + 10 * DAY);
-    expect(reported(was, { status: 'trialing', trialEnd }).syncAt).toBe(iso(NOON + 10 * DAY + HOUR));
+    const trialEnd = seconds(NOON + 10 * DAY_MS);
+    expect(reported(was, { status: 'trialing', trialEnd }).syncAt).toBe(iso(NOON + 10 * DAY_MS + HOUR_MS));
   });
 });
 
@@ -77,23 +77,28 @@ describe('a report without news', () => {
       ...was,
       retryAt: undefined,
       charge: undefined,
-      knownAt: seconds(NOON + HOUR),
+      knownAt: seconds(NOON + HOUR_MS),
     });
     expect(reported(was, {})).toMatchObject({ version: 3, status: 'active', cancelAtPeriodEnd: false });
   });
 
   test('never moves the time of the last report back', () => {
     expect(reported(running({ knownAt: seconds(END) }), month).knownAt).toBe(seconds(END));
-    expect(reported(running({ knownAt: undefined }), month).knownAt).toBe(seconds(NOON + HOUR));
+    expect(reported(running({ knownAt: undefined }), month).knownAt).toBe(seconds(NOON + HOUR_MS));
   });
 });
 
 describe('the next lookup at the provider', () => {
   test.each([
-    ['an hour after the end of the period', running(), month, END + HOUR],
-    ['in a day, where that has passed', running({ currentPeriodEnd: iso(NOON) }), {}, NOON + HOUR + DAY],
-    ['in a day, where the subscription is past due', running(), { ...month, status: 'past_due' }, NOON + HOUR + DAY],
-    ['in a day, where the subscription is paused', running(), { ...month, status: 'paused' }, NOON + HOUR + DAY],
+    ['an hour after the end of the period', running(), month, END + HOUR_MS],
+    ['in a day, where that has passed', running({ currentPeriodEnd: iso(NOON) }), {}, NOON + HOUR_MS + DAY_MS],
+    [
+      'in a day, where the subscription is past due',
+      running(),
+      { ...month, status: 'past_due' },
+      NOON + HOUR_MS + DAY_MS,
+    ],
+    ['in a day, where the subscription is paused', running(), { ...month, status: 'paused' }, NOON + HOUR_MS + DAY_MS],
   ] as const)('is %s', (...[, was, report, at]) => {
     expect(reported(was, report).syncAt).toBe(iso(at));
   });
@@ -117,7 +122,7 @@ describe('a report with a status', () => {
     ['active after the first charge of a new one', waiting(), 'active', 'created'],
   ] as const)('makes the next version, with its reason: %s', (...[, was, status, reason]) => {
     const next = reported(was, { ...month, status });
-    expect(next).toMatchObject({ status, reason, version: was.version + 1, updatedAt: iso(NOON + HOUR) });
+    expect(next).toMatchObject({ status, reason, version: was.version + 1, updatedAt: iso(NOON + HOUR_MS) });
   });
 
   test('keeps the status if it names none, and makes a new subscription past due until it is paid', () => {
@@ -126,13 +131,13 @@ describe('a report with a status', () => {
   });
 
   test('sets the end time only for an end', () => {
-    expect(reported(running(), { status: 'canceled' }).canceledAt).toBe(iso(NOON + HOUR));
+    expect(reported(running(), { status: 'canceled' }).canceledAt).toBe(iso(NOON + HOUR_MS));
     expect(reported(running({ canceledAt: iso(NOON) }), { status: 'past_due' }).canceledAt).toBeUndefined();
   });
 });
 
 describe('a report about a trial', () => {
-  const trialEnd = seconds(NOON + 10 * DAY);
+  const trialEnd = seconds(NOON + 10 * DAY_MS);
 
   test('keeps our own trial', () => {
     const was = trial(10, { billingOwner: 'provider' });
@@ -185,7 +190,7 @@ describe('a report about a trial', () => {
 describe('a first charge at the provider', () => {
   test('makes an active subscription past due while it is collected, and has a lookup within the hour', () => {
     const next = reported(waiting(), { ...month, isCollecting: true });
-    expect(next).toMatchObject({ status: 'past_due', reason: 'created', charge: { lookAt: iso(NOON + 2 * HOUR) } });
+    expect(next).toMatchObject({ status: 'past_due', reason: 'created', charge: { lookAt: iso(NOON + 2 * HOUR_MS) } });
     expect(next.retryAt).toBeUndefined();
   });
 
@@ -194,9 +199,9 @@ describe('a first charge at the provider', () => {
   });
 
   test('keeps the time of the cancellation while a reactivation is pending', () => {
-    const was = waiting('reactivate', { status: 'canceled', canceledAt: iso(NOON - DAY) });
+    const was = waiting('reactivate', { status: 'canceled', canceledAt: iso(NOON - DAY_MS) });
     const pending = reported(was, { ...month, isCollecting: true });
-    expect(pending).toMatchObject({ status: 'past_due', reason: 'reactivated', canceledAt: iso(NOON - DAY) });
+    expect(pending).toMatchObject({ status: 'past_due', reason: 'reactivated', canceledAt: iso(NOON - DAY_MS) });
     const paid = reported(pending, { ...month, isPaid: true, paidUntil: seconds(END) });
     expect(paid).toMatchObject({ status: 'active', reason: 'activated' });
     expect([paid.canceledAt, paid.charge]).toEqual([undefined, undefined]);
@@ -239,15 +244,15 @@ describe('the period of a report', () => {
   });
 
   test.each([
-    ['start', { ...month, currentPeriodStart: seconds(NOON + DAY) }],
-    ['end', { ...month, currentPeriodEnd: seconds(END + DAY) }],
+    ['start', { ...month, currentPeriodStart: seconds(NOON + DAY_MS) }],
+    ['end', { ...month, currentPeriodEnd: seconds(END + DAY_MS) }],
   ])('causes an update if it has moved: its %s', (_, report) => {
     expect(reported(running(), report)).toMatchObject({ reason: 'updated', version: 4 });
   });
 
   test('is paid only through an invoice', () => {
     expect(reported(running(), nextMonth).paidUntil).toBe(iso(END));
-    expect(reported(running(), { ...month, paidUntil: seconds(END - DAY) }).paidUntil).toBe(iso(END));
+    expect(reported(running(), { ...month, paidUntil: seconds(END - DAY_MS) }).paidUntil).toBe(iso(END));
     expect(reported(running({ paidUntil: undefined }), month).paidUntil).toBeUndefined();
   });
 
@@ -283,12 +288,12 @@ describe('the start of the active time', () => {
 });
 
 describe('the retries of the provider', () => {
-  const pastDue = running({ status: 'past_due', retryAt: iso(NOON + DAY) });
+  const pastDue = running({ status: 'past_due', retryAt: iso(NOON + DAY_MS) });
 
   test.each([
-    ['as it is, where none is reported', undefined, iso(NOON + DAY)],
+    ['as it is, where none is reported', undefined, iso(NOON + DAY_MS)],
     ['none, where the provider plans none', null, undefined],
-    ['the reported one', seconds(NOON + 2 * DAY), iso(NOON + 2 * DAY)],
+    ['the reported one', seconds(NOON + 2 * DAY_MS), iso(NOON + 2 * DAY_MS)],
   ])('are %s', (_, retryAt, expected) => {
     const next = reported(pastDue, { ...month, status: 'past_due', retryAt });
     expect(next.retryAt).toBe(expected);
@@ -361,8 +366,8 @@ describe('a subscription on hold without a method', () => {
       held: { finalAt: iso(END) },
     });
     const pausedAt = (now: number) => reported(held, { status: 'paused' }, now);
-    expect(pausedAt(NOON + 10 * DAY - 1)).toMatchObject({ status: 'trialing', held: { finalAt: iso(END) } });
-    expect(pausedAt(NOON + 10 * DAY)).toMatchObject({ status: 'paused', held: held.held, reason: 'paused' });
+    expect(pausedAt(NOON + 10 * DAY_MS - 1)).toMatchObject({ status: 'trialing', held: { finalAt: iso(END) } });
+    expect(pausedAt(NOON + 10 * DAY_MS)).toMatchObject({ status: 'paused', held: held.held, reason: 'paused' });
     expect(reported({ ...held, trialEnd: undefined }, { status: 'paused' }).status).toBe('trialing');
   });
 
@@ -421,8 +426,8 @@ describe('the hold of a subscription', () => {
   test('keeps an already paused subscription paused', () => {
     const paused = running({ status: 'paused', held: hold, paymentMethodId: undefined });
     const unpaid = { ...nextMonth, subscriptionId: 'sub_1', status: 'paused' } as const;
-    expect(reported(paused, unpaid, END + HOUR).status).toBe('paused');
-    expect(reported({ ...paused, status: 'active' }, unpaid, END + HOUR).status).toBe('past_due');
+    expect(reported(paused, unpaid, END + HOUR_MS).status).toBe('paused');
+    expect(reported({ ...paused, status: 'active' }, unpaid, END + HOUR_MS).status).toBe('past_due');
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type EmbeddedTable, openEmbeddedTable } from '../../infra/local/table/embedded-table.ts';
-import { DAY, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso } from '../../shared/core/time.ts';
 import {
   addressUseKey,
   billingShard,
@@ -176,7 +176,7 @@ describe('the claim of a period', () => {
     const before = await everything();
     expect(await isStored(FIRST)).toBe(true);
     const period = { anchor: was.anchor, period: 0, start: NOON, end: Date.parse(was.currentPeriodEnd) };
-    const again = openCharge(was, period, { cause: 'renew', now: NOON + DAY });
+    const again = openCharge(was, period, { cause: 'renew', now: NOON + DAY_MS });
     await expect(store.commit(was, again)).rejects.toThrow('the period has been billed already');
     expect(await everything()).toEqual(before);
   });
@@ -218,7 +218,7 @@ describe('the claim of a period', () => {
     async (field) => {
       const was = await insert(opening({ status: 'paused', currentPeriodStart: iso(NOON) }));
       const end = was.charge?.end;
-      const dropped = { ...dropCharge(was), paidUntil: end, [field]: iso(NOON - DAY) };
+      const dropped = { ...dropCharge(was), paidUntil: end, [field]: iso(NOON - DAY_MS) };
       const next = await commit(was, dropped);
       expect(await isStored(FIRST)).toBe(false);
       await commit(next, { ...next, charge: was.charge });
@@ -316,11 +316,11 @@ describe('the usage entries of a subscription', () => {
 
 describe('the due time of a subscription', () => {
   test('is stored in its provider’s shard, and can be deferred and removed', async () => {
-    const was = await insert(subscription({ status: 'active', currentPeriodEnd: iso(NOON + DAY) }));
+    const was = await insert(subscription({ status: 'active', currentPeriodEnd: iso(NOON + DAY_MS) }));
     const shard = billingShard('provider_a', id);
-    expect(await table.get(recordKey('SUB', id))).toMatchObject({ due: shard, due_at: iso(NOON + DAY) });
-    await store.deferDue(was, iso(NOON + 2 * DAY));
-    expect(await table.get(recordKey('SUB', id))).toMatchObject({ due: shard, due_at: iso(NOON + 2 * DAY) });
+    expect(await table.get(recordKey('SUB', id))).toMatchObject({ due: shard, due_at: iso(NOON + DAY_MS) });
+    await store.deferDue(was, iso(NOON + 2 * DAY_MS));
+    expect(await table.get(recordKey('SUB', id))).toMatchObject({ due: shard, due_at: iso(NOON + 2 * DAY_MS) });
     await store.deferDue(was, undefined);
     const item = await table.get(recordKey('SUB', id));
     expect([item?.['due'], item?.['due_at']]).toEqual([undefined, undefined]);
@@ -333,10 +333,10 @@ describe('the due time of a subscription', () => {
   });
 
   test('is not deferred on a record that has changed since', async () => {
-    const was = await insert(subscription({ status: 'active', currentPeriodEnd: iso(NOON + DAY) }));
+    const was = await insert(subscription({ status: 'active', currentPeriodEnd: iso(NOON + DAY_MS) }));
     await commit(was, { ...was, tags: 'first' });
-    expect((await store.deferDue(was, iso(NOON + 2 * DAY))).ok).toBe(false);
-    expect(await table.get(recordKey('SUB', id))).toMatchObject({ due_at: iso(NOON + DAY) });
+    expect((await store.deferDue(was, iso(NOON + 2 * DAY_MS))).ok).toBe(false);
+    expect(await table.get(recordKey('SUB', id))).toMatchObject({ due_at: iso(NOON + DAY_MS) });
   });
 });
 

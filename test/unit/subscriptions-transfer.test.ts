@@ -1,7 +1,7 @@
 /** @module A transfer of a subscription to another customer of its provider: the calls of each step, their order, and who pays. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { DAY, epochSeconds, HOUR, type Instant, iso, MINUTE } from '../../shared/core/time.ts';
+import { DAY_MS, epochSeconds, HOUR_MS, type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { HeldMethod } from '../../shared/payment-methods/usable-method.ts';
 import { findAlias } from '../../shared/platform/alias.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
@@ -18,7 +18,7 @@ import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, subscription } from '../builders/subscription.ts';
 
-const MONTH_END = NOON + 31 * DAY;
+const MONTH_END = NOON + 31 * DAY_MS;
 const PAID_UNTIL = iso(MONTH_END);
 
 const running = (fields: Partial<Subscription> = {}): Subscription =>
@@ -71,7 +71,7 @@ const WORKS: Script = {
   labelPayment: done({ intentId: 'pi_1' }),
 };
 
-const service = async (record: Subscription, script: Script = {}, now: Instant = NOON + HOUR) => {
+const service = async (record: Subscription, script: Script = {}, now: Instant = NOON + HOUR_MS) => {
   const { table } = memoryTable({ now: () => now });
   await table.put(recordItem(subscriptionShape, record));
   const calls: { readonly name: string; readonly input: unknown }[] = [];
@@ -104,12 +104,12 @@ const service = async (record: Subscription, script: Script = {}, now: Instant =
 };
 
 /** The same subscription during its transfer. */
-const moving = (fields: Partial<Subscription> = {}, claimedAt: Instant = NOON + HOUR): Subscription =>
+const moving = (fields: Partial<Subscription> = {}, claimedAt: Instant = NOON + HOUR_MS): Subscription =>
   running({
     providerGeneration: 2,
     transfer: {
       ...{ paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_b', customerId: METHOD.customerId },
-      ...{ freeUntil: PAID_UNTIL, lookAt: iso(claimedAt + MINUTE) },
+      ...{ freeUntil: PAID_UNTIL, lookAt: iso(claimedAt + MINUTE_MS) },
     },
     ...fields,
   });
@@ -187,12 +187,12 @@ describe('the successor of a transfer', () => {
     await startTransfer(deps, running(fields), { method: METHOD });
     return (inputOf('create') as { readonly trialEnd: number | undefined }).trialEnd;
   };
-  const later = NOON + 62 * DAY;
+  const later = NOON + 62 * DAY_MS;
 
   test('is charged at once if no time is paid for', async () => {
     expect(await trialEnd({ paidUntil: undefined })).toBeUndefined();
-    expect(await trialEnd({ paidUntil: iso(NOON + HOUR) })).toBeUndefined();
-    expect(await trialEnd({ paidUntil: iso(NOON + HOUR + 1_000) })).toBe(epochSeconds(NOON + HOUR + 1_000));
+    expect(await trialEnd({ paidUntil: iso(NOON + HOUR_MS) })).toBeUndefined();
+    expect(await trialEnd({ paidUntil: iso(NOON + HOUR_MS + 1_000) })).toBe(epochSeconds(NOON + HOUR_MS + 1_000));
   });
 
   test('is free until the end of the trial, which no payment covers', async () => {
@@ -200,9 +200,9 @@ describe('the successor of a transfer', () => {
       status: 'trialing',
       period: -1,
       paidUntil: undefined,
-      currentPeriodEnd: iso(NOON + 5 * DAY),
+      currentPeriodEnd: iso(NOON + 5 * DAY_MS),
     } as const;
-    expect(await trialEnd(trial)).toBe(epochSeconds(NOON + 5 * DAY));
+    expect(await trialEnd(trial)).toBe(epochSeconds(NOON + 5 * DAY_MS));
     const { deps, inputOf } = await service(running(trial));
     await startTransfer(deps, running(trial), { method: METHOD });
     expect(inputOf('create')).toMatchObject({ isBridge: false });
@@ -213,7 +213,7 @@ describe('the successor of a transfer', () => {
       latestInvoice: invoice({ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) }),
     };
     expect(await trialEnd({}, renewed)).toBe(epochSeconds(later));
-    const older = { latestInvoice: invoice({ periodEnd: epochSeconds(NOON + DAY) }) };
+    const older = { latestInvoice: invoice({ periodEnd: epochSeconds(NOON + DAY_MS) }) };
     expect(await trialEnd({}, older)).toBe(epochSeconds(MONTH_END));
     const unpaid = { latestInvoice: invoice({ status: 'failed', periodEnd: epochSeconds(later) }) };
     expect(await trialEnd({}, unpaid)).toBe(epochSeconds(MONTH_END));
@@ -342,15 +342,15 @@ describe('a transfer that its provider does not carry out', () => {
 });
 
 describe('a repeated transfer', () => {
-  const SINCE = NOON + HOUR;
-  const LATE = SINCE + MINUTE;
+  const SINCE = NOON + HOUR_MS;
+  const LATE = SINCE + MINUTE_MS;
 
   test('looks for what an earlier run has created, and creates nothing again', async () => {
     const { deps, names, inputOf } = await service(moving(), { findOurs: done([at(), SUCCESSOR]) }, LATE);
     const moved = await continueTransfer(deps, moving());
     expect(names()).toEqual(['pause', 'findOurs', 'find', 'cancel']);
     expect(inputOf('findOurs')).toEqual({
-      ...{ customerId: 'cus_b', ourSubscriptionId: ID, createdSince: epochSeconds(SINCE - MINUTE) },
+      ...{ customerId: 'cus_b', ourSubscriptionId: ID, createdSince: epochSeconds(SINCE - MINUTE_MS) },
     });
     expect(moved).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
   });
@@ -390,7 +390,7 @@ describe('a repeated transfer', () => {
   });
 
   test('is still free for the time that was paid for at the claim', async () => {
-    const late = MONTH_END + DAY;
+    const late = MONTH_END + DAY_MS;
     const { deps, inputOf } = await service(moving(), {}, late);
     await continueTransfer(deps, moving());
     expect(inputOf('create')).toMatchObject({ trialEnd: epochSeconds(MONTH_END) });
@@ -432,7 +432,7 @@ describe('a transfer whose method may no longer be charged', () => {
       },
     ],
   ])('is finished if what an earlier run has created %s', async (_, script) => {
-    const { deps, names } = await service(moving(), script, NOON + 2 * HOUR);
+    const { deps, names } = await service(moving(), script, NOON + 2 * HOUR_MS);
     expect(await abandonTransfer(deps, moving())).toMatchObject({ providerSubscriptionId: 'sub_2' });
     expect(names()).toEqual(['findOurs', 'find', 'pause', 'findOurs', 'find', 'cancel']);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { iso, MINUTE } from '../../shared/core/time.ts';
+import { iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { dueShards } from '../../shared/platform/keys.ts';
 import type { GroupedMessage } from '../../shared/platform/queues.ts';
 import type { Item, Table } from '../../shared/platform/table.ts';
@@ -96,7 +96,7 @@ describe('the lease of the sweep', () => {
   test('moves the due time by ten minutes, and the message carries the moved time', async () => {
     const { deps, sent, stored } = await rig();
     await sweepDue(deps());
-    const dueAt = iso(NOON + 10 * MINUTE);
+    const dueAt = iso(NOON + 10 * MINUTE_MS);
     expect(await stored()).toMatchObject({ due_at: dueAt });
     expect(sent).toEqual([{ pk: 'PAY#pay_1', sk: 'PAY', due_at: dueAt, slot: 'provider_a' }]);
   });
@@ -109,7 +109,7 @@ describe('the lease of the sweep', () => {
       [9, 1],
       [10, 2],
     ] as const) {
-      clock.at = NOON + minutes * MINUTE;
+      clock.at = NOON + minutes * MINUTE_MS;
       await sweepDue(deps());
       expect([minutes, sent.length]).toEqual([minutes, queued]);
     }
@@ -128,7 +128,7 @@ describe('the lease of the sweep', () => {
   test('is not taken of a record whose due time was moved or dropped after the read', async () => {
     const { deps, sent, stored, queryIndex } = await rig();
     const { items } = await queryIndex({ index: 'due', partition: OTHER_SHARD, to: iso(NOON) });
-    const outdated = items.map((item) => ({ ...item, due_at: iso(NOON - MINUTE) }));
+    const outdated = items.map((item) => ({ ...item, due_at: iso(NOON - MINUTE_MS) }));
     await sweepDue(deps({ queryIndex: async () => ({ items: outdated, next: undefined }) }));
     expect(sent).toEqual([]);
     expect(await stored()).toMatchObject({ due_at: iso(NOON) });

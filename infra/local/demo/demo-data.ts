@@ -1,4 +1,4 @@
-import { DAY } from '../../../shared/core/time.ts';
+import { DAY_MS } from '../../../shared/core/time.ts';
 import { control, type Demo, type DemoSite, type DemoStep, openDemo } from './asking.ts';
 import { paymentSteps } from './payments.ts';
 import { peopleSteps } from './people.ts';
@@ -30,7 +30,7 @@ export const makeDemoData = async (site: DemoSite): Promise<ReadonlyMap<string, 
 const tell = async (site: DemoSite, demo: Demo): Promise<undefined> => {
   const present = site.present ?? Date.now();
   for (const [daysAgo, steps] of byMoment([...peopleSteps, ...paymentSteps, ...subscriptionSteps])) {
-    await moveTo(site, Math.max(present - daysAgo * DAY, site.now()));
+    await moveTo(site, Math.max(present - daysAgo * DAY_MS, site.now()));
     await Promise.all(steps.map(({ run }) => run(demo)));
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { epochSeconds, HOUR } from '../../../shared/core/time.ts';
+import { epochSeconds, HOUR_MS } from '../../../shared/core/time.ts';
 import { everyDueShard } from '../../../shared/platform/keys.ts';
 import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
@@ -15,7 +15,7 @@ import { ENGINE_FILE } from './engine.ts';
 const TABLE_FILE = 'table.db';
 /** DynamoDB deletes an expired item within two days. */
 const EXPIRED_SECONDS = 2 * 86_400;
-const CLEAN_EVERY_MS = HOUR;
+const CLEAN_EVERY_MS = HOUR_MS;
 
 export interface EmbeddedDatabaseOptions {
   readonly place: DataFolder;

@@ -1,5 +1,5 @@
 import { parseSettings } from '../../../shared/core/settings.ts';
-import { DAY } from '../../../shared/core/time.ts';
+import { DAY_MS } from '../../../shared/core/time.ts';
 import { installedEndpoints } from '../../../shared/http/endpoint.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
 import { type StreamTrigger, withOperatorSettings } from '../../../shared/platform/trigger.ts';
@@ -136,7 +136,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     ...{ place, baseUrl, basePath, catalogue, database, env, settings, log, onClose },
     between: options.between ?? ((connection: Connection) => connection),
     ...(options.daysAgo !== undefined && {
-      beginsAt: (options.present ?? Date.now()) - options.daysAgo * DAY,
+      beginsAt: (options.present ?? Date.now()) - options.daysAgo * DAY_MS,
       ledgerTag: DEMO_TAG,
     }),
     ...(door && { newMessageId: demoMessageIds(() => !door.isOpen()) }),

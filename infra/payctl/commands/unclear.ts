@@ -1,7 +1,7 @@
 /** @module Finds records that have waited too long for an operator or a provider. */
 
 import * as z from 'zod';
-import { DAY, HOUR, instant, iso, MINUTE } from '../../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, instant, iso, MINUTE_MS } from '../../../shared/core/time.ts';
 import { disputeViewSchema, isEvidenceDueSoon } from '../../../shared/payments/dispute.ts';
 import { isVisiblePayment, type Payment, paymentOf } from '../../../shared/payments/payment.ts';
 import { type Refund, refundOf } from '../../../shared/payments/refunds/refund.ts';
@@ -13,8 +13,8 @@ import type { Installation } from '../installation/installation.ts';
 type Reader = Pick<Installation, 'deps'>;
 
 /** The time for which an outcome may stay unknown before the doctor names its record. */
-const UNCLEAR_AFTER_MS = 10 * MINUTE;
-const UNFINISHED_AFTER_MS = 5 * MINUTE;
+const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
+const UNFINISHED_AFTER_MS = 5 * MINUTE_MS;
 
 export interface Unclear {
   /** A charge or an update whose outcome is unknown. */
@@ -26,7 +26,7 @@ export interface Unclear {
 }
 
 /** An unknown outcome is looked up again within a day, so its record is among those that are due soon. */
-const HORIZON_MS = 25 * HOUR;
+const HORIZON_MS = 25 * HOUR_MS;
 const PER_PAGE = 500;
 const MAX_PAGES_PER_SHARD = 10;
 
@@ -70,7 +70,7 @@ const isUnclearRefund = ({ status, providerRefundId, createdAt }: Refund, now: n
   status === 'pending' && providerRefundId === undefined && now - instant(createdAt) > UNCLEAR_AFTER_MS;
 
 /** No provider allows more time than this for evidence. */
-const CREATED_WITHIN_MS = 120 * DAY;
+const CREATED_WITHIN_MS = 120 * DAY_MS;
 
 const disputePage = z.object({
   data: z.array(disputeViewSchema),

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { Outcome } from '../../../shared/core/outcome.ts';
-import { iso, SECOND } from '../../../shared/core/time.ts';
+import { iso, SECOND_MS } from '../../../shared/core/time.ts';
 import { type Dispute, disputeViewSchema } from '../../../shared/payments/dispute.ts';
 import { findReportedDispute } from '../../../shared/payments/dispute-store.ts';
 import type { VisiblePayment } from '../../../shared/payments/payment.ts';
@@ -145,7 +145,7 @@ const termsOf = (payment: VisiblePayment, here: Dispute, report: ProviderDispute
       ? []
       : [findingOf(payment, { kind, here: mine, there: theirs ?? 'none', provider_object_id: report.disputeId })];
   return [
-    ...of('dispute due date differs', here.evidenceDueBy, typeof due === 'number' ? iso(due * SECOND) : due),
+    ...of('dispute due date differs', here.evidenceDueBy, typeof due === 'number' ? iso(due * SECOND_MS) : due),
     ...of('dispute reason differs', here.reason, reason),
   ];
 };

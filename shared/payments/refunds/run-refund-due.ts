@@ -1,6 +1,6 @@
 /** @module Looks up a pending refund and sets the next lookup. It is safe to run late or twice. */
 
-import { instant, iso, MINUTE } from '../../core/time.ts';
+import { instant, iso, MINUTE_MS } from '../../core/time.ts';
 import type { Providers } from '../../providers/registry.ts';
 import { lookUp, NOT_REACHED } from '../claimed-call.ts';
 import { nextLook } from '../payment-due.ts';
@@ -13,7 +13,7 @@ export interface DueRefundDeps extends RefundStoreDeps {
 }
 
 /** How long the outcome of a refund may stay unknown before the log warns an operator. */
-const STUCK_AFTER_MS = 30 * MINUTE;
+const STUCK_AFTER_MS = 30 * MINUTE_MS;
 
 export const runDueRefund = async (deps: DueRefundDeps, refundId: string): Promise<string> => {
   const store = refundStore(deps);

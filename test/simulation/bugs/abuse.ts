@@ -69,7 +69,7 @@ export const ABUSE_BUGS: readonly Bug[] = [
     name: 'declined-payment-uncounted',
     what: 'Declines of one payment have no window of their own',
     file: 'functions/payments/endpoints.ts',
-    text: "  { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declines', by: paymentNamed },\n",
+    text: "  { name: 'declined-payment', max: 5, windowSeconds: HOUR_SECONDS, counts: 'declines', by: paymentNamed },\n",
     replacement: '',
   },
 ];

@@ -34,7 +34,7 @@ export const RECORD_BUGS: readonly Bug[] = [
     name: 'organization-keeps-members',
     what: 'The members of a deleted organization stay',
     file: 'shared/removal/organization-children.ts',
-    text: '    itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),',
+    text: '    members: itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),',
     replacement: '',
   },
   {

@@ -184,7 +184,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     name: 'guest-goes-on-for-ever',
     what: 'A guest goes on by an id of any age without the guest token',
     file: 'shared/access/continue-guest.ts',
-    text: 'seconds > 0 && createdAt + seconds * SECOND >= now',
+    text: 'seconds > 0 && createdAt + seconds * SECOND_MS >= now',
     replacement: 'seconds > 0 && createdAt <= now',
   },
 ];

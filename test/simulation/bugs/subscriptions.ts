@@ -41,8 +41,8 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'dunning-a-day-late',
     what: 'A failed renewal is retried a day late',
     file: 'shared/subscriptions/dunning.ts',
-    text: 'firstFailure + day * DAY).find',
-    replacement: 'firstFailure + (day + 1) * DAY).find',
+    text: 'firstFailure + day * DAY_MS).find',
+    replacement: 'firstFailure + (day + 1) * DAY_MS).find',
   },
   {
     name: 'charge-after-scheduled-cancel',

@@ -41,27 +41,27 @@ export interface WorldOptions {
   readonly note?: (text: string) => void;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-const WEEK = 7 * DAY;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
 
 const SPANS = [
   { weight: 6, ms: 0 },
-  { weight: 4, ms: 2 * SECOND },
-  { weight: 4, ms: 70 * SECOND },
-  { weight: 2, ms: 6 * MINUTE },
-  { weight: 2, ms: HOUR },
+  { weight: 4, ms: 2 * SECOND_MS },
+  { weight: 4, ms: 70 * SECOND_MS },
+  { weight: 2, ms: 6 * MINUTE_MS },
+  { weight: 2, ms: HOUR_MS },
   // Longer than half a day, so that a payment may be confirmed late in the day that it has.
-  { weight: 1, ms: 13 * HOUR },
-  { weight: 2, ms: 26 * HOUR },
-  { weight: 1, ms: 8 * DAY },
-  { weight: 1, ms: 32 * DAY },
+  { weight: 1, ms: 13 * HOUR_MS },
+  { weight: 2, ms: 26 * HOUR_MS },
+  { weight: 1, ms: 8 * DAY_MS },
+  { weight: 1, ms: 32 * DAY_MS },
 ];
 
 /** All spans together: renewals of a long time make a history long, and show no more. */
-const LONGEST_MS = 45 * DAY;
+const LONGEST_MS = 45 * DAY_MS;
 
 export const createWorld = ({
   stage,
@@ -90,11 +90,11 @@ export const createWorld = ({
     return answer;
   };
   const pass = async (ms: number): Promise<void> => {
-    for (let left = ms; left > WEEK; left -= WEEK) {
-      await stage.wait(WEEK);
+    for (let left = ms; left > WEEK_MS; left -= WEEK_MS) {
+      await stage.wait(WEEK_MS);
       await afterWeek?.();
     }
-    await stage.wait(ms === 0 ? 0 : ((ms - 1) % WEEK) + 1);
+    await stage.wait(ms === 0 ? 0 : ((ms - 1) % WEEK_MS) + 1);
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
     const answer = step.kind === 'act' ? await act(step) : await client.ask(operation.name, step, chance);

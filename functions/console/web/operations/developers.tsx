@@ -45,18 +45,18 @@ const Documents = () => (
   </section>
 );
 
-const HOUR = 3_600;
-const DAY = 24 * HOUR;
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
 
 const STEPS = [
-  { seconds: HOUR, text: '1 hour' },
-  { seconds: DAY, text: '1 day' },
-  { seconds: 7 * DAY, text: '7 days' },
-  { seconds: 32 * DAY, text: '32 days' },
+  { seconds: HOUR_SECONDS, text: '1 hour' },
+  { seconds: DAY_SECONDS, text: '1 day' },
+  { seconds: 7 * DAY_SECONDS, text: '7 days' },
+  { seconds: 32 * DAY_SECONDS, text: '32 days' },
 ] as const;
 
 const LocalHost = () => {
-  const [seconds, setSeconds] = useState<number>(DAY);
+  const [seconds, setSeconds] = useState<number>(DAY_SECONDS);
   const advancing = useAction(() => advanceClock(seconds));
   const [isSettled, setSettled] = useState(false);
   const settling = useAction(async () => {
