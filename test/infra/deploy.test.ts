@@ -104,7 +104,7 @@ describe('reserved concurrency', () => {
   test('must leave at least 100 instances of the account unreserved', async () => {
     expect(await problem({ BULKHEADS: 'on' }, 612)).toBeUndefined();
     expect(await problem({ BULKHEADS: 'on' }, 611)).toContain('reserves 512 instances');
-    expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10: ask AWS for more');
+    expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10; request a higher limit');
   });
 
   test('calls no AWS service if none is reserved', async () => {

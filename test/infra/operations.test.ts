@@ -165,7 +165,7 @@ describe('an alarm of the service', () => {
         'stuck-refunds',
       ].map((name) => `${PREFIX}${name}`),
     );
-    const [paragraph = ''] = /^An alarm on an occurrence.*?\n\n/ms.exec(docs) ?? [];
+    const [paragraph = ''] = /An alarm on an occurrence.*?\n\n/s.exec(docs) ?? [];
     const named = [...paragraph.matchAll(/`([a-z-]+)`/g)].map(([, name]) => `${PREFIX}${name}`);
     expect(named.toSorted()).toEqual(silent.toSorted());
   });
