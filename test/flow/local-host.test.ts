@@ -831,7 +831,7 @@ describe('a different DynamoDB engine', () => {
     await before.settle();
     await before.stop();
     await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(
-      /^DATA_DIR \S+ has the data of the engine dynoxide: set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR$/,
+      /^DATA_DIR \S+ has the data of the engine dynoxide; set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR$/,
     );
     const { service } = await freshHost({ dataDir, env: DYNOXIDE });
     expect(await itemsOf(service, 'one')).toHaveLength(1);

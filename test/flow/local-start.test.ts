@@ -376,11 +376,11 @@ describe('npm start', () => {
   test('prints in one line why it cannot start, and exits with 1', async () => {
     const port = await usedPort();
     const cases: [Record<string, string>, RegExp][] = [
-      [{ PORT: port }, new RegExp(`^port ${port} is in use: [^\\n]+\\n$`)],
+      [{ PORT: port }, new RegExp(`^port ${port} is in use; [^\\n]+\\n$`)],
       [{ PORT: 'abc' }, /^PORT: [^\n]+\n$/],
       [{ PROVIDER_TIMEOUT_MS: 'soon' }, /^PROVIDER_TIMEOUT_MS: [^\n]+\n$/],
       [{ PROVIDER_A_API_KEY: 'sk_live_1234567890' }, /^[^\n]*live[^\n]*\n$/],
-      [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }, /^the DynamoDB engine at http:\/\/127\.0\.0\.1:9[^\n]*\n$/],
+      [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }, /^the endpoint http:\/\/127\.0\.0\.1:9[^\n]*\n$/],
     ];
     for (const [env, line] of cases) {
       expect(await refusalOf(start({ DATA_DIR: ':memory:', ...env }))).toMatch(line);
