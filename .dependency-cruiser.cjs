@@ -145,7 +145,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(shared|functions)/',
-        pathNot: '^shared/platform/(aws-clients|dynamo-[a-z]+|images)\\.ts$',
+        pathNot: '^shared/platform/(aws-clients|dynamo-[a-z]+|stream-images)\\.ts$',
       },
       to: { path: DYNAMODB },
     },

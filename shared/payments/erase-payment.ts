@@ -22,7 +22,7 @@ import {
   type VisiblePayment,
 } from './payment.ts';
 import { countersWithout, refundChangeOf } from './payment-history.ts';
-import type { CountedRefund } from './payment-sums.ts';
+import type { CountedRefund } from './summary-sums.ts';
 
 /** The statuses in which money may be moving. The record would be the only trace of it. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];

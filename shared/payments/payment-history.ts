@@ -5,7 +5,7 @@ import { utcDay } from '../core/time.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../platform/keys.ts';
 import type { Item, TransactionStep } from '../platform/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
-import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './payment-sums.ts';
+import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './summary-sums.ts';
 
 export interface Projection {
   /** Written once. The transaction that writes this entry also counts the version's shares. */

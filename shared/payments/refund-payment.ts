@@ -15,7 +15,7 @@ import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { type ProviderRefund, REFUND_DISPUTED, type RefundsPort } from '../providers/refund-port.ts';
 import { unavailableError } from '../providers/unwrap.ts';
 import { makeClaimedCall } from './claimed-call.ts';
-import { refusedAsDisputed, requireUndisputed } from './disputed-payment.ts';
+import { refusedAsDisputed, requireUndisputed } from './dispute-guard.ts';
 import type { VisiblePayment } from './payment.ts';
 import { refundableCents } from './payment-amounts.ts';
 import { reconcileTime } from './payment-due.ts';

@@ -9,6 +9,7 @@ import type { Table } from '../platform/table.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { storeReading } from './apply-reading.ts';
 import { cancelIntent } from './cancel-intent.ts';
 import { lookUp, NOT_REACHED } from './claimed-call.ts';
 import { createIntent, type IntentParts } from './create-intent.ts';
@@ -25,7 +26,6 @@ import { type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from './paym
 import { isSettled } from './payment-states.ts';
 import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { advancePayment, isUnderWay, providerReference } from './payment-versions.ts';
-import { storeReading } from './reconcile.ts';
 import { recordAnswer } from './record-outcome.ts';
 import { saveMethod } from './save-method.ts';
 import { finishUpdate } from './update-intent.ts';

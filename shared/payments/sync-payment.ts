@@ -5,12 +5,12 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { unansweredError } from '../providers/unwrap.ts';
+import { decideReading } from './apply-reading.ts';
 import type { VisiblePayment } from './payment.ts';
 import { paymentStore } from './payment-store.ts';
 import { providerReference } from './payment-versions.ts';
 import { paymentView } from './payment-view.ts';
 import { readMoneyBack } from './read-money-back.ts';
-import { decideReading } from './reconcile.ts';
 
 /** Reads and stores the refunds and disputes of a succeeded payment. @returns the payment after these changes */
 const withMoneyBack = async (

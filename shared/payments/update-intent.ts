@@ -9,12 +9,12 @@ import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
+import { storeReading } from './apply-reading.ts';
 import { type IntentParts, refusalError } from './create-intent.ts';
 import { type Draft, type Payment, type VisiblePayment, withDraft } from './payment.ts';
 import { isSettled } from './payment-states.ts';
 import type { PaymentStore } from './payment-store.ts';
 import { applyDraft, providerReference } from './payment-versions.ts';
-import { storeReading } from './reconcile.ts';
 
 export interface DraftResult {
   readonly payment: VisiblePayment;

@@ -7,7 +7,7 @@ import { DAY_MS, type Instant, iso, utcDay } from '../core/time.ts';
 import { dayField, idParameter, organizationParameter } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
-import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '../payments/payment-sums.ts';
+import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '../payments/summary-sums.ts';
 import { allScopes, ownerPartition, sumKey, sumRange } from '../platform/keys.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 

@@ -12,9 +12,9 @@ import { paymentOf } from '../payments/payment.ts';
 import { paymentEvents } from '../payments/payment-events.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { BusEvent } from '../platform/bus-event.ts';
-import { changeOf, type ItemChange } from '../platform/images.ts';
 import type { ItemKind } from '../platform/keys.ts';
 import { parseRecord } from '../platform/record-store.ts';
+import { changeOf, type ItemChange } from '../platform/stream-images.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { subscriptionEvents } from '../subscriptions/subscription-events.ts';
 

@@ -2,7 +2,7 @@ import { memoryUsage } from 'node:process';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { DAY_MS, utcDay } from '../../shared/core/time.ts';
-import type { Share } from '../../shared/payments/payment-sums.ts';
+import type { Share } from '../../shared/payments/summary-sums.ts';
 import { seed } from './seed.ts';
 import { type Json, type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';

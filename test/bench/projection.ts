@@ -8,7 +8,7 @@ import { type Payment, paymentOf } from '../../shared/payments/payment.ts';
 import { projectionOf, projectionSteps } from '../../shared/payments/payment-history.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
 import type { Connection } from '../../shared/platform/connection.ts';
-import { changeOf } from '../../shared/platform/images.ts';
+import { changeOf } from '../../shared/platform/stream-images.ts';
 import { openTable, type Table } from '../../shared/platform/table.ts';
 import { writePaymentEntries } from '../../shared/queries/payment-entry.ts';
 import { type ProjectDeps, projectChanges } from '../../shared/workers/project-changes.ts';

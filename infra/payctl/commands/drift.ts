@@ -1,9 +1,9 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { DomainError } from '../../../shared/core/errors.ts';
+import { storeReading } from '../../../shared/payments/apply-reading.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../../../shared/payments/payment.ts';
 import { isStuck } from '../../../shared/payments/payment-due.ts';
 import { paymentStore } from '../../../shared/payments/payment-store.ts';
-import { storeReading } from '../../../shared/payments/reconcile.ts';
 import type { ProviderPayment } from '../../../shared/providers/payment-port.ts';
 import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
 import { comparePayment, type Drift, type DriftKind, reportUnfinished } from '../compare/payment.ts';

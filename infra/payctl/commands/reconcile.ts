@@ -1,9 +1,9 @@
 import { DomainError } from '../../../shared/core/errors.ts';
 import { instant } from '../../../shared/core/time.ts';
+import { storeReading } from '../../../shared/payments/apply-reading.ts';
 import { createIntent } from '../../../shared/payments/create-intent.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../../../shared/payments/payment.ts';
 import { type PaymentStore, paymentStore } from '../../../shared/payments/payment-store.ts';
-import { storeReading } from '../../../shared/payments/reconcile.ts';
 import { findPayment } from '../compare/find-payment.ts';
 import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
 import { comparePayment, type Drift, reportUnfinished } from '../compare/payment.ts';

@@ -180,7 +180,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   {
     name: 'disputed-is-refunded',
     what: 'A payment with an open dispute is refunded without a word',
-    file: 'shared/payments/disputed-payment.ts',
+    file: 'shared/payments/dispute-guard.ts',
     text: '  if (despiteDispute || !payment.openDisputes?.length) return;',
     replacement: '  if (despiteDispute || payment) return;',
   },
