@@ -23,27 +23,24 @@ const addressViewSchema = z
     type: z.enum(ADDRESS_TYPES).describe('What the address is for.'),
     country: z.string().meta({ description: 'The ISO 3166-1 alpha-2 code in upper case.', examples: ['DE'] }),
     line1: text.describe('Street and number; null if unknown.'),
-    line2: text.describe('Further parts of the street address; null without any.'),
+    line2: text.describe('Further parts of the street address; null if there are none.'),
     city: text.describe('The town; null if unknown.'),
-    state: text.describe('State, province or region; null without one.'),
-    postal_code: text.describe('The postal code, as it was sent; null without one.'),
+    state: text.describe('State, province or region; null if there is none.'),
+    postal_code: text.describe('The postal code, as it was sent; null if none was sent.'),
     name: text.describe('The contact or cardholder; null if unknown.'),
     is_partial: z.boolean().describe('True if only the country was required.'),
     is_business: z.boolean().describe('True for the address of a business.'),
     business_name: text.describe('The name of the business; null for a private address.'),
-    tax_id: text.describe('The tax id as it was sent; null without one.'),
-    tax_id_type: z
-      .enum(TAX_ID_TYPES)
-      .nullable()
-      .describe('What kind of tax id it is; null if the request did not say.'),
+    tax_id: text.describe('The tax id as it was sent; null if none was sent.'),
+    tax_id_type: z.enum(TAX_ID_TYPES).nullable().describe('The kind of tax id; null if the request did not name it.'),
     tax_id_valid: z
       .boolean()
       .nullable()
       .describe(
-        'Whether form and check digits of the tax id are right for its type and country; null for a type and country without a rule.',
+        'Whether the format and check digits of the tax id are valid for its type and country; null if no rule exists for them.',
       ),
     is_default: z.boolean().describe('True for the one default address of its owner and type.'),
-    alias: text.describe('The name that the owner gave to the address; null without one.'),
+    alias: text.describe('The name that the owner gave to the address; null if it has none.'),
     is_guest_address: z.boolean().describe('True if a guest without a session made the address.'),
     organization_id: z
       .string()

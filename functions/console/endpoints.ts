@@ -24,7 +24,7 @@ export const consolePageEndpoint = endpoint({
   path: '/console',
   summary: 'Show the console',
   description:
-    'The page for browsers, which calls the other routes with the rights of its user. There is no console with `CONSOLE=off`, or in production without `CONSOLE=on`.',
+    'The page for browsers, which calls the other routes with the rights of its user. The console is off with `CONSOLE=off`, and in production unless `CONSOLE=on`.',
   params: none,
 });
 
@@ -34,7 +34,7 @@ export const consoleFileEndpoint = endpoint({
   path: '/console/{path+}',
   summary: 'Show a page of the console, or send one of its files',
   description:
-    'Every path below `/console` is the same page, whose script reads the path. Files are below `/console/assets`; their names change with their content, so browsers cache them.',
+    'Every path below `/console` returns the same page; its script reads the path. Files are below `/console/assets`; their names change with their content, so browsers cache them.',
   params: z.object({ path: boundedText(1_000) }),
   errors: ['ROUTE_NOT_FOUND'],
 });

@@ -33,7 +33,7 @@ const customerSchema = z
     name: text.describe('The full name; null if none is known.'),
     first_name: text.optional().describe('The given name; null if none was sent.'),
     last_name: text.optional().describe('The family name; null if none was sent.'),
-    phone: text.optional().describe('The phone number as it was sent; null without one.'),
+    phone: text.optional().describe('The phone number as it was sent; null if none was sent.'),
     user_id: text.describe('The user who owns the customer; null for a guest and for a customer of an organization.'),
     is_guest: z.boolean().describe('True if a guest without a session made the customer.'),
     guest_email: z.string().optional().describe('The e-mail address of the guest; absent otherwise.'),
@@ -41,7 +41,10 @@ const customerSchema = z
       .string()
       .optional()
       .describe('The organization that owns the customer; absent for a personal customer.'),
-    project_id: z.string().optional().describe('The project that the customer is filed under; absent without one.'),
+    project_id: z
+      .string()
+      .optional()
+      .describe('The project that the customer is filed under; absent if there is none.'),
     metadata: z
       .record(z.string(), jsonValue)
       .optional()

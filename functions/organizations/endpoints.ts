@@ -64,7 +64,7 @@ const listedMemberSchema = z
     user_name: z.string().describe("The user's first name, from the identity service."),
     user_last_name: z.string().describe("The user's last name, from the identity service."),
     user_email: z.string().describe("The user's e-mail address."),
-    user_picture: z.string().nullable().describe("The address of the user's picture; null without one."),
+    user_picture: z.string().nullable().describe("The URL of the user's picture; null if there is none."),
   })
   .meta({ id: 'ListedMember', description: 'A user in an organization, with the name to show.' });
 
@@ -82,7 +82,7 @@ export const createOrganizationEndpoint = endpoint({
   path: '/organizations',
   summary: 'Create an organization',
   description:
-    'Creates an organization with the caller as its owner. Send an `Idempotency-Key`, so that a repeat creates no second one.',
+    'Creates an organization with the caller as its owner. Send an `Idempotency-Key`, so that a repeat does not create a second organization.',
   params: none,
   body: createOrganizationBody,
   response: organizationSchema,
@@ -126,7 +126,7 @@ export const getOrganizationEndpoint = endpoint({
   params: byId,
   response: organizationSchema
     .extend({
-      your_role: role.nullable().describe('The role of the caller; null for a platform admin who is no member.'),
+      your_role: role.nullable().describe('The role of the caller; null for a platform admin who is not a member.'),
     })
     .meta({ id: 'ShownOrganization', description: 'An organization, with the role of the caller.' }),
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],

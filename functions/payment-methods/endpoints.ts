@@ -47,17 +47,17 @@ const methodSchema = z
       examples: ['4242'],
     }),
     card_exp_month: text.meta({
-      description: 'The month in which the card expires, as MM; null without one.',
+      description: 'The month in which the card expires, as MM; null if the method has none.',
       examples: ['12'],
     }),
     card_exp_year: text.meta({
-      description: 'The year in which the card expires, as YYYY; null without one.',
+      description: 'The year in which the card expires, as YYYY; null if the method has none.',
       examples: ['2030'],
     }),
-    billing_address_id: text.describe('The billing address of the method, `addr_…`; null without one.'),
+    billing_address_id: text.describe('The billing address of the method, `addr_…`; null if it has none.'),
     customer_id: text.optional().describe('The customer for whom the provider keeps the method, `cust_…`.'),
     is_default: z.boolean().describe('True for the one default method of its owner.'),
-    alias: text.describe('The name that the owner gave to the method; null without one.'),
+    alias: text.describe('The name that the owner gave to the method; null if it has none.'),
     is_guest_method: z.boolean().describe('True if a guest without a session saved the method.'),
     setup_status: z
       .enum(SETUP_STATUSES)

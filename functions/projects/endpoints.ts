@@ -32,7 +32,7 @@ export const previewInviteEndpoint = endpoint({
   response: z
     .looseObject({
       project,
-      organization: organization.nullable().describe("The project's organization; null without one."),
+      organization: organization.nullable().describe("The project's organization; null if it has none."),
       inviter_name: z.string().describe('Who sent the invite.'),
       role: z.string().describe('The role that the invite offers in the project.'),
       email_masked: z.string().meta({

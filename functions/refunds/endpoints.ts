@@ -31,8 +31,8 @@ export const createRefundEndpoint = endpoint({
   method: 'POST',
   path: '/payments/{id}/refunds',
   summary: 'Refund a payment, in whole or in part',
-  description: `Gives back money of a succeeded payment. The amount is reserved on the payment before the provider is called, so refunds
-    together never exceed its total. The payment keeps its status; \`refunded_cents\` and \`refund_status\` change.
+  description: `Refunds a succeeded payment. The amount is reserved on the payment before the provider is called, so refunds
+    together never exceed the payment's total. The payment keeps its status; \`refunded_cents\` and \`refund_status\` change.
 
     201 means that the provider has accepted the refund: \`succeeded\`, or \`pending\` if the bank takes days. 202 means that the provider
     has not responded. In both cases \`payment.refunded\` or \`payment.refund_failed\` follows as an event. Send an \`Idempotency-Key\`, so that

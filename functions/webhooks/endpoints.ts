@@ -113,7 +113,7 @@ export const getWebhookLogEndpoint = endpoint({
 });
 
 const sent = z.object({
-  event_id: z.string().describe('The id of the event, `msg_…`; the header `webhook-id` holds it too.'),
+  event_id: z.string().describe('The id of the event, `msg_…`, as in the header `webhook-id`.'),
   event: z.string().meta({
     description: 'The canonical name, or a slot and the name that the provider gave it.',
     examples: ['payment.succeeded'],
@@ -140,7 +140,7 @@ export const sendWebhookTestEndpoint = endpoint({
         .min(1)
         .meta({
           description:
-            'A canonical name, or the type of an inbound event, which goes to raw nodes as `<provider>:<type>`. A type may have a slot in front, as in `provider_b:invoice.payment_failed`; without a slot it is a type of `provider_a`. A name that is both, such as `customer.created`, is the canonical event.',
+            'A canonical name, or the type of an inbound event, which goes to raw nodes as `<provider>:<type>`. A type may have a slot in front, as in `provider_b:invoice.payment_failed`; without a slot it is a type of `provider_a`. A name that is both, such as `customer.created`, means the canonical event.',
           examples: ['payment.succeeded'],
         }),
       test_data: boundedObject(TEST_DATA_BOUNDS, z.record(boundedText(200), jsonValue))

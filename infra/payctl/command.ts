@@ -111,7 +111,7 @@ payctl
   .command('drift')
   .description('compares every payment, its refunds and its disputes with its provider')
   .option('--since <time>', 'only payments that changed since then')
-  .option('--fix', 'store the provider’s status, refunds and disputes where they differ')
+  .option('--fix', 'store the provider’s status, refunds and disputes if they differ')
   .action(({ since, fix }: DriftOptions) =>
     run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
   );

@@ -3,7 +3,7 @@ import type { IConstruct } from 'constructs';
 
 /**
  * The rules of cdk-nag that this service does not follow, and why; everything else in its packs (AwsSolutions, Serverless,
- * PCI DSS 3.2.1) holds. Each is acknowledged only where it applies.
+ * PCI DSS 3.2.1) holds. Each is acknowledged only for the resources to which it applies.
  */
 const REASONS = {
   'AwsSolutions-APIG4':

@@ -21,7 +21,7 @@ const fields = {
   }),
   line2: text(LONGEST_LINE).describe('Further parts of the street address, such as a floor.'),
   city: text(100).meta({ description: 'The town. Required for a full address.', examples: ['Berlin'] }),
-  state: text(100).describe('State, province or region, where the country has them.'),
+  state: text(100).describe('State, province or region, if the country has them.'),
   postal_code: text(20).meta({
     description: 'The postal code. Required for a full address in a country whose postal service requires one.',
     examples: ['10115'],

@@ -1,6 +1,7 @@
 /**
  * @module Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key, which keeps
- * status and body of a 2xx or 402 for 24 h. A retry may take over the key once the first function must have ended.
+ * the status and body of a 2xx or 402 for 24 h. Once the time-out of the first function has passed, a retry may take
+ * over the key.
  */
 
 import { DomainError } from '../core/errors.ts';

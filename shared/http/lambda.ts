@@ -56,7 +56,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
 ): LambdaHandler => {
   const { run, checkRepeat } = typeof useCase === 'function' ? { run: useCase, checkRepeat: undefined } : useCase;
   if (spec.idempotent === 'stored' && !spec.access && !checkRepeat)
-    throw new Error(`${spec.id} would give its stored answer to a caller who may not act any more`);
+    throw new Error(`${spec.id} would return its stored response to a caller who may no longer act`);
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
     const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };

@@ -12,7 +12,7 @@ const GROUPS = {
   ],
   refunds: [
     'Refunds',
-    `A refund gives back a succeeded payment, in whole or in part. Platform admins make refunds; callers who may read the payment
+    `A refund returns the money of a succeeded payment, in whole or in part. Platform admins make refunds; callers who may read the payment
     may read its refunds. Refunds made at the provider appear here too.`,
   ],
   disputes: [

@@ -135,7 +135,7 @@ export const listMethodsQuery = z
     orderDir: z
       .enum(['asc', 'desc'])
       .default('desc')
-      .describe('`desc` lists the newest or last first, `asc` the oldest or first.'),
+      .describe('`desc` sorts newest first or Z to A, `asc` oldest first or A to Z.'),
     token: tokenParameter,
   })
   .refine(isWithinReach, outOfReach);

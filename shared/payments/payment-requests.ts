@@ -49,7 +49,7 @@ const fields = {
       "What the payer pays, in minor units: subtotal + tax − discount, from 1 to the provider's maximum (Stripe: 99,999,999; in IDR 999,999,999,999). Derived if absent.",
     examples: [2975],
   }),
-  amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
+  amount_cents: centsField.describe('Another name for `total_cents`. If both are sent, they must be equal.'),
   currency: currencyField.meta({
     description: 'An ISO 4217 code; stored in upper case. Not needed with a product.',
     examples: ['EUR'],

@@ -217,7 +217,9 @@ export const paymentViewSchema = z
     client_secret: optionalText.describe(
       "For the provider's library in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.",
     ),
-    payment_method_id: text.describe('The saved payment method, `pmt_…`; null without one, and for a one-time token.'),
+    payment_method_id: text.describe(
+      'The saved payment method, `pmt_…`; null if there is none, and for a one-time token.',
+    ),
     refunded_cents: cents.describe('The sum of the succeeded refunds, in minor units.'),
     refundable_cents: cents.describe(
       'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',
@@ -227,8 +229,8 @@ export const paymentViewSchema = z
     is_guest_payment: isGuest,
     guest_email: guestEmail,
     organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
-    project_id: optionalText.describe('The project of the payment; absent without one.'),
-    product_id: optionalText.describe('The product that was bought; absent without one.'),
+    project_id: optionalText.describe('The project of the payment; absent if it has none.'),
+    product_id: optionalText.describe('The product that was bought; absent if the payment has none.'),
     subscription_id: optionalText.describe(
       'The subscription whose period this pays, `subs_…`; absent for a single payment.',
     ),
@@ -240,8 +242,10 @@ export const paymentViewSchema = z
       .literal('off_session')
       .optional()
       .describe('Present if the method is saved for later payments once this one succeeds.'),
-    return_url: optionalText.describe('The URL to which the provider returns the payer; absent without one.'),
-    billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null without one.'),
+    return_url: optionalText.describe(
+      'The URL to which the provider returns the payer; absent if the payment has none.',
+    ),
+    billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null if the payment has none.'),
     metadata: z
       .record(z.string(), jsonValue)
       .describe('Your own data, as the request set it; an empty object without metadata.'),

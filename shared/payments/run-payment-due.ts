@@ -38,7 +38,7 @@ export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' 
 const RETRY_MS = 5 * MINUTE_MS;
 
 /** Another commit was faster, and has set the next due time. */
-const OVERTAKEN = 'another came first';
+const OVERTAKEN = 'another write came first';
 
 export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Promise<string> => {
   const store = paymentStore(deps.table, deps.now);

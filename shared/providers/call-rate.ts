@@ -73,8 +73,8 @@ export const openCallRate = (options: CallRateOptions): CallRate => {
 };
 
 /**
- * The item's `at` is the time at which the last reserved call is due.
- * @returns the ms until the block begins; if that exceeds the wait limit of an instance, nothing is reserved
+ * Reserves a block of calls. The item's `at` is the time at which the last reserved call is due.
+ * @returns the ms until the block begins; if an instance may not wait that long, nothing is reserved
  */
 const reserve = async (
   { table, now, limitOf }: CallRateOptions,

@@ -18,9 +18,9 @@ export interface Budget {
   readonly windows?: number;
   /** Of a create: some of the windows count only requests that passed the access rule, in a level of their own. */
   readonly countsAllowed?: true;
-  /** A declined payment is counted after the answer in so many windows: as many requests, in one level more. */
+  /** A declined payment is counted after the response in this many windows: one request each, in one more level. */
   readonly countsDecline?: number;
-  /** The answer is kept under its Idempotency-Key: two requests, exactly, in two levels more. */
+  /** The response is stored under its Idempotency-Key: exactly two requests, in two more levels. */
   readonly keepsAnswer?: true;
   /** The key is held while a provider is asked: one request in one level more. */
   readonly holdsKey?: true;

@@ -7,7 +7,7 @@ import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 const DUE_OF_CREATE = 3;
 /** Moved to the first look at the attempt (2), and back to what is left: the client secret's end (2). */
 const DUE_OF_CONFIRM = 4;
-/** Moved, where something is left to be done. */
+/** Moved, if work remains. */
 const DUE_OF_ONE_COMMIT = 2;
 
 /** The alias and the published payment are written in parallel. */

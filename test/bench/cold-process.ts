@@ -3,14 +3,14 @@ import { execPath } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
 
-/** A new process that imports a function as it is deployed, and may answer one request. */
+/** A new process that imports a function as it is deployed, and may respond to one request. */
 export interface ColdProcess {
   /** Imported in this order; the last one exports the handler. */
   readonly files: readonly string[];
   readonly call?: {
     readonly env: Readonly<Record<string, string>>;
     readonly event: unknown;
-    /** The status of the answer; another one fails the benchmark. */
+    /** The expected status; any other status fails the benchmark. */
     readonly status: number;
   };
 }

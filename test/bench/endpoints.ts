@@ -150,7 +150,7 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
     ...exactly.filter(([, is, must]) => is !== must).map(([what, is, must]) => `${is} ${what}, ${must} must be`),
   ];
 };
-/** The claim of a key, and its answer. */
+/** The claim of a key, and its stored response. */
 const KEPT = 2;
 
 const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;

@@ -121,7 +121,7 @@ const lastPage = async (service: Service, headers: Asked['headers'], count: numb
   return grownMb <= MAX_GROWN_MB ? found : { ...found, wrong: `${grownMb} MB more in use after the last page` };
 };
 
-/** A page of 1,000 rows is 0.3 MB as text: pages that were kept would be 30 MB. */
+/** A page of 1,000 rows is 0.3 MB as text. If pages were kept, they would take 30 MB. */
 const MAX_GROWN_MB = 8;
 
 setFlagsFromString('--expose-gc');

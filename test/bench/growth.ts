@@ -78,7 +78,7 @@ interface Bound {
 const FILTERED: Bound = { requests: 7 };
 /** The rest of a range is counted up to 1,000 payments. */
 const RANGE: Bound = { requests: 4, rows: 1_001 + PAGE };
-/** Counters, the page, and 10,001 rows in answers of 1 MB each. */
+/** Counters, the page, and 10,001 rows in responses of 1 MB each. */
 const SORTED: Bound = { requests: 14, rows: ROWS_SORTED + 1 };
 
 /** The most days whose rows one request can sort. */

@@ -43,7 +43,7 @@ const cells = ({ place, text, extra }: Row): string[] => [
   `${place.endpoint.id}, ${place.name}`,
 ];
 
-/** More runs only for a first run that is above the limit: the least can only be less. */
+/** More runs only if the first run is above the limit, because more runs can only lower the minimum. */
 const leastOf = async ({ endpoint, filled }: HostilePlace, text: HostileText): Promise<number> => {
   const call = chainOf(endpoint);
   const sent = filled(text);

@@ -10,10 +10,11 @@ import { medianRatio, withSpread } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * What a cold start costs: processor time of a process, from its birth, that imports a function as it is deployed, with the
- * adapter that it then loads, and of one that also answers its first request; each beside a process that imports an empty
- * handler, for information. Table, provider and identity service are another process's. Interleaved in one run; only the
- * ratios are meaningful. @returns whether no function answers later because Lambda prepared it
+ * The cost of a cold start: processor time of a process, from its start, that imports a function as it is deployed,
+ * with the adapter that it then loads, and of a process that also responds to its first request. For comparison, each
+ * runs beside a process that imports an empty handler. Table, provider and identity service run in another process. The
+ * rounds alternate in one run; only the ratios are meaningful. @returns true if no function responds later because
+ * Lambda prepared it
  */
 export const benchImports = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-imports-'));
@@ -129,7 +130,7 @@ const measured = async (starts: readonly ColdStart[]): Promise<readonly Row[]> =
   }));
 };
 
-/** Of the processor time of an answer that nothing has prepared. */
+/** The largest allowed ratio of a prepared first response to an unprepared first response, in processor time. */
 const MOST_PREPARED = 1;
 const PREPARED_ROUNDS = 11;
 
@@ -140,7 +141,7 @@ interface FirstAnswer {
   readonly ratio: number;
 }
 
-/** What the preparation at a function's start takes from its first answer. */
+/** What the preparation at a function's start saves on its first response. */
 const firstAnswers = async (folder: string, host: HostProcess): Promise<readonly FirstAnswer[]> => {
   const answering = coldStarts(folder, host).filter(({ name }) => name.endsWith(FIRST_ANSWER));
   const rows: FirstAnswer[] = [];

@@ -5,9 +5,10 @@ import type { LoadHandler } from '../../infra/local/machine/invoke.ts';
 import { type Attributes, type CapacityUnits, unitsOf } from './units.ts';
 
 /**
- * Counts what functions ask of DynamoDB, from the outside: a proxy between the service and the engine. Functions run one
- * at a time, so that every request belongs to the one that runs. A level is found by holding requests back: all that a
- * function sends without having seen an answer go to the engine together, and what it sends next is the next level.
+ * Counts the DynamoDB requests of functions from the outside, with a proxy between the service and the engine.
+ * Functions run one at a time, so every request belongs to the running function. The proxy finds levels by holding
+ * requests back. All requests that a function sends before it sees a response go to the engine together, and its next
+ * requests form the next level.
  */
 export interface TableCall {
   readonly operation: string;
@@ -176,7 +177,7 @@ const ask = async (engine: string, { headers, body }: Question): Promise<Answer>
   const answer: unknown = JSON.parse(text);
   const units = unitsOf(operation, response.status, answer);
   const { Count, ScannedCount } = countedSchema.parse(answer);
-  // Where 1 MB ends an answer, the engine counts as scanned the row that did not fit.
+  // If 1 MB ends a response, the engine counts as scanned the row that did not fit.
   const rows = 'FilterExpression' in body ? ScannedCount : Count;
   return { status: response.status, text, call: { operation, about: aboutOf(body), units, rows } };
 };

@@ -11,9 +11,9 @@ import { say, sheet } from './sheet.ts';
 import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
 /**
- * The first of the month: a million renewals are due at once. Counts the work of a few renewals that are due at once, and
- * computes from the counts, second by second, how long a million take with the default settings.
- * @returns whether a million end in time, and each renewal costs no more than its budget.
+ * The first of the month: a million renewals are due in the same minute. Counts the work of a few renewals that are due
+ * together, and computes from the counts, second by second, how long a million take with the default settings.
+ * @returns true if a million end in time, and each renewal costs no more than its budget.
  */
 export const benchMonth = async (): Promise<boolean> => {
   const service = await startService(() => true, SETTINGS);
@@ -45,7 +45,7 @@ const BUDGET = { calls: 2, requests: 9, levels: 8, writeUnits: 23, dueUnits: 9 }
 
 /** Assumed, not measured: the time of a function's own work, in ms. */
 const FUNCTION_MS = 40;
-/** A provider's answer, in ms: the goal is for the middle one. */
+/** Response times of a provider, in ms. The goal applies to the middle value. */
 const ANSWERS_MS = [250, PROVIDER_MS, 800];
 
 /** The cost of one renewal. */

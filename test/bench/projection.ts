@@ -163,7 +163,7 @@ const depsOf = (connection: Connection): { readonly table: Table; readonly log: 
   log: logLines().log,
 });
 
-/** Each request takes that long; requests at once wait together. */
+/** Each request takes this long; concurrent requests wait together. */
 const delayed = (connection: Connection, ms: number): Connection => {
   const wait = async <T>(request: Promise<T>): Promise<T> => {
     await new Promise((resolve) => setTimeout(resolve, ms));

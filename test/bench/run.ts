@@ -16,7 +16,7 @@ import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 /**
- * `npm run bench`: all of them, and exit code 1 where a budget is exceeded. `-- NAME`: one; `-- long`: lists of a
+ * `npm run bench`: all of them, and exit code 1 if a budget is exceeded. `-- NAME`: one; `-- long`: lists of a
  * million.
  */
 const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {

@@ -21,7 +21,7 @@ export interface Ask {
 
 export interface ServiceAnswer {
   readonly status: number;
-  /** The text where it is no JSON. */
+  /** The text if it is not JSON. */
   readonly body: Json;
   /** The path of the next page. */
   readonly link: string | undefined;

@@ -1,7 +1,7 @@
 import type { Level, Run, TableCall } from './meter.ts';
 import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
-/** Totals of runs: the part before the caller's answer, and the work after it. */
+/** Totals of runs: the part before the caller's response, and the work after it. */
 export interface Cost {
   readonly requests: number;
   readonly levels: number;
@@ -12,7 +12,7 @@ export interface Cost {
 const PARTS = { RATE: 'limits', IDEM: 'key', CACHE: 'epoch' } as const;
 export type Part = 'own' | (typeof PARTS)[keyof typeof PARTS];
 
-/** Functions that run after the answer; a log entry is recognized by its item. */
+/** Functions that run after the response; a log entry is recognized by its item. */
 const WORKERS: Readonly<Record<string, string>> = {
   'workers.publish-changes': 'publish',
   'workers.project-changes': 'project',
@@ -29,11 +29,11 @@ export interface Tally {
   readonly levels: readonly Level[];
   readonly later: ReadonlyMap<string, CapacityUnits>;
   readonly waitedFor: Run;
-  /** Functions that ran after the answer, each called by itself. */
+  /** Functions that ran after the response, each called by itself. */
   readonly runsLater: readonly Run[];
 }
 
-/** @throws where the endpoint was not called. */
+/** @throws if the endpoint was not called. */
 export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
   const waitedFor = runs.find((run) => run.functionId === functionId);
   if (!waitedFor) throw new Error(`${functionId} was not called`);

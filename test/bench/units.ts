@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /**
  * Capacity units as DynamoDB counts them: from the engine, whose figures follow AWS's rules (its item sizes equal
- * those counted here to the byte), or from the item size if the answer has no units.
+ * those counted here to the byte), or from the item size if the response has no units.
  */
 const KILOBYTE = 1_024;
 
@@ -90,10 +90,10 @@ const TRANSACTION_FACTOR = 2;
 
 const READS: readonly string[] = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'];
 
-/** The cost of one request. @param body the engine's answer, with its consumed capacity. */
+/** The cost of one request. @param body the engine's response, with its consumed capacity. */
 export const unitsOf = (operation: string, status: number, body: unknown): CapacityUnits => {
   if (status === 200) return consumedUnits(operation, body);
-  // A write whose condition fails costs the size of the existing item; the answer has no units.
+  // A write whose condition fails costs the size of the existing item; the response has no units.
   const { CancellationReasons, ...single } = refusedSchema.parse(body);
   const items = (CancellationReasons ?? [single]).map(({ Item }) => (Item ? writeUnitsOf(itemBytes(Item)) : 1));
   const write = items.reduce((sum, units) => sum + units, 0) * (CancellationReasons ? TRANSACTION_FACTOR : 1);

@@ -68,7 +68,7 @@ const refunded = (status: string, despite: boolean | undefined, fields: HistoryJ
   });
 
 const FIELDS = 'At rest the amount, the reason and the due date of a dispute are those of its provider';
-const LAST_WORD = 'At rest the last word of a provider about a dispute has been announced';
+const LAST_WORD = 'At rest the latest provider state of a dispute has been announced';
 const ASKED = 'A payment with an open dispute is refunded here only by a request that says so';
 
 export const DISPUTE_CASES: Readonly<Record<string, Case>> = {

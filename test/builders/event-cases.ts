@@ -144,7 +144,7 @@ export const EVENT_CASES: Readonly<Record<string, Case>> = {
     broken: pausedThenCharged(),
     sound: pausedThenCharged(resume(DAY_SECONDS, 200)),
   },
-  'No payment of a deleted organization and no subscription of a deleted customer is charged any more': {
+  'After its deletion, no payment of an organization and no subscription of a customer is charged': {
     broken: endedThenCharged(`/organizations/${ORGANIZATION}`, 2 * DAY_SECONDS),
     sound: endedThenCharged(`/organizations/${ORGANIZATION}`, 90),
   },
@@ -293,17 +293,17 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
   ],
   [
     'a method that is gone after the erasure of another person',
-    'Every acknowledged create is there',
+    'Every acknowledged create exists',
     { broken: goneAfter({ user_id: BEN.userId }), sound: goneAfter({ user_id: 'user_ada' }) },
   ],
   [
     'a method of a guest that is gone after the erasure of another guest',
-    'Every acknowledged create is there',
+    'Every acknowledged create exists',
     { broken: goneAfter({ email: 'gia@guest.example.com' }, ofGus), sound: goneAfter({ email: GUS.email }, ofGus) },
   ],
   [
     'a method that is gone after another person got 404 for its deletion',
-    'Every acknowledged create is there',
+    'Every acknowledged create exists',
     { broken: goneAfterDeletionBy(BEN.name), sound: goneAfterDeletionBy('ada') },
   ],
   [
@@ -328,7 +328,7 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
   ],
   [
     'the subscription of a deleted customer',
-    'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
+    'After its deletion, no payment of an organization and no subscription of a customer is charged',
     {
       broken: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_SECONDS),
       sound: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_SECONDS, { status: 409 }),
@@ -336,7 +336,7 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
   ],
   [
     'the subscription of an organization without the customer of a member',
-    'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
+    'After its deletion, no payment of an organization and no subscription of a customer is charged',
     {
       broken: withCustomer(endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_SECONDS), {
         organizationId: ORGANIZATION,

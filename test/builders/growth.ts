@@ -72,7 +72,7 @@ const spent = async (run: Run, given: string, runs = RUNS): Promise<number> => {
 const growsTooFast = (shorter: number, longer: number, most = MOST_GROWTH): boolean =>
   longer > most * shorter + FLOOR_MS;
 
-/** The longest text is read again only when it took too long: the least of the runs can only be less. */
+/** The longest text is read again only if it took too long, because more runs can only lower the minimum. */
 const spentOnLongest = async (run: Run, { of }: Text, long: number): Promise<number> => {
   const given = of(LONGEST);
   const first = await spent(run, given, 1);

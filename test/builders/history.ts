@@ -51,7 +51,7 @@ export const ORGANIZATION = `org_${'4'.repeat(24)}`;
 export const MEMBER_OF_HISTORY = `mem_${'5'.repeat(24)}`;
 export const CUSTOMER = `cust_${'6'.repeat(24)}`;
 
-/** A request of Ada that was answered with 200 one second later. */
+/** A request of Ada that got 200 one second later. */
 export const exchangeOf = (parts: Partial<HistoryExchange> & { readonly at?: number }): HistoryExchange => {
   const { at = 0, ...rest } = parts;
   return {

@@ -17,7 +17,7 @@ import { NOON } from './payment.ts';
 
 type Sent = NonNullable<Parameters<typeof apiEvent>[0]>;
 
-/** A place of a route where a caller puts text. */
+/** A part of a route's request that holds a caller's text. */
 export interface HostilePlace {
   readonly endpoint: Endpoint;
   readonly name: string;

@@ -8,7 +8,10 @@ import type { Item } from '../../shared/platform/table.ts';
 /** As many as a transaction takes. */
 const BATCH = 100;
 
-/** Customers as the service would have stored them, written past it: each makes one event. @returns their ids. */
+/**
+ * Customers, written directly to the table as the service would store them. Each makes one event.
+ * @returns their ids.
+ */
 export const storeCustomers = async (
   { connection, clock }: Pick<Host, 'connection' | 'clock'>,
   names: readonly string[],

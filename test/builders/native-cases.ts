@@ -36,7 +36,7 @@ const FIELDS =
   'At rest period, trial, end and price of a subscription that its provider bills are those that it has there';
 const ONCE = 'A renewal or recovery of a subscription is announced once';
 const PAUSED = 'A paused subscription is not charged before it is resumed';
-const CANCELED = 'A canceled payment or subscription is not charged any more';
+const CANCELED = 'A canceled payment or subscription is no longer charged';
 const PERIOD = 'A period of a subscription is paid at most once';
 
 const renewed = (...ends: readonly number[]): History =>
@@ -55,7 +55,7 @@ const act = (name: string, path: string, seconds: number) => ({
   at: Date.parse(historyTime(seconds)),
 });
 
-/** An ending is answered on day 0, and its invoice is charged on day 2. */
+/** An ending gets its response on day 0, and its invoice is charged on day 2. */
 const chargedAfter = (tail: 'pause' | 'cancel', name: string, seconds: number): History =>
   historyWith({
     items: [item(), historyPayment({ subscriptionId: SUBSCRIPTION })],

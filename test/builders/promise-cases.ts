@@ -217,7 +217,7 @@ export const PROMISE_CASES: Readonly<Record<string, Case>> = {
     broken: atSquare('processing', 'failed', 'succeeded'),
     sound: atSquare('processing', 'failed', 'processing', 'succeeded'),
   },
-  'A confirmation that is answered with 503 charges nothing later': {
+  'A confirmation that returns 503 charges nothing later': {
     broken: answered503([chargeRow()]),
     sound: answered503([]),
   },
@@ -229,7 +229,7 @@ export const PROMISE_CASES: Readonly<Record<string, Case>> = {
     broken: historyUntil('failed'),
     sound: historyUntil('succeeded'),
   },
-  'The provider is to charge the amount and currency that the payment shows': {
+  'The amount and currency to charge at the provider are those of the payment': {
     broken: intentOver(900),
     sound: intentOver(1_000),
   },
@@ -237,17 +237,17 @@ export const PROMISE_CASES: Readonly<Record<string, Case>> = {
     broken: createdBy('member'),
     sound: createdBy('billing'),
   },
-  'A payment that waits for its payer expires not sooner than a day after its confirmation': {
+  'A payment that waits for its payer does not expire within a day after its confirmation': {
     broken: expiredAfter(12),
     sound: expiredAfter(24),
   },
   'An event of a provider is stored once, as it came first': { broken: receivedAt(60), sound: receivedAt(9) },
-  'A sync that is answered with 200 shows the refunds that the provider has made before': {
+  'A sync that returns 200 shows the refunds that the provider made before it': {
     broken: syncedWith(1_000),
     sound: syncedWith(600),
   },
   'A payment is found by the id that its provider has given to it': { broken: synced(404), sound: synced(200) },
-  'The service asks a provider for no refund over the rest of the charge': {
+  'The service requests no refund above the remaining amount of the charge': {
     broken: refunds('api'),
     sound: refunds('api', 'provider'),
   },

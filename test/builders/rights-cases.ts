@@ -145,7 +145,7 @@ const OWN = 'What belongs to one person';
 const ADMINS = 'Only platform admins';
 const NAMED = 'A method, a customer or a project';
 const CLAIMED = 'An attempt that a person has claimed';
-const READ = 'No answer shows a record';
+const READ = 'No response shows a record';
 const SENT = 'Events are sent by';
 
 /** Ben, an admin, confirms at second 100; a claim in his name is stored at each time. */

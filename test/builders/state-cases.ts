@@ -17,7 +17,7 @@ import type { Case } from './promise-cases.ts';
 const DAY_SECONDS = 86_400;
 const SYSTEM = { type: 'system', id: 'run-due' };
 
-/** The renewal fails on day 0; attempts follow on these days, and each fails at once. */
+/** The renewal fails on day 0; attempts follow on these days, and each fails immediately. */
 const triedOn = (days: readonly number[], code = 'insufficient_funds'): readonly HistoryItem[] =>
   [0, ...days].flatMap((day, index) => [
     {
@@ -145,7 +145,7 @@ export const STATE_CASES: Readonly<Record<string, Case>> = {
     broken: nativeMethod('pm_2'),
     sound: nativeMethod('pm_1'),
   },
-  'At rest a payment is canceled exactly where its intent at the provider is': {
+  'At rest a payment is canceled if and only if its intent at the provider is canceled': {
     broken: intentIs('pending', 'canceled'),
     sound: intentIs('canceled', 'canceled'),
   },
@@ -182,7 +182,7 @@ export const FURTHER_BROKEN: readonly (readonly [sentence: string, what: string,
     renewal({ days: [], until: 40 }),
   ],
   [
-    'At rest a payment is canceled exactly where its intent at the provider is',
+    'At rest a payment is canceled if and only if its intent at the provider is canceled',
     'an intent that can still be paid',
     intentIs('canceled', 'requires_payment_method'),
   ],

@@ -1,13 +1,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 
-/** A service of AWS that answers as a test says, and keeps the requests. */
+/** An AWS service that responds as the test says, and records the requests. */
 export interface StubReply {
   readonly status?: number;
   /** JSON; a text is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The connection ends before the answer, or within it; or the answer never comes, or stops within. */
+  /** The connection ends before or within the response, or the response never starts or never finishes. */
   readonly broken?: 'before' | 'within' | 'silent' | 'stalled';
 }
 

@@ -180,7 +180,7 @@ const subscriptionsOf = (status: string): readonly Stripe.Subscription[] =>
       }),
   );
 
-/** The outcome of a call is what Stripe answers. */
+/** The outcome of a call is Stripe's response. */
 const call: StripeCall = async (send, read) => ({ kind: 'done', value: read(await send()) });
 
 const answering = (customer: unknown) =>

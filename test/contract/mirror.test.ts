@@ -37,7 +37,7 @@ const fieldsOf = (object: MirroredObject): string[] => [
 
 const statusesOf = ({ statuses = {} }: MirroredObject, field: string): string[] => Object.keys(statuses[field] ?? {});
 
-/** Where two lists of names differ; empty if they have the same names. */
+/** The difference between two lists of names; empty if they have the same names. */
 const difference = (table: readonly string[], theirs: readonly string[]) => ({
   unnamed: theirs.filter((name) => !table.includes(name)).sort(),
   unknown: table.filter((name) => !theirs.includes(name)).sort(),

@@ -43,7 +43,7 @@ interface Payer {
   readonly methodId: string;
 }
 
-/** A method that is set up: its payer authenticates it where the provider asks. */
+/** A method that is set up: its payer authenticates it if the provider requires it. */
 const attach = async (customerId: string, token: string): Promise<string> => {
   const input = { token, customerId, paymentMethodId: `pmt_${name()}`, idempotencyKey: `${name()}:attach` };
   const { methodId, setup } = doneValue(await rig.provider.attachMethod(input));

@@ -66,7 +66,7 @@ export const parseOpenApi = (text: string): OpenApi => documentSchema.parse(JSON
 export const schemaProblemsOf = (api: OpenApi, name: string, value: unknown): string[] =>
   check(api, { $ref: `#/components/schemas/${name}` }, { value, at: name });
 
-/** A value, and where it was found. */
+/** A value, and the place in which it was found. */
 interface Found {
   readonly value: unknown;
   readonly at: string;
@@ -181,7 +181,7 @@ const operation = z.object({
 });
 const pathsSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-/** An operation as a document describes it: its query, what is sent, and what is answered by status. */
+/** An operation as a document describes it: its query, its request, and its responses by status. */
 export interface DescribedOperation {
   readonly api: OpenApi;
   readonly method: string;

@@ -23,7 +23,7 @@ const DOCUMENTS = [
   'notifications_webhooks_v1.json',
 ];
 
-/** Operations and answers that the tour below meets. */
+/** Operations and responses that the tour below meets. */
 const COVERED: readonly string[] = [
   'DELETE /v3/vault/payment-tokens/{id} 204',
   'GET /v2/checkout/orders/{id} 200',
@@ -47,7 +47,7 @@ const COVERED: readonly string[] = [
   'POST /v3/vault/payment-tokens 422',
 ];
 
-/** The operation whose answer is the resource of an event. */
+/** The operation whose response is the resource of an event. */
 const RESOURCES: Readonly<Record<string, string>> = {
   capture: '/v2/payments/captures/{capture_id}',
   refund: '/v2/payments/refunds/{refund_id}',
@@ -213,7 +213,7 @@ describe.skipIf(folder === undefined)(
       throw new Error('PayPal must have refunds; absence is a bug');
     };
 
-    /** The adapter, where an order shows its refunds by their ids: it reads each of them. */
+    /** The adapter for an order that shows only the ids of its refunds, so it reads each refund. */
     const listingIdsOnly = (): PaymentProvider => {
       const provider = rig.reopen(PAYPAL.settings, async (input, init) => {
         const response = await fetch(input, init);

@@ -528,7 +528,7 @@ describe('a PayPal event', () => {
 
 type Change = (path: string, body: never) => unknown;
 
-/** The adapter, with a change of what PayPal answers. */
+/** The adapter, with changed responses from PayPal. */
 const changed = (change: Change, status?: number): PaymentProvider =>
   opened(async (input, init) => {
     const response = await fetch(input, init);

@@ -137,7 +137,7 @@ describe('a forged PayPal event', () => {
 });
 
 describe('the PayPal verification service', () => {
-  // A call that certainly did nothing is retried once at once.
+  // A call that certainly did nothing is retried once, immediately.
   test.each([
     ['error_500', 1],
     ['rate_limit', 2],

@@ -39,11 +39,11 @@ export interface ProviderRig {
   readonly receiver: EventReceiver | undefined;
   /** Opens the receiver with other settings, or with another deadline. */
   reopenReceiver(settings: Partial<SlotSettings>, timeoutMs?: number): EventReceiver | undefined;
-  /** The same adapter with a short deadline, for calls that get no answer. */
+  /** The same adapter with a short deadline, for calls that get no response. */
   readonly impatient: PaymentProvider;
   /** Opens the same adapter with other settings, or with calls that go through another `fetch`. */
   reopen(settings: Partial<SlotSettings>, through?: typeof fetch): PaymentProvider | undefined;
-  /** Where the simulated provider answers, for calls past the adapter. */
+  /** The URL of the simulated provider, for calls that bypass the adapter. */
   readonly url: string;
   readonly exchanges: WireExchange[];
   /** What was logged, one line each. */

@@ -27,14 +27,14 @@ export interface ProviderSubject extends Bound {
     readonly succeeds: string;
     /** A card, to be attached. */
     readonly attaches: string;
-    /** Saved by way of its payer's approval; undefined where a method that is named is saved. */
+    /** Saved after its payer's approval; undefined if the request names the method to save. */
     readonly approvedBy: string | undefined;
     readonly declines: Readonly<Record<string, DeclineCode>>;
     /** Processing, then succeeded or failed after a minute of the clock. */
     readonly settlesLater: { readonly succeeded: string; readonly failed: string };
-    /** Asks its customer; undefined where the provider has no such state. */
+    /** Requires an action of its customer; undefined if the provider has no such state. */
     readonly asksCustomer: string | undefined;
-    /** The first call with it gets no answer. */
+    /** The first call with it gets no response. */
     readonly lost: { readonly before: string; readonly after: string };
     readonly unknown: string;
     readonly declinesToAttach: string;
@@ -562,7 +562,7 @@ const testCustomers = ({ name, paths }: ProviderSubject): void => {
       async (action, reason) => {
         const id = await customerId();
         const first = await struck(action, paths.customers, () => provider.deleteCustomer(id));
-        // Braintree's answer to a deletion is empty: there is nothing in it that could be malformed.
+        // Braintree's response to a deletion is empty, so nothing in it can be malformed.
         if (first.kind !== 'done') expect(first).toEqual({ kind: 'unknown', reason });
         expect(await provider.deleteCustomer(id)).toMatchObject({ kind: 'done' });
       },

@@ -12,7 +12,7 @@ import { RECORDED_SDKS, type RecordedStep } from './recorded-sdks.ts';
 let rig: ProviderRig;
 afterEach(() => rig.close());
 
-/** The response may hold more than was recorded: an SDK ignores fields that it does not know. */
+/** The response may hold more than was recorded, because an SDK ignores fields that it does not know. */
 const repeat = async (step: RecordedStep): Promise<void> => {
   if ('advance' in step) return rig.clock.advance(step.advance);
   if ('delivered' in step) return expect(await rig.delivered()).toMatchObject(step.delivered);

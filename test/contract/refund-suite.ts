@@ -31,7 +31,7 @@ export interface RefundSubject {
   };
   /** Amounts in currencies other than USD, in ISO 4217 minor units, which the provider can express. */
   readonly currencies: readonly (readonly [currency: string, amountCents: number, refundedCents: number])[];
-  /** An amount that the provider cannot express; undefined where it can express every amount that it can charge. */
+  /** An amount that the provider cannot express; undefined if it can express every amount that it can charge. */
   readonly inexpressible?: { readonly currency: string; readonly paidCents: number; readonly refundCents: number };
   /** The ends of a refund that the provider has words for. */
   readonly refundEnds: readonly RefundStatus[];
@@ -133,7 +133,7 @@ const FAULTS = [
 
 const fail = (action: string, path: string, times = 1) => rig.control('POST', '/faults', { action, path, times });
 
-/** The adapter for a call under a fault: a call without an answer ends soon. */
+/** The adapter for a call under a fault, with a short time-out for a call without a response. */
 const struck = (action: string): RefundsPort => port(action.startsWith('timeout') ? rig.impatient : provider);
 
 export const testRefunds = (wanted: RefundSubject): void => {

@@ -59,7 +59,7 @@ export interface Rig {
   readonly stripe: Stripe;
   /** All requests that the service received, oldest first. */
   readonly delivered: SimulatorDelivery[];
-  /** The service's answer from now on. */
+  /** The service's response from now on. */
   answerWith(status: number): void;
   /** The events delivered so far, after everything that is due. */
   events(): Promise<Stripe.Event[]>;

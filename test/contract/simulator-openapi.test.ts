@@ -320,7 +320,7 @@ const problems = (api: OpenApi, schema: string, body: unknown): string[] =>
   );
 
 describe.skipIf(folder === undefined)(
-  "the simulator's responses (skipped if Stripe's API description does not lie beside the project)",
+  "the simulator's responses (skipped unless Stripe's API description is next to the project)",
   () => {
     const api: OpenApi | undefined =
       folder === undefined ? undefined : parseOpenApi(readFileSync(resolve(folder, SPEC), 'utf8'));
@@ -364,7 +364,7 @@ const ABSENT: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.skipIf(folder === undefined)(
-  "the simulator's fields (skipped if Stripe's fixtures do not lie beside the project)",
+  "the simulator's fields (skipped unless Stripe's fixtures are next to the project)",
   () => {
     test.each([
       ['payment_intent', () => paidBy('pm_card_visa')],

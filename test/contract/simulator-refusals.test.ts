@@ -368,7 +368,7 @@ const COUNTED: readonly (readonly [keyof typeof DESCRIBED, readonly string[]])[]
 const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
 
 describe.skipIf(!existsSync(contracts))(
-  'the counts of provider operations (skipped if their API descriptions do not lie beside the project)',
+  'the counts of provider operations (skipped unless their API descriptions are next to the project)',
   () => {
     test.each(COUNTED)('are right for %s on the page of the local host', (vendor, files) => {
       const described = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });

@@ -165,7 +165,7 @@ describe.skipIf(folder === undefined)(
         (one) => one.method === method && new RegExp(`^/square${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
       );
 
-    /** Square describes one answer an operation, with `errors` in it. */
+    /** Square describes one response per operation, which includes `errors`. */
     const problemsIn = (exchange: WireExchange): string[] => {
       const operation = operationOf(exchange);
       const answer = operation?.answers.get('200');

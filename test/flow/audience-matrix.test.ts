@@ -23,7 +23,7 @@ const REFUND = {
 };
 
 const NOTES = ['NOTE-OF-STAFF', 'TICKET-OF-STAFF'];
-/** What a target answered, and fields of the provider's raw objects. */
+/** A target's response, and fields of the provider's raw objects. */
 const RAW = [
   '"received":true',
   'fingerprint',

@@ -52,7 +52,7 @@ const isAsked = ({ caller, carrier }: MatrixCell): boolean => {
   return inject('scale') > 1 || carrier === carriers[turn % carriers.length];
 };
 
-/** The wrong answer of a cell in words; undefined when the answer is right. */
+/** The wrong response of a cell in words; undefined if the response is right. */
 const wrongIn = async (id: string, route: MatrixRoute, cell: MatrixCell): Promise<string | undefined> => {
   const { caller, column, carrier, expected } = cell;
   const method = endpoints.find((endpoint) => endpoint.id === id)?.method ?? '';

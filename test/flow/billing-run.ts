@@ -11,8 +11,8 @@ import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subsc
 
 /**
  * Years of billing by the clock: charges, their times and amounts are compared with an independent calendar and with
- * the provider's ledger. Every sweep runs three times at once, and every message of theirs is delivered twice at
- * once.
+ * the provider's ledger. Every sweep runs three times concurrently, and each of their messages is delivered twice
+ * concurrently.
  */
 export interface BillingPlan {
   /** The days (ISO, with a time of day) on which a set of subscriptions is made. */

@@ -101,7 +101,7 @@ describe('the page of a payment', () => {
       await dialog.getByLabel('Amount').fill('7.00');
       await dialog.getByLabel('Reason').selectOption('requested_by_customer');
       await dialog.getByRole('button', { name: 'Continue' }).click();
-      await soon(() => dialog.innerText()).toMatch(/Left to refund after it\s+USD\s18.00/);
+      await soon(() => dialog.innerText()).toMatch(/Left to refund after this refund\s+USD\s18.00/);
       await expectAccessible(page);
       await dialog.getByRole('button', { name: 'Refund USD 7.00' }).dblclick();
       await dialog.getByText('The refund succeeded.').waitFor();

@@ -4,7 +4,7 @@ import { methodBody } from '../builders/payer.ts';
 import { createIntent, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 
-/** Credentials are read leniently: an empty one is absent, and a guest token helps a session that gets 404. */
+/** Credentials are read leniently. An empty credential is absent, and a guest token helps a session that gets 404. */
 const service = withHost({ frozen: true });
 
 const guestPayment = async (): Promise<ParsedJson> => {

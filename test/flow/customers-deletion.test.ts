@@ -65,7 +65,7 @@ test('a deletion at PayPal also removes methods that the service does not know',
   const user = await signIn(service);
   const fields = { provider_id: 'provider_b', provider_payment_method_token: 'SIM-CARD' };
   const known = await saveMethod(service, user.options, fields);
-  // The answer is lost and the request is not retried: the method is saved at PayPal only.
+  // The response is lost and the request is not retried, so the method is saved at PayPal only.
   await service.fault({ provider: 'provider_b', path: '/payment-tokens', action: 'timeout_after', times: 2 });
   const lost = await service.post('/payment-methods', fields, user.options);
   expect(lost.status).toBeGreaterThanOrEqual(500);

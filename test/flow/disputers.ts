@@ -83,7 +83,7 @@ const expectShownAs = async (service: TestHost, disputed: Disputed, held: Parsed
   const isOpen = ['needs_response', 'under_review'].includes(held.status);
   const shown = await readDispute(service, disputed);
   expect(shown).toMatchObject({ status: held.status, amount_cents: held.amount, currency: held.currency });
-  // PayPal names the due date of an open case only: the last one that it named stays.
+  // PayPal names the due date of an open case only, so the last named date stays.
   if (isOpen || held.provider !== 'provider_b') {
     expect(Date.parse(shown.evidence_due_by)).toBe(Math.floor(Date.parse(held.evidence_due_by) / 1_000) * 1_000);
   }

@@ -67,7 +67,7 @@ describe('an erasure by e-mail address', () => {
       const first = await service.post('/payments/intents', intentBody(guest('J\u030cOE@Mail.Example.com')));
       const second = await service.post('/payments/intents', intentBody(guest('j\u030coe@mail.example.com')));
       expect([first.status, second.status]).toEqual([201, 201]);
-      // An event of nobody's record, with the address as a provider may write it.
+      // An event that belongs to no record, with the address as a provider may write it.
       const note = 'mail to J\u030cOE@mail.example.com';
       await service.sendEvent({ type: 'customer.updated', object: { id: 'cus_none', object: 'customer', note } });
       await service.settle();

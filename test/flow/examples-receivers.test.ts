@@ -12,7 +12,7 @@ import { signInAdmin } from './refunders.ts';
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const RECEIVERS = [[execPath, 'receivers/receiver.mjs'], ...(hasPython ? [['python3', 'receivers/receiver.py']] : [])];
 
-/** A line of a program arrives after its answer. */
+/** A program prints its line after it responds. */
 const LINE = { timeout: 10_000 };
 const SECRET: string = LOCAL_SECRETS.WEBHOOK_1_SECRET;
 

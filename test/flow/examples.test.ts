@@ -10,7 +10,7 @@ import { withHost } from './host.ts';
 
 const MADE_MS = 240_000;
 
-/** `npm run examples` records the answers again. */
+/** `npm run examples` records the responses again. */
 describe('the API document’s examples, sent in order to a new host with demo data', () => {
   const service = withHost({
     daysAgo: DEMO_DAYS,

@@ -9,8 +9,8 @@ import { type ParsedJson, type RequestOptions, type TestAnswer, type TestHost, w
 import { takenSince } from './use/charges.ts';
 
 /**
- * A guest goes on by guest_data alone: the id of an own customer, method or address and the same e-mail continue the
- * guest_id of that record for an hour after its creation, as its guest token would.
+ * A guest continues with guest_data alone. The id of an own customer, method or address and the same e-mail continue
+ * the guest_id of that record for an hour after its creation, as its guest token would.
  */
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -6,7 +6,7 @@ import { canRunTours, runTour } from './tour-run.ts';
 
 const GUIDES = ['browser', 'webhooks', 'testing', 'refunds-and-disputes', 'support'];
 
-/** A guide moves the clock: each has a host of its own. */
+/** A guide moves the clock, so each guide has its own host. */
 describe.skipIf(!canRunTours).each(GUIDES)('the guide %s (skipped if bash or curl is missing)', (guide) => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', RATE_LIMITS: 'on' } });
 

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 
-/** A target that does not answer until the test releases it. Each event is about one customer. */
+/** A target that does not respond until the test releases it. Each event is about one customer. */
 export type HangingTarget = Awaited<ReturnType<typeof openHangingTarget>>;
 
 export const openHangingTarget = async (port: number) => {

@@ -35,7 +35,7 @@ export type ParsedJson = ReturnType<typeof JSON.parse>;
 export interface TestAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** The parsed body; the text where it is no JSON; undefined without one. */
+  /** The parsed body; the text if it is not JSON; undefined if there is no body. */
   readonly body: ParsedJson;
 }
 

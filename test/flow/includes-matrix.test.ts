@@ -9,9 +9,9 @@ import type { CallerName, Column } from './matrix/tables.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
 /**
- * Every include × every caller × whose the included record is: it shows what the record's own route answers to that
- * caller, and null where the route refuses. The ids are stored behind the service's back, so that each caller owns a
- * payment and a subscription that name every record, however they came by it.
+ * Every include × every caller × every owner of the included record. An include shows the response of the record's own
+ * route to that caller, and null if the route refuses. The ids are stored directly in the table, so that each caller
+ * owns a payment and a subscription that name every record.
  */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
@@ -125,7 +125,7 @@ beforeAll(async () => {
   await makeSubscriptions();
 }, 120_000);
 
-/** What a route answers to this caller; undefined where it refuses. */
+/** A route's response to this caller; undefined if it refuses. */
 const direct = (path: string, caller: Caller): Promise<ParsedJson> => {
   const answer = async (): Promise<ParsedJson> => {
     const { status, body } = await service.get(path, optionsOf(caller));
@@ -146,7 +146,7 @@ const PRODUCT_PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_
 const PRODUCT_TERMS = ['billing_interval', 'interval_multiplier', 'trial_days', 'is_active'];
 const BUYERS_PRODUCT = ['id', 'name', 'description', ...PRODUCT_PRICES, ...PRODUCT_TERMS];
 
-/** A reference record as platform admins see it; undefined where there is none. */
+/** A reference record as platform admins see it; undefined if there is none. */
 /** An include never names the admin who last replaced the record. */
 const reference = async (kind: 'projects' | 'products', id: string) => {
   const found = await direct(`/admin/${kind}/${id}`, 'platform admin');
@@ -197,7 +197,7 @@ const EXPECTED: Readonly<Record<Resource, (id: string, caller: Caller) => Promis
 interface Naming {
   readonly caller: Caller;
   readonly whose: Whose;
-  /** Of the organization whose records it names, where the caller can have such a payment. */
+  /** Of the organization whose records it names, if the caller can have such a payment. */
   readonly organizationId: string | undefined;
 }
 

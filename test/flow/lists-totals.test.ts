@@ -58,7 +58,7 @@ const created = async (answer: Promise<TestAnswer>): Promise<void> => {
   expect({ status, body }).toMatchObject({ status: 201 });
 };
 
-/** The stream has brought nothing when these lists are read: no test waits for it. */
+/** The stream has delivered nothing when these lists are read, because no test waits for it. */
 const countsEveryCreate = (name: string, open: () => Promise<Listed>): void => {
   describe(name, () => {
     test('the list of payments counts each of 100 creates immediately', async () => {
@@ -72,7 +72,7 @@ const countsEveryCreate = (name: string, open: () => Promise<Listed>): void => {
 
     test('the list of payments counts 100 concurrent creates, and never shows more than it counts', async () => {
       const { create, paths, options } = await open();
-      // The session is cached from here on, so that the identity service is not asked 100 times at once.
+      // The session is cached from here on, so that the identity service does not get 100 concurrent requests.
       await created(create(0));
       let running = true;
       const watch = async (): Promise<void> => {

@@ -53,7 +53,7 @@ const deleteIt = ({ id, owner }: Race): Promise<TestAnswer> =>
 
 const ACTS = [add, add, changeRole, changeRole, leave, remove, rename];
 
-/** Two or three of them at once, about the same organization and few people, so that they do meet. */
+/** Two or three concurrent requests about the same organization and few people, so that they conflict. */
 const runRace = async (race: Race, isLast: boolean): Promise<TestAnswer[]> => {
   const acts = Array.from({ length: 2 + Math.floor(race.next() * 2) }, () => among(ACTS, race.next));
   const ends = isLast && race.next() < 0.5;

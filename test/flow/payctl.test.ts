@@ -38,7 +38,7 @@ const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Prom
   await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl(baseUrl, queue), MessageBody: JSON.stringify(message) }));
 };
 
-/** A server that answers everything by a rule. */
+/** A server that responds to everything by a rule. */
 const answering = async (rule: (url: string) => readonly [status: number, body: unknown]) => {
   const server = createServer((request, response) => {
     const [status, body] = rule(request.url ?? '');

@@ -22,7 +22,7 @@ export const createCustomer = (service: TestHost, options: RequestOptions, field
 export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
   made(service.post('/payment-methods', methodBody(fields), options));
 
-/** A saved method that is set up: its payer authenticates it where the provider asks. */
+/** A saved method that is set up: its payer authenticates it if the provider requires it. */
 export const saveReadyMethod = async (
   service: TestHost,
   options: RequestOptions,

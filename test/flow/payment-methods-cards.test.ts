@@ -4,7 +4,7 @@ import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** Raw card numbers, where the setting allows them: used for the charge and never stored. */
+/** Raw card numbers, if the setting allows them, are used for the charge and never stored. */
 const lines: string[] = [];
 const service = withHost({
   frozen: true,
@@ -15,7 +15,7 @@ const service = withHost({
 const NUMBER = '4000056655665556';
 const CVC = '9137';
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-/** The text, without the request ids, which are random: a group of four may be the digits of the CVC. */
+/** The text without the request ids, because a random group of four characters in them may equal the CVC. */
 const textOf = (value: unknown): string => JSON.stringify(value).replaceAll(UUID, 'uuid');
 const raw = (fields = {}) => rawCardBody({ card_number: NUMBER, card_cvc: CVC, ...fields });
 

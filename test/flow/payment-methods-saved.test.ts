@@ -45,7 +45,7 @@ const expectSavedOnce = async (paymentId: string, options: RequestOptions, query
   const there = await methodAtProvider(service, method.provider_payment_method_id);
   expect(there.customer).toEqual(expect.stringMatching(/^cus_/));
   expect(await timesCharged(service, paymentId)).toBe(1);
-  // Events are published after the answer.
+  // Events are published after the response.
   await service.settle();
   expect(await eventsOf(service, paymentId)).toEqual(['payment.created', 'payment.succeeded']);
   return method;

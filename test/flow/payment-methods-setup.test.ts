@@ -41,7 +41,7 @@ const removeMethod = (id: string, options: RequestOptions) =>
 const setDefault = (id: string, options: RequestOptions) =>
   service.post(`/payment-methods/${id}/set-default`, {}, options);
 
-/** The payer answers its bank, and the provider's events are delivered. */
+/** The payer authenticates at the bank, and the provider's events are delivered. */
 const authenticate = async (id: string, outcome: 'success' | 'failure' = 'success'): Promise<void> => {
   await service.authenticateMethod(id, outcome);
   await service.settle();
@@ -449,7 +449,7 @@ describe('a set-up', () => {
       expect((await confirmSetup(method, 'pm_card_visa')).status).toBe(400);
       await service.settle();
       expect(await attachedFor(method, user.options)).toEqual([]);
-      // The provider would charge it: no one can use it by the provider's id.
+      // The provider would charge it, so no caller can use it by the provider's id.
       const thief = await newUser();
       const named = intentBody({ payment_method_id: method.provider_payment_method_id });
       for (const who of [thief, user]) {

@@ -26,7 +26,7 @@ const withoutAliases = (connection: Connection): Connection => ({
   ...connection,
   getItem: async (key, consistent) => (isHidden && isAlias(key) ? undefined : connection.getItem(key, consistent)),
   putItem: async (item, clauses) => {
-    // A function writes its alias without a condition; the projection only where it is absent.
+    // A function writes its alias without a condition; the projection only if it is absent.
     if (isLost && isAlias(item) && clauses.length === 0) throw new Error('the alias is lost');
     return connection.putItem(item, clauses);
   },

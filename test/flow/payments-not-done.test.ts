@@ -15,7 +15,7 @@ import {
 } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 
-/** Calls of which the provider certainly did nothing (429): a later try is free, and nothing is left of them. */
+/** Calls that certainly had no effect at the provider (429). A later attempt is free, and nothing is left of them. */
 const service = withHost({ frozen: true });
 afterEach(async () => {
   await service.clearFaults();

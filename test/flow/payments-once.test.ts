@@ -13,7 +13,7 @@ import {
 } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 
-/** However many ask at once, it happens once. */
+/** However many requests are concurrent, it happens once. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const atOnce = <T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> =>

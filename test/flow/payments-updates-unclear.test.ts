@@ -16,7 +16,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 
 /**
- * Updates whose answer was lost: what the provider took stands, and nothing is charged that the record does not show.
+ * Updates whose response was lost. A change that the provider applied stays, and only the recorded amount is charged.
  */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
@@ -36,7 +36,7 @@ const LOST = [
   ['reset', false],
   ['error_500', false],
 ] as const;
-/** A server error is handled like a broken connection: in `npm test`, only one provider answers with it. */
+/** A server error is handled like a broken connection: in `npm test`, only one provider returns it. */
 const isAsked = (slot: string, action: string): boolean =>
   inject('scale') > 1 || action !== 'error_500' || slot === 'provider_c';
 const CASES = PROVIDERS.flatMap((provider) =>
@@ -47,7 +47,7 @@ const update = (id: string, user: User, total: number) =>
   service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);
 const cancel = (id: string, user: User) => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
 
-/** A payment of 2,500 whose update to 5,000 got no answer. */
+/** A payment of 2,500 whose update to 5,000 got no response. */
 const withLostUpdate = async ({ slot, method, call, action }: (typeof CASES)[number], user: User) => {
   await service.webhookMode('drop');
   const payment = await createIntent(service, user, paidIntentBody({ provider_id: slot, payment_method_id: method }));
@@ -137,7 +137,7 @@ test.each(PROVIDERS)(
 
 const PAYPAL = { provider_id: 'provider_b', total_cents: 1_000, return_url: 'https://shop.example/back' };
 
-/** An order of 1,000 for the payer to approve, whose update to 5,000 was taken and not answered, or never arrived. */
+/** An order of 1,000 for the payer to approve, whose update to 5,000 was applied without response, or never arrived. */
 const lostAtPayPal = async (user: User, action: string): Promise<ParsedJson> => {
   const payment = await createIntent(service, user, intentBody(PAYPAL));
   await service.fault({ provider: 'provider_b', method: 'PATCH', action, times: 1 });

@@ -67,7 +67,7 @@ const ENDINGS: readonly {
   readonly ending: string;
   readonly token?: string;
   readonly status: number;
-  /** @returns the payment and the answer */
+  /** @returns the payment and the response */
   readonly run: (lent: Lent) => Promise<{ readonly payment: ParsedJson; readonly answered: number }>;
 }[] = [
   {

@@ -9,8 +9,8 @@ import { type Company, company, createCustomer, removeMember, saveMethod, stored
 import { takenSince } from './use/charges.ts';
 
 /**
- * The method that a payment holds is asked the rule of use, also where the payment holds it by its provider's id alone:
- * a token that was saved as a method since, or a saved card that a browser tried.
+ * The rule of use also applies to the method that a payment holds, even if the payment holds only its provider id: a
+ * token that was later saved as a method, or a saved card that a browser tried.
  */
 const service = withHost({ frozen: true });
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
 const save = (token: string): Promise<ParsedJson> =>
   saveMethod(service, acme.billing.options, { ...PERSONAL, provider_payment_method_token: token });
 
-/** A card that a browser has sent to Stripe: its id is not yet the id of a saved method. */
+/** A card that a browser has sent to Stripe. Its id is not yet the id of a saved method. */
 const newCard = async (token = 'tok_visa'): Promise<string> => {
   const { body } = await service.request('POST', '/_local/providers/stripe/v1/payment_methods', {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },

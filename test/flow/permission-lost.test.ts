@@ -54,7 +54,10 @@ interface Act {
 interface Case {
   readonly name: string;
   readonly prepare: (team: Team) => Promise<Act>;
-  /** The first call to the provider that the claim allows: the claim is the last transaction before it. Absent: the last one of all. */
+  /**
+   * The first call to the provider that the claim allows. The claim is the last transaction before it. Absent: the last
+   * call of all.
+   */
   readonly sends?: RegExp;
   /** The seconds between what is set up and what the caller does. */
   readonly waits?: number;
@@ -202,7 +205,7 @@ describeCases('a command on a payment or a method', {}, [
   { name: 'a save', prepare: saving },
 ]);
 
-/** Longer than a period; the retries of a renewal go on. */
+/** Longer than a period; the retries of a renewal continue. */
 const MONTH_SECONDS = 33 * DAY_SECONDS;
 
 /** A subscription of the organization that its own card pays, or the caller's. */

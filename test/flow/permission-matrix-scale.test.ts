@@ -80,7 +80,7 @@ const isRefusedBy =
 
 const shown = ({ status, body }: TestAnswer): string => `${status} ${body?.code ?? body?.status ?? ''}`.trim();
 
-/** The wrong answer of a cell that must be refused; undefined if the answer is right. */
+/** The wrong response of a cell that must be refused; undefined if the response is right. */
 const wrongRefusal = async ({ cell, send }: PreparedUse): Promise<string | undefined> => {
   const expected = expectedOf(cell);
   const answers = (await send()).map(shown);

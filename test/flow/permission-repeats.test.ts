@@ -8,7 +8,7 @@ import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
-/** A repeat under an Idempotency-Key is answered only where its caller may still act, and means the same organization. */
+/** A repeat under an Idempotency-Key gets the response only if its caller may still act for the same organization. */
 const port = await freePort();
 const service = withHost({ frozen: true, port, env: nodesAt(port, { all: { EVENTS: 'all', SECRET } }) });
 

@@ -7,7 +7,7 @@ import { company, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
 import { command, patch, payer, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
-/** A provider's answer is stale if the record has changed since the request to the provider. */
+/** A provider's response is stale if the record has changed since the request to the provider. */
 const stoppable = withStops();
 const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
 const AT_PERIOD_END = { cancel_at_period_end: true };
@@ -16,7 +16,7 @@ const CHANGE_SUBSCRIPTION = 'POST /v1/subscriptions/:id';
 
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await stoppable().service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
-/** Its creation at the provider is executed; neither the answer nor an event arrives. */
+/** The provider creates it; neither the response nor an event arrives. */
 const subscribedUnheard = async () => {
   const { service, overtaken, losing } = stoppable();
   const who = await subscriber(service);
@@ -103,7 +103,7 @@ describe('a subscription at its provider', () => {
     expect(others).toMatchObject([{ status: expect.stringMatching(/^(?:active|trialing)$/) }]);
   });
 
-  test('keeps the state of a later event in the interface’s shape that arrives during a read for an earlier event', async () => {
+  test('keeps the state of a later interface event that arrives while an earlier event’s read is running', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, provider_subscription_id } = await subscribe(service, who);

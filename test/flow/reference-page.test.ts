@@ -85,7 +85,7 @@ describe('the reference page of a host with its own identity service', () => {
   });
 });
 
-/** Presses "Try it out" and "Execute" of the first operation. @returns its id, and the status of the answer */
+/** Presses "Try it out" and "Execute" of the first operation. @returns its id, and the status of the response */
 const tryFirstOf = async (page: Page, { group }: Documented): Promise<{ id: string; status: number }> => {
   const section = page.locator('.opblock-tag-section', { has: page.locator(`h3[data-tag="${group}"]`) });
   const row = section.locator('.opblock').first();

@@ -27,7 +27,7 @@ export const paidPayment = async (
   const [provider, method] = paying;
   const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
   const confirmed = await confirm(service, intent.id, user.options);
-  // On a busy machine the provider may answer too late for the request; the first look finds the charge.
+  // On a busy machine the provider may respond too late for the request; the first lookup finds the charge.
   if (confirmed.status === 202) await service.advance(2 * MINUTE_SECONDS);
   await service.settle();
   const payment = await read(service, intent.id, user.options);

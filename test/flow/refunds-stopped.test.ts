@@ -66,7 +66,7 @@ describe('a refund event without our refund id', () => {
       expect({ call, refunded: after.refunded_cents }).toEqual({ call, refunded: 900 });
       await expectAgreement(service, payment.id, admin);
     }
-    // The event came before the call's answer was read, and between the look for a duplicate and the write of the answer.
+    // The event came before the call's response was read, after the duplicate check and before the write.
     expect(duplicates.size).toBeGreaterThan(1);
   });
 });

@@ -5,12 +5,12 @@ import { withHost } from './host.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 /**
- * Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the
+ * Refunds whose call to the provider has an unknown outcome. No webhook arrives, so only the scheduled lookups find the
  * outcome.
  */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
-/** The fault, the answer of the route, and whether the provider has made the refund. */
+/** The fault, the response of the route, and whether the provider has made the refund. */
 const FAULTS = [
   ['timeout_before', 202, false],
   ['timeout_after', 202, true],

@@ -22,7 +22,7 @@ interface Sent {
   /** Every field that the request needs. */
   readonly body: Fields;
   readonly options: RequestOptions;
-  /** Where a created record is read. */
+  /** The path at which a created record is read. */
   readonly readAt?: string;
 }
 
@@ -157,7 +157,7 @@ const steady = (value: unknown): unknown => {
   );
 };
 
-/** The body with a value at the path, where the objects above it may be there already. */
+/** The body with a value at the path, whose parent objects may already exist. */
 const withValue = (body: Fields, [name = '', ...below]: readonly string[], value: unknown): Fields => {
   if (below.length === 0) return { ...body, [name]: value };
   const inner = body[name];

@@ -288,7 +288,7 @@ describe('a card at Square', () => {
     expect(payment_methods.filter(({ customer }: ParsedJson) => customer !== null)).toHaveLength(0);
   });
 
-  test('is saved with the payment when the payer asks for it, and a bank account is not', async () => {
+  test('is saved with the payment if the payer requests it; a bank account is not saved', async () => {
     const user = await signIn(service);
     const kept = await pay(user, { setup_future_usage: 'off_session' });
     expect(kept).toMatchObject({ payment_method_id: expect.stringMatching(/^pmt_/) });

@@ -30,8 +30,9 @@ export interface Stoppable {
   /** Loses one call, which fails for its caller, and lets the others pass. */
   losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
   /**
-   * Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. @param at the name, or the
-   * number of the call, counted from 1; and the stop of the function of `act`, counted from its next call
+   * Runs `act`. The first call of that name is carried out, and its response waits until `meanwhile` ends. @param at
+   * the name, or the number of the call, counted from 1; and the stop of the function of `act`, counted from its next
+   * call
    */
   overtaken<T>(at: string | number | Overtaken, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
 }

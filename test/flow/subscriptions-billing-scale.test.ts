@@ -4,7 +4,7 @@ import { type BillingPlan, billByTheClock, type SubscriptionGroup } from './bill
 vi.setConfig({ testTimeout: 1_800_000 });
 
 const scale = inject('scale');
-/** Days that are still to come: the clock moves forward only. */
+/** Days in the future, because the clock moves forward only. */
 const MONTHS_END = '2127-01-31T10:11:12.345Z';
 
 /** Any number of concurrent sweeps charge each period once, none in a trial, none after the end. */

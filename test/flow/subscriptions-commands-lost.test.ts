@@ -7,8 +7,8 @@ import { withStops } from './stops.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /**
- * A provider that bills has carried out a command whose answer was lost. The payer asks for the opposite: the record says that
- * it is so already, and the provider has to learn of it all the same.
+ * A provider that bills has carried out a command whose response was lost. The payer asks for the opposite. The record
+ * already shows the opposite, but the provider must still get the new command.
  */
 const stoppable = withStops(PATIENT);
 const CARRIED_OUT = { call: 'POST /v1/subscriptions/:id', executed: true };

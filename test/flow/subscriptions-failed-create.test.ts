@@ -17,7 +17,7 @@ interface Case {
   /** Stripe refuses its method: it was detached there, and the event was lost. */
   readonly detached?: true;
   readonly fault?: Readonly<Record<string, unknown>>;
-  /** Of the answer. */
+  /** Of the response. */
   readonly status: number;
   /** The records a day later. */
   readonly left: 'nothing' | 'active' | 'canceled';
@@ -144,7 +144,7 @@ describe('the create of a service-billed subscription', () => {
       const { status } = await trySubscribe(service, who);
       expect({ name: one.name, status }).toEqual({ name: one.name, status: one.status });
       await service.settle();
-      // A payment that may have been charged is listed at once.
+      // A payment that may have been charged is listed immediately.
       const { payments } = await expectTruth(service, who);
       expect({ name: one.name, listed: payments.length }).toEqual({ name: one.name, listed: status === 201 ? 1 : 0 });
       made.push({ one, who });

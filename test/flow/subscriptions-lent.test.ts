@@ -291,7 +291,7 @@ test('a subscription whose hold is reported by Stripe before it is stored runs u
   await service.settle();
   await end();
   const remove = () => service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
-  // The event of the hold is applied while its call waits for the answer.
+  // The event of the hold is applied while its call waits for the response.
   expect((await overtaken('POST /v1/subscriptions/:id', () => service.settle(), remove)).status).toBe(204);
   await service.settle();
   expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);

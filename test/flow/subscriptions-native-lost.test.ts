@@ -13,7 +13,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** A provider that bills itself and whose answers are lost: no charge without a subscription. */
+/** A provider that bills and whose responses are lost makes no charge without a subscription. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -31,7 +31,7 @@ const lose = () =>
   });
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
-/** Its creation at the provider is executed; neither the answer nor an event arrives. */
+/** The provider creates it; neither the response nor an event arrives. */
 const subscribedUnheard = async () => {
   const who = await subscriber(service);
   await service.webhookMode('drop');

@@ -365,7 +365,7 @@ describe('a Stripe-billed subscription', () => {
     const outcomes = await outcomesOf(service, byHand.id);
     expect(outcomes).not.toHaveLength(0);
     for (const { response } of outcomes) expect(response).toMatchObject({ outcome: 'ignored', reason: 'not ours' });
-    // The intent of its invoice names no subscription: it is known as a stranger's after one retry.
+    // The intent of its invoice names no subscription, so after one retry it counts as not ours.
     const { payment_intent: intent } = await newestInvoice(service, byHand.id);
     await service.advance(2 * MINUTE_SECONDS);
     expect(await outcomesOf(service, intent)).toMatchObject([

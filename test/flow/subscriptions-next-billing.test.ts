@@ -1,4 +1,4 @@
-/** @module `next_billing_date` and `provider_subscription_id` of a subscription, in every answer that shows them. */
+/** @module `next_billing_date` and `provider_subscription_id` of a subscription, in every response that shows them. */
 import { describe, expect, test } from 'vitest';
 import { type ParsedJson, withHost } from './host.ts';
 import {

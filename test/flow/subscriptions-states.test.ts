@@ -128,7 +128,7 @@ describe('the first charge of a subscription', () => {
     expect(body.data).toEqual([]);
     await service.advance(DAY_SECONDS);
     expect((await trySubscribe(service, keyed)).status).toBe(402);
-    // A day later the key is free again: this was another attempt.
+    // A day later the key is free again, so this was another attempt.
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
     const { payment_intents: intents } = await service.ledger();
     const asked = intents.filter((intent: ParsedJson) => intent.customer === customer.provider_customer_id);
@@ -172,7 +172,7 @@ describe('the first charge of a subscription', () => {
       status: 'canceled',
       billing_status: 'ended',
     });
-    // It has no method to charge any more.
+    // It no longer has a method to charge.
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 

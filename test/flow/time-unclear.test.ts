@@ -18,7 +18,7 @@ import {
 } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
-/** What the provider does with a call that gets no clear answer, and how the service finds out by its own clock. */
+/** The provider's action for a call with an unknown outcome, and how the service learns it by its own clock. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const WEEK_SECONDS = 7 * DAY_SECONDS;

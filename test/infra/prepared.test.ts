@@ -26,7 +26,7 @@ interface Start {
   readonly env: Readonly<Record<string, string>>;
   /** Of the function. */
   readonly id?: string;
-  /** Of the secrets manager's answer. */
+  /** Of the secrets manager's response. */
   readonly status?: number;
 }
 

@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the tests of the stacks write; it goes with the run. */
+    /** The folder for files of the stack tests; it is removed after the run. */
     infraFolder: string;
   }
 }

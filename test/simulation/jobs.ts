@@ -25,7 +25,7 @@ export interface AskedHistory {
 
 export interface JobsOptions extends JobSettings {
   readonly histories: readonly AskedHistory[];
-  /** Processes at once. */
+  /** Concurrent processes. */
   readonly jobs: number;
 }
 

@@ -16,7 +16,7 @@ export const loadSimulation = async (bugName: string | undefined) => {
   return { simulate, shrink };
 };
 
-/** @throws Error where no bug has this name */
+/** @throws Error if no bug has this name */
 const bugNamed = (name: string) => {
   const bug = BUGS.find((one) => one.name === name);
   if (!bug) throw new Error(`no planted bug is named ${name}`);

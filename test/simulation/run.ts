@@ -154,7 +154,7 @@ interface Ran {
   readonly result: SeedResult;
 }
 
-/** Runs them until one fails. @returns undefined where one has failed */
+/** Runs them until one fails. @returns undefined if one has failed */
 const runAll = async (histories: readonly AskedHistory[]): Promise<readonly Ran[] | undefined> => {
   const startedAt = performance.now();
   const all: Ran[] = [];

@@ -38,7 +38,7 @@ describe('the simulation of the whole service', () => {
       expect(code, out.slice(-4_000)).toBe(0);
       process.stdout.write(summaryOf(out));
       expect(out).toMatch(new RegExp(`^${seeds} histories in`, 'm'));
-      // Two seeds after others in two processes, and again at once in one.
+      // Two seeds after others in two processes, and again together in one.
       const again = digestsOf((await simulate('--from', '7', '--seeds', '2', '--jobs', '1', '--digests')).out);
       expect(again).toHaveLength(2);
       expect(digestsOf(out).slice(6, 8)).toEqual(again);

@@ -41,7 +41,7 @@ export interface RunResult {
     readonly operations: readonly string[];
     readonly events: readonly string[];
   };
-  /** What was seen last; undefined where the run did not get that far. */
+  /** The last state that was seen; undefined if the run did not get that far. */
   readonly history: History | undefined;
   readonly counts: Counts;
 }

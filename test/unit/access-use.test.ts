@@ -50,16 +50,19 @@ const cells = Object.entries(CALLERS).flatMap(([caller, who]) =>
 );
 
 describe('the rule for using a payment method', () => {
-  test.each(cells)('decides for $caller, payer $payer and the method of $method', ({ who, pays, owner, ...names }) => {
-    const expected = allows(names.caller, names.payer, names.method);
-    const owners = payingOwners(who, pays);
-    expect(mayCharge(owners, owner)).toBe(expected);
-    if (expected) requireMayCharge(owners, owner);
-    else
-      expect(() => requireMayCharge(owners, owner)).toThrow(
-        expect.objectContaining({ code: 'INSUFFICIENT_PERMISSIONS' }),
-      );
-  });
+  test.each(cells)(
+    'decides whether $caller may charge $method’s method for payer $payer',
+    ({ who, pays, owner, ...names }) => {
+      const expected = allows(names.caller, names.payer, names.method);
+      const owners = payingOwners(who, pays);
+      expect(mayCharge(owners, owner)).toBe(expected);
+      if (expected) requireMayCharge(owners, owner);
+      else
+        expect(() => requireMayCharge(owners, owner)).toThrow(
+          expect.objectContaining({ code: 'INSUFFICIENT_PERMISSIONS' }),
+        );
+    },
+  );
 
   test('equals the condition on the stored method', async () => {
     for (const { who, pays, owner } of cells) {

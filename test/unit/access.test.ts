@@ -137,7 +137,7 @@ describe('an organization’s record', () => {
     );
   });
 
-  test('can be read after the organization’s deletion by its creator and platform admins, and changed by no caller', () => {
+  test('stays readable to the record’s creator and to platform admins after the organization is deleted, and no caller may change it', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: GONE })).toBe('read');
     expect(verdict(admin, 'read', { record: ofOrg, standing: GONE })).toBe('as admin');
     expect(verdict(me, 'read', { record: ofOrg, standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');

@@ -154,7 +154,7 @@ describe('the routes of the catalogue', () => {
 
 /** POSTs whose repetition has no further effect. */
 const NATURAL_POSTS = { 'admin.clear-cache': 'a cache that is cleared again is clear' };
-/** GETs that may write: a read repairs a default that names a missing record. */
+/** GETs that may write, because a read repairs a default that names a missing record. */
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];
 
 describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec) => {
@@ -177,7 +177,7 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
       expect(spec.auth === 'provider-signature' || Object.hasOwn(NATURAL_POSTS, spec.id)).toBe(true);
     } else {
       expect(writes).toBe(true);
-      // 202: the record is a job that goes on after the answer.
+      // 202: the record is a job that continues after the response.
       if (spec.idempotent === 'create') expect([201, 202]).toContain(spec.status);
       if (spec.status === 200) expect(spec.idempotent).toBe('stored');
     }

@@ -15,7 +15,7 @@ import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** A provider refuses a contact detail that its documents allow: it knows that the number does not exist. */
+/** A provider refuses a contact detail that its documents allow, because it knows that the number does not exist. */
 const { slots } = parseSettings({
   PROVIDER_A: 'stripe',
   PROVIDER_A_API_KEY: 'sk_test_x',

@@ -9,7 +9,7 @@ import type { ProviderRecordDeps } from '../../shared/providers/provider-deps.ts
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** Another commit comes between the read of a customer and the answer of its provider. */
+/** Another commit comes between the read of a customer and the response of its provider. */
 const read: Customer = {
   id: 'cust_00000000000000000000000a',
   version: 1,
@@ -24,7 +24,7 @@ const read: Customer = {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** `during` runs once, after the provider has carried out the first update and before it answers. */
+/** `during` runs once, after the provider has carried out the first update and before it responds. */
 const openStage = async (during: (put: (body: Body) => Promise<unknown>) => Promise<unknown>) => {
   let now = NOON;
   const there: Record<string, unknown> = { name: read.name };

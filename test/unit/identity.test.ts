@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identityClient } from '../../shared/access/identity.ts';
 import { SECOND_MS } from '../../shared/core/time.ts';
 
-/** An identity service that answers one session, and the key of its tokens. */
+/** An identity service that knows one session, and the key of its tokens. */
 let server: Server;
 let url: string;
 let session: object = {};
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 const ISSUER = 'https://id.example';
-/** The session for which the service never answers. */
+/** The session for which the service never responds. */
 const SILENT = 's-silent';
 
 beforeAll(async () => {

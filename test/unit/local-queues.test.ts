@@ -18,7 +18,7 @@ const TRIGGER: QueueTrigger = {
 type Handler = () => Promise<unknown>;
 const succeeds: Handler = async () => undefined;
 const fails: Handler = () => Promise.reject(new Error('no'));
-/** Never ends: its host is killed. */
+/** Never ends, because its host is killed. */
 const hangs: Handler = () => new Promise(() => undefined);
 
 /** The queues of a host that starts at `at`, on the state of a host that was killed. */

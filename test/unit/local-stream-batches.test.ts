@@ -52,7 +52,7 @@ describe('a batch of the stream', () => {
     expect(tries.get(1)).toBe(MAX_TRIES);
   });
 
-  test('stops between tries on request, and leaves the rest for later', async () => {
+  test('stops between attempts when the stream is stopped, and leaves the remaining items for later', async () => {
     let runs = 0;
     const advanced: number[] = [];
     await processBatch([1, 2, 3, 4], {

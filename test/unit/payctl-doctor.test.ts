@@ -12,7 +12,7 @@ beforeEach(() => {
   dynamodb.rejects(new Error('not today'));
 });
 
-/** A stage without resources, where no call answers. */
+/** A stage without resources, in which no call returns. */
 const stage = {
   name: 'dev',
   isLocal: false,

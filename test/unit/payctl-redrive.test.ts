@@ -14,7 +14,7 @@ const sqs = mockClient(SQSClient);
 const QUEUE = { queue: 'run-due', url: 'https://sqs/run-due', deadLetterUrl: 'https://sqs/dead' };
 const place = { sqs: new SQSClient({}), queueUrls: [QUEUE] } as unknown as Installation;
 
-/** What the list of tasks answers, one look after another. */
+/** The responses of the task list, in order. */
 const tasks = (...looks: readonly (ListMessageMoveTasksResultEntry | undefined)[]): void => {
   let answers = sqs.on(ListMessageMoveTasksCommand);
   for (const look of looks) answers = answers.resolvesOnce({ Results: look ? [look] : [] });

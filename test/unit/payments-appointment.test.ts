@@ -35,7 +35,7 @@ const report = (status: ReportedStatus, fields: Partial<ProviderPayment> = {}): 
 
 type Part = Partial<Pick<PaymentProvider, 'findPayment' | 'confirmIntent' | 'cancelIntent'>>;
 
-/** One payment, a clock that the test moves, and a provider with scripted answers. */
+/** One payment, a clock that the test moves, and a provider with scripted responses. */
 const service = (record: Payment, provider: Part) => {
   const clock = { at: NOON };
   const now = () => clock.at;

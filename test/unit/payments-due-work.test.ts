@@ -229,7 +229,7 @@ describe('a look-up', () => {
       },
     });
     work.clock.at = NOON + MINUTE_MS;
-    expect(await runDuePayment(work.deps, claimed().id)).toBe('another came first');
+    expect(await runDuePayment(work.deps, claimed().id)).toBe('another write came first');
     expect(await work.load()).toMatchObject({ status: 'failed', version: 3 });
   });
 
@@ -352,7 +352,7 @@ describe('an approval of the payer that no event has reported', () => {
       },
     });
     work.clock.at = NOON + MINUTE_MS;
-    expect(await runDuePayment(work.deps, record.id)).toBe('another came first');
+    expect(await runDuePayment(work.deps, record.id)).toBe('another write came first');
     expect(work.calls).toEqual(['findPayment']);
   });
 });

@@ -78,7 +78,7 @@ describe('the list of all refunds', () => {
     expect((await followed(table, {})).shown).toEqual(refunds.map(({ id }) => id));
   });
 
-  test('goes on after pages without a match that reached their read limit', async () => {
+  test('continues after pages that reached their read limit without a match', async () => {
     const { shown, emptyPages } = await followed(table, { status: 'failed' });
     expect(shown).toEqual(refunds.filter(({ status }) => status === 'failed').map(({ id }) => id));
     expect(emptyPages).toBeGreaterThan(0);

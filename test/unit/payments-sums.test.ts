@@ -121,7 +121,7 @@ const create = async (all: World, { cents, currency, provider, owner, withheld }
   await all.commit(advancePayment(creating, { to: 'created', now: all.now(), cause: 'create' }));
 };
 
-/** A refund is created, succeeds at once or later, fails, or fails after its success; its amount may change. */
+/** A refund is created, succeeds immediately or later, fails, or fails after its success; its amount may change. */
 const changeRefund = async (all: World, paid: VisiblePayment, { cents, hours }: Step): Promise<void> => {
   const known = [...(all.refunds.get(paid.id)?.values() ?? [])];
   const was = known[hours % (known.length + 1)];

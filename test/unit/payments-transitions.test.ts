@@ -263,7 +263,7 @@ describe('an event that races with a claim', () => {
   });
 });
 
-/** The end of a payment: the read after an event finds the furthest status that the provider has reported. */
+/** The end of a payment. The read after an event finds the furthest status that the provider has reported. */
 const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
   const truth = events.reduce((one, other) => (isAhead(one, other) ? other : one), start);
   return events.reduce((status, reported) => {

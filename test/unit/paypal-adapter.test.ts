@@ -110,7 +110,7 @@ const settings = (more: object = {}) => ({
 });
 const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 
-/** PayPal, answering as the test says; every call is written down. */
+/** A PayPal stub that responds as the test says and records every call. */
 const paypalThat = (answers: (path: string, init: RequestInit) => Response | Promise<Response>) => {
   const calls: { path: string; headers: Headers }[] = [];
   const provider = openPayPal({

@@ -16,7 +16,7 @@ const HEADERS = {
   'paypal-transmission-time': iso(NOON),
 };
 
-/** A verifier whose calls to PayPal get this answer. */
+/** A verifier whose calls to PayPal get this response. */
 const service = (answer: unknown = VALID, baseUrl = '', webhookId = 'W1') => {
   const calls: Parameters<PayPalExchange>[0][] = [];
   const exchange = (async (call: Parameters<PayPalExchange>[0]) => {

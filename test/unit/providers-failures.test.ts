@@ -167,7 +167,7 @@ describe('a Stripe call with the advice to retry', () => {
     status: 'succeeded',
     metadata: {},
   };
-  /** The answers in order; the last one repeats. */
+  /** The responses in order; the last response repeats. */
   const inTurn = (...answers: readonly (() => Promise<Response>)[]) => {
     let calls = 0;
     return opened(

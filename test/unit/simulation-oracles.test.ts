@@ -160,7 +160,7 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: historyWith({ items: [historyPayment()], audit: sums(2) }),
     sound: historyWith({ items: [historyPayment()], audit: sums(1) }),
   },
-  'At rest a payment has succeeded exactly where its provider has taken the money': {
+  'At rest a payment has succeeded if and only if its provider has collected the money': {
     broken: historyWith({ items: [historyPayment({ status: 'failed' })], ledger: { charges: [chargeRow()] } }),
     sound: historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } }),
   },
@@ -227,7 +227,7 @@ const CASES: Readonly<Record<string, Case>> = {
       deliveries: [deliveryOf('msg_1', body), deliveryOf('msg_1', body)],
     }),
   },
-  'No answer shows a record that its reader may not read': {
+  'No response shows a record that its reader may not read': {
     broken: historyWith({
       items: [historyPayment()],
       exchanges: [exchangeOf({ person: BEN.name, body: { data: [{ id: PAYMENT }] } })],
@@ -264,7 +264,7 @@ const CASES: Readonly<Record<string, Case>> = {
       ledger: { charges: [chargeRow()] },
     }),
   },
-  'A canceled payment or subscription is not charged any more': {
+  'A canceled payment or subscription is no longer charged': {
     broken: historyWith({ exchanges: [canceled], ledger: chargedAt(1_000) }),
     sound: historyWith({ exchanges: [canceled], ledger: chargedAt(10) }),
   },
@@ -298,7 +298,7 @@ const CASES: Readonly<Record<string, Case>> = {
       items: [customerItem({ createdAt: historyTime(600) })],
     }),
   },
-  'Every acknowledged create is there': {
+  'Every acknowledged create exists': {
     broken: historyWith({
       exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
     }),
@@ -307,7 +307,7 @@ const CASES: Readonly<Record<string, Case>> = {
       exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
     }),
   },
-  'Where nothing goes wrong, no request ends in an internal error or without an answer': {
+  'If nothing goes wrong, every request gets a response, and none is an internal error': {
     broken: historyWith({ exchanges: [exchangeOf({ status: 500 })] }),
     sound: historyWith({ isCalm: false, exchanges: [exchangeOf({ status: 500 })] }),
   },
@@ -339,11 +339,11 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: historyWith({ canaries: [secret], logs: ['paid with canary123x'] }),
     sound: historyWith({ canaries: [secret], logs: ['paid'] }),
   },
-  'No answer holds a secret of the service, or a session or an idempotency key': {
+  'No response holds a secret of the service, or a session or an idempotency key': {
     broken: historyWith({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'canary123x' } })] }),
     sound: historyWith({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'refused' } })] }),
   },
-  'A client secret is in no list, no event and no answer to a platform admin': {
+  'A client secret is in no list, no event and no response to a platform admin': {
     broken: historyWith({ exchanges: [exchangeOf({ body: { data: [{ client_secret: 'pi_1_secret_2' }] } })] }),
     sound: historyWith({ exchanges: [exchangeOf({ body: { client_secret: 'pi_1_secret_2' } })] }),
   },

@@ -9,7 +9,7 @@ import { reportedAmount } from '../../shared/providers/stripe/currencies.ts';
 const located = (currency: string): Outcome<unknown> => ({ kind: 'done', value: { location: { currency } } });
 const LOST: Outcome<never> = { kind: 'unknown', reason: 'timeout' };
 
-/** Square with these answers in turn; the last one repeats. */
+/** Square with these responses in turn; the last response repeats. */
 const square = (...answers: readonly Outcome<unknown>[]) => {
   const asked: unknown[] = [];
   const call = (async ({ method, path }: { method: string; path: string }) => {

@@ -7,7 +7,7 @@ import { REFUND_EXCEEDS } from '../../shared/providers/refund-port.ts';
 import { squareKey } from '../../shared/providers/square/outcome.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 
-/** Refunds and disputes by the adapter of Square, against prepared answers. */
+/** Refunds and disputes by the adapter of Square, against prepared responses. */
 type Answer = readonly [status: number, body: unknown];
 interface Sent {
   readonly method: string | undefined;

@@ -91,7 +91,7 @@ describe("Square's signature", () => {
   });
 });
 
-/** The adapter against one prepared answer. */
+/** The adapter against one prepared response. */
 const answeredBy = (status: number, body: unknown): PaymentProvider => open(async () => answer(status, body));
 const answer = (status: number, body: unknown): Response =>
   new Response(typeof body === 'string' ? body : JSON.stringify(body), { status });

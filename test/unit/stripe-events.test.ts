@@ -438,7 +438,7 @@ describe('the signature of a Stripe event at the receiver', () => {
       fc
         .tuple(fc.integer({ min: 0, max: text.length - 1 }), fc.string({ maxLength: 2 }))
         .map(([at, piece]) => `${text.slice(0, at)}${piece}${text.slice(at + 1)}`)
-        // A comma ends a signature: what comes before it may be the whole of the right one.
+        // A comma ends a signature, so the text before it may be the complete valid signature.
         .filter((mutant) => mutant !== text && !mutant.split(',').some((part) => part === text));
     const { receiver } = stripeThatAnswers(answers(200, {}));
     const ask = (given: string, raw: string) =>

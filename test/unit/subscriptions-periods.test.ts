@@ -14,7 +14,7 @@ import { DUNNING, subscription } from '../builders/subscription.ts';
 const daily = (): Subscription =>
   recordPaid(startFirstPeriod(subscription({ billingInterval: 'daily' }), 'create', NOON), NOON);
 
-/** Bills, and is paid at once, until nothing more is due. @returns when the billed periods start. */
+/** Bills, and is paid immediately, until nothing more is due. @returns when the billed periods start. */
 const catchUp = (running: Subscription, now: Instant): string[] => {
   const starts: string[] = [];
   let current = running;

@@ -94,7 +94,7 @@ describe('the subscription store', () => {
     { billingOwner: 'provider', from: 'past_due', to: 'active', isNoted: false },
     { billingOwner: 'provider', from: 'active', to: 'canceled', isNoted: false },
   ] as const)(
-    'marks a subscription billed by the $billingOwner, $to after $from, for another read: $isNoted',
+    'schedules another read after $from → $to if the $billingOwner bills the subscription: $isNoted',
     async ({ billingOwner, from, to, isNoted }) => {
       const was = await insert(subscription({ billingOwner, status: from }));
       const changed = await store.change(was, (current) => ({ ...current, status: to }));

@@ -12,7 +12,7 @@ import { subscription } from '../builders/subscription.ts';
 
 const running = { billingOwner: 'provider', status: 'active', providerSubscriptionId: 'sub_1' } as const;
 
-/** Another commit has come first: every write finds this record instead. */
+/** Another commit has come first, so every write finds this record instead. */
 const overtakenBy = (found: Subscription) =>
   ({
     transact: async () => ({ ok: false, failed: [0], found: [recordItem(subscriptionShape, found)] }),

@@ -143,13 +143,13 @@ describe('a transfer', () => {
     expect(moved.customerId).toBe(running().customerId);
   });
 
-  test('goes on from the first generation if the record has none', async () => {
+  test('starts from the first generation if the record has none', async () => {
     const { deps, inputOf } = await service(running({ providerGeneration: undefined }));
     await startTransfer(deps, running({ providerGeneration: undefined }), { method: METHOD });
     expect(inputOf('pause')).toMatchObject({ idempotencyKey: `${ID}:transfer:2:hold` });
   });
 
-  test('ends the want of a method for which collection was paused', async () => {
+  test('resumes a subscription that was paused for a missing method', async () => {
     const held = running({ status: 'paused', held: { finalAt: iso(MONTH_END) }, paymentMethodId: undefined });
     const { deps } = await service(held);
     expect(await startTransfer(deps, held, { method: METHOD })).toMatchObject({ held: undefined, status: 'active' });
@@ -189,7 +189,7 @@ describe('the successor of a transfer', () => {
   };
   const later = NOON + 62 * DAY_MS;
 
-  test('is charged at once if no time is paid for', async () => {
+  test('is charged immediately if no time is paid for', async () => {
     expect(await trialEnd({ paidUntil: undefined })).toBeUndefined();
     expect(await trialEnd({ paidUntil: iso(NOON + HOUR_MS) })).toBeUndefined();
     expect(await trialEnd({ paidUntil: iso(NOON + HOUR_MS + 1_000) })).toBe(epochSeconds(NOON + HOUR_MS + 1_000));
@@ -208,7 +208,7 @@ describe('the successor of a transfer', () => {
     expect(inputOf('create')).toMatchObject({ isBridge: false });
   });
 
-  test('is free until the end of a period that the former subscription was paid for meanwhile, if that is later', async () => {
+  test('is free until the end of a period that was paid at the former subscription in the meantime, if that is later', async () => {
     const renewed = {
       latestInvoice: invoice({ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) }),
     };
@@ -219,7 +219,7 @@ describe('the successor of a transfer', () => {
     expect(await trialEnd({}, unpaid)).toBe(epochSeconds(MONTH_END));
   });
 
-  test('ends with its period if the former one was to', async () => {
+  test('ends with its period if the former subscription was scheduled to', async () => {
     const ending = running({ cancelAtPeriodEnd: true });
     const { deps, names, inputOf } = await service(ending);
     await startTransfer(deps, ending, { method: METHOD });
@@ -229,7 +229,7 @@ describe('the successor of a transfer', () => {
     });
   });
 
-  test('is not canceled for its end again if it was canceled at the provider meanwhile after a charge', async () => {
+  test('replaces the former subscription even if it was charged and then canceled at the provider', async () => {
     const ending = running({ cancelAtPeriodEnd: true });
     const charged = at({ ...SUCCESSOR, status: 'canceled', latestInvoice: invoice({ subscriptionId: 'sub_2' }) });
     const script = { scheduleCancel: refused('resource_missing'), find: done(charged) };
@@ -238,7 +238,7 @@ describe('the successor of a transfer', () => {
     expect(names().slice(0, 5)).toEqual(['pause', 'create', 'scheduleCancel', 'find', 'cancel']);
   });
 
-  test('that cannot be canceled for its end fails the transfer for now', async () => {
+  test('fails the transfer for now if its end cannot be scheduled', async () => {
     const ending = running({ cancelAtPeriodEnd: true });
     const { deps, load, names } = await service(ending, { scheduleCancel: UNKNOWN });
     await expect(startTransfer(deps, ending, { method: METHOD })).rejects.toMatchObject({ code: 'PROVIDER_TIMEOUT' });
@@ -305,14 +305,14 @@ describe('a transfer that its provider does not carry out', () => {
     await expect(failed).rejects.toMatchObject({ details: { decline_code: 'expired_card' } });
   });
 
-  test('goes on although an invoice is pending without a step for its payer', async () => {
+  test('continues although an invoice is pending without an action for its payer', async () => {
     const script = { pause: done(at({ status: 'paused', owed: [invoice({ status: 'pending' })] })) };
     const { deps, names } = await service(running(), script);
     await startTransfer(deps, running(), { method: METHOD }).catch(() => undefined);
     expect(names()).toContain('create');
   });
 
-  test('collects nothing again if collection was paused before for want of a method', async () => {
+  test('does not resume collection if it was already paused for a missing method', async () => {
     const held = running({ status: 'paused', held: { finalAt: iso(MONTH_END) } });
     const { deps, names, load } = await service(held, { create: AWAY });
     await expect(startTransfer(deps, held, { method: METHOD })).rejects.toMatchObject({ code: 'PROVIDER_UNAVAILABLE' });
@@ -324,7 +324,7 @@ describe('a transfer that its provider does not carry out', () => {
   test.each<[string, Script]>([
     ['the creation has no response', { create: UNKNOWN }],
     ['the pause has no response', { pause: UNKNOWN }],
-    ['the cancelation has no response', { cancel: UNKNOWN }],
+    ['the cancellation has no response', { cancel: UNKNOWN }],
     ['the former subscription cannot be released', { create: AWAY, resume: UNKNOWN }],
   ])('stays under way if %s', async (_, script) => {
     const { deps, load } = await service(running(), script);
@@ -332,7 +332,7 @@ describe('a transfer that its provider does not carry out', () => {
     expect((await load())?.transfer).toBeDefined();
   });
 
-  test('is over although the former subscription has ended and cannot collect again', async () => {
+  test('ends even if the former subscription has ended and cannot resume collection', async () => {
     const { deps, load } = await service(running(), { create: AWAY, resume: refused('resource_missing') });
     await expect(startTransfer(deps, running(), { method: METHOD })).rejects.toMatchObject({
       code: 'PROVIDER_UNAVAILABLE',
@@ -345,7 +345,7 @@ describe('a repeated transfer', () => {
   const SINCE = NOON + HOUR_MS;
   const LATE = SINCE + MINUTE_MS;
 
-  test('looks for what an earlier run has created, and creates nothing again', async () => {
+  test('finds the successor of an earlier run, and creates no other', async () => {
     const { deps, names, inputOf } = await service(moving(), { findOurs: done([at(), SUCCESSOR]) }, LATE);
     const moved = await continueTransfer(deps, moving());
     expect(names()).toEqual(['pause', 'findOurs', 'find', 'cancel']);
@@ -355,7 +355,7 @@ describe('a repeated transfer', () => {
     expect(moved).toMatchObject({ providerSubscriptionId: 'sub_2', paymentMethodId: 'pmt_b' });
   });
 
-  test('creates the successor if no earlier run has, and waits for the provider instead of aborting', async () => {
+  test('creates the successor if no earlier run has created it, and waits for the provider instead of aborting', async () => {
     const created = await service(moving(), {}, LATE);
     await continueTransfer(created.deps, moving());
     expect(created.names()).toEqual(['pause', 'findOurs', 'create', 'find', 'cancel']);
@@ -365,13 +365,13 @@ describe('a repeated transfer', () => {
     expect(away.names()).not.toContain('resume');
   });
 
-  test('does not look before the first look is due', async () => {
+  test('does not search for a successor before the first lookup is due', async () => {
     const { deps, names } = await service(moving(), {}, LATE - 1);
     await continueTransfer(deps, moving());
     expect(names()).not.toContain('findOurs');
   });
 
-  test('looks, too, if the former subscription has ended and cannot be paused', async () => {
+  test('also searches if the former subscription has ended and cannot be paused', async () => {
     const script = { pause: refused('canceled'), findOurs: done([SUCCESSOR]) };
     const { deps, names } = await service(moving(), script, SINCE);
     await continueTransfer(deps, moving());
@@ -406,7 +406,7 @@ describe('a repeated transfer', () => {
 });
 
 describe('a transfer whose method may no longer be charged', () => {
-  test('is aborted, and what earlier runs have created without a charge is canceled', async () => {
+  test('is aborted, and the uncharged subscriptions of earlier runs are canceled', async () => {
     const script = { findOurs: done([SUCCESSOR]), find: done(at()) };
     const { deps, names, inputOf } = await service(moving(), script);
     const kept = await abandonTransfer(deps, moving());
@@ -431,7 +431,7 @@ describe('a transfer whose method may no longer be charged', () => {
         find: (id) => done(id === 'sub_1' ? at({ status: 'canceled' }) : SUCCESSOR),
       },
     ],
-  ])('is finished if what an earlier run has created %s', async (_, script) => {
+  ])('is finished if the successor of an earlier run %s', async (_, script) => {
     const { deps, names } = await service(moving(), script, NOON + 2 * HOUR_MS);
     expect(await abandonTransfer(deps, moving())).toMatchObject({ providerSubscriptionId: 'sub_2' });
     expect(names()).toEqual(['findOurs', 'find', 'pause', 'findOurs', 'find', 'cancel']);

@@ -125,7 +125,7 @@ describe('the lease of the sweep', () => {
     expect(sent).toHaveLength(1);
   });
 
-  test('is not taken of a record whose due time was moved or dropped after the read', async () => {
+  test('is not taken for a record whose due time was moved or removed after the read', async () => {
     const { deps, sent, stored, queryIndex } = await rig();
     const { items } = await queryIndex({ index: 'due', partition: OTHER_SHARD, to: iso(NOON) });
     const outdated = items.map((item) => ({ ...item, due_at: iso(NOON - MINUTE_MS) }));

@@ -10,7 +10,7 @@ interface Row {
   readonly wanted: boolean;
 }
 
-/** The rows that the engine reads from a partition in one answer without a limit. */
+/** The rows that the engine reads from a partition in one response without a limit. */
 const PAGE_ROWS = 250;
 
 const tableOf = (partitions: ReadonlyMap<string, readonly Row[]>): { table: Table; reads: () => number } => {

@@ -46,7 +46,7 @@ const ORDER: MirroredObject = {
       },
       APPROVED: {
         either: ['pending', 'requires_payment_method', 'created', 'failed', 'canceled'],
-        when: '`pending` until the service captures the payment; the status of the record counts if it has failed, was canceled or is processing',
+        when: '`pending` until the service captures the payment. If the record is failed, canceled or processing, the record keeps its status',
       },
       VOIDED: 'canceled',
       COMPLETED: 'processing',

@@ -1,6 +1,6 @@
 /**
- * @module Records that stream consumers gave up, one JSON line per record and one file per consumer. A successful redo
- * removes the record.
+ * @module Records that stream consumers gave up on, one JSON line per record and one file per consumer. A successful
+ * redo removes the record.
  */
 
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -28,7 +28,7 @@ export interface StreamsOptions {
   readonly state: State;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
   readonly invoke: Invoke;
-  /** Keeps the records that a consumer gave up. */
+  /** Keeps the records that a consumer gave up on. */
   readonly failures: Pick<Failures, 'keep'>;
   readonly log: (line: string) => void;
 }
@@ -226,5 +226,5 @@ const giveUp = async (
     error: error === undefined ? 'reported as failed' : String(error),
     record: lambdaRecord(record, source.arn, now),
   });
-  log(`${trigger.id} gave up record ${sequenceOf(record)} after ${MAX_TRIES} tries: payctl failures list`);
+  log(`${trigger.id} gave up on record ${sequenceOf(record)} after ${MAX_TRIES} tries: payctl failures list`);
 };

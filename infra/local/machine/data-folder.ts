@@ -43,7 +43,7 @@ const OWN_TABLES = [
 ] as const;
 /** The endings of a database's file and of SQLite's further files for it. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
-/** The changes that a stream consumer gave up. */
+/** The changes that a stream consumer gave up on. */
 const FAILURES = 'failures';
 const FAILURES_ENDING = '.jsonl';
 /** Exists while the first data of a folder are made, and while a folder is cleared. */

@@ -26,7 +26,7 @@ export interface InstallationFacts {
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
   /** The closed parts as reported by the local host, which knows all its secrets. */
   readonly closed: readonly ClosedPart[] | undefined;
-  /** Changes that readers of the stream gave up. */
+  /** Changes that readers of the stream gave up on. */
   readonly failures: FailureStore;
   readonly now: Now;
   readonly control: Control | undefined;

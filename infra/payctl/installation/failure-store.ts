@@ -1,7 +1,7 @@
 /** A change that a reader of the table's stream failed to process ten times. It left the stream and is kept whole. */
 export interface FailedChange {
   readonly id: string;
-  /** The function that gave up the change. */
+  /** The function that gave up on the change. */
   readonly reader: string;
   /** ISO time. */
   readonly failedAt: string;

@@ -7,7 +7,7 @@ const listSchema = z.array(
 );
 const redoneSchema = z.object({ reason: z.string().nullable() });
 
-/** Changes that the local host's stream readers gave up. */
+/** Changes that the local host's stream readers gave up on. */
 export const localFailures = (control: Control): FailureStore => {
   const known = new Map<string, FailedChange>();
   return {

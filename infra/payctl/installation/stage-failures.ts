@@ -26,7 +26,7 @@ const objectSchema = z.object({
   payload: z.union([z.string().transform((text) => JSON.parse(text)), z.looseObject({})]).pipe(recordsSchema),
 });
 
-/** Changes that a stage's stream readers gave up, in the bucket of its events stack. */
+/** Changes that a stage's stream readers gave up on, in the bucket of its events stack. */
 export const stageFailures = ({ s3, lambda }: FailureClients, bucket: () => string): FailureStore => {
   const load = async (Key: string): Promise<z.infer<typeof objectSchema>> => {
     const { Body } = await s3.send(new GetObjectCommand({ Bucket: bucket(), Key }));

@@ -21,7 +21,7 @@ export const runDueRefund = async (deps: DueRefundDeps, refundId: string): Promi
   if (!refund) return 'gone';
   if (refund.status !== 'pending') return 'nothing due';
   const provider = await deps.providers.require(refund.providerId, 'payments');
-  if (!provider.refunds) throw new Error('the provider of a refund takes no refunds');
+  if (!provider.refunds) throw new Error('the provider of a refund does not support refunds');
   const payment = await store.loadPayment(refund.paymentId);
   const parts: RefundParts = { deps, port: provider.refunds, payment };
   let found: Refund | undefined;

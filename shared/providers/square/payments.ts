@@ -184,7 +184,7 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
 
 const MAX_ATTEMPTS_READ = 5;
 
-/** Order states that a failed attempt does not explain. */
+/** Final order states, in which a failed attempt does not determine the outcome. */
 const ENDED: readonly string[] = ['CANCELED', 'COMPLETED'];
 
 interface Located {

@@ -7,7 +7,7 @@ import { ready, settingsOfProcess } from '../processes.ts';
 
 /**
  * The usual alternative: one Fastify server over PostgreSQL. It does the same work for a create: a session, a schema,
- * a record that is claimed before the provider is asked, the provider's answer, history, counter and an event in an
+ * a record that is claimed before the provider is asked, the provider's response, history, counter and an event in an
  * outbox, which a poller hands out.
  */
 const env = settingsOfProcess();

@@ -100,7 +100,7 @@ const BODY = JSON.stringify({
   metadata: { seat: '12', row: 'F' },
 });
 
-/** Concurrent callers; each sends its next create after the previous answer. */
+/** Concurrent callers; each sends its next create after the previous response. */
 const load = async (url: string): Promise<Round> => {
   const times: number[] = [];
   let left = CREATES;

@@ -3,7 +3,7 @@ import { exampleRequests } from '../../../functions/api/example-requests.ts';
 import type { TestAnswer, TestHost } from '../host.ts';
 import type { Steady } from './steadied.ts';
 
-/** Sends a charge and a refund, each of which the provider never answers. @returns the responses by operation */
+/** Sends a charge and a refund, to which the provider never responds. @returns the responses by operation */
 export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Readonly<Record<string, unknown>>> => {
   const [created, refund] = [exampleRequests['payments.create-intent'], exampleRequests['refunds.create']];
   const intent = await service.post('/payments/intents', created?.body, { session: 'demo-owner' });

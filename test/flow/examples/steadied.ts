@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Makes the answers of any two runs the same: ids and secrets follow from the operation that first answered them, and
+ * Makes the responses of any two runs the same. Ids and secrets derive from the operation that first returned them, and
  * stored maps have their names in alphabetical order. Ids of the demo data stay.
  */
 export interface Steady {
-  /** The answer of the operation as the document shows it. */
+  /** The response of the operation as the document shows it. */
   shown(operationId: string, answer: unknown): unknown;
 }
 

@@ -4,14 +4,14 @@ import { type Documented, documentedIn } from './documented.ts';
 import type { Steady } from './steadied.ts';
 
 interface Walk {
-  /** Operations that answered another status than the documented one. */
+  /** Operations that returned another status than the documented status. */
   readonly failures: readonly { readonly id: string; readonly status: number; readonly body: unknown }[];
-  /** The steadied answers by operation, in the order of the document. */
+  /** The steadied responses by operation, in the order of the document. */
   readonly answers: Readonly<Record<string, unknown>>;
   readonly count: number;
 }
 
-/** Its answer is the document itself. */
+/** Its response is the document itself. */
 const DOCUMENT = 'api.openapi';
 
 /** Sends the example of every operation as it stands, in the order of the document. */

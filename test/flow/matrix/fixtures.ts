@@ -119,7 +119,7 @@ export const createMatrixFixtures = async (service: TestHost): Promise<MatrixFix
   return { organizationId, anotherOrganizationId, callers, makerOf, userIdOf };
 };
 
-/** An organization of that owner, with a member in every other role where people are given. */
+/** An organization of that owner, with a member in every other role if people are given. */
 export const createStaffedOrganization = async (
   service: TestHost,
   owner: Pick<Person, 'session'>,

@@ -45,7 +45,7 @@ export interface MatrixRoute {
   /** The status of its success. */
   readonly success: number;
   readonly changes: boolean;
-  /** @param fresh the request may succeed and change what it names: it gets a record of its own. */
+  /** @param fresh the request may succeed and change the record that it names, so it gets its own record. */
   readonly ask: (
     service: TestHost,
     fixtures: MatrixFixtures,
@@ -169,7 +169,7 @@ const payerFor = (service: TestHost, maker: RecordCreator): Promise<Record<strin
   return known;
 };
 
-/** A free subscription is active at once. */
+/** A free subscription is active immediately. */
 const FREE = { subtotal_cents: 0, total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
 
 const subscribe = async (service: TestHost, maker: RecordCreator, body: Record<string, unknown>) => {
@@ -209,7 +209,7 @@ const onSubscription = (table: MatrixTable, { path, body, product, before = [] }
   },
 });
 
-/** The caller's own customer and method, where it can have any. */
+/** The caller's own customer and method, if it can have any. */
 const ownMaker = (fixtures: MatrixFixtures, caller: CallerName, column: Column): RecordCreator => {
   if (column === 'organization' || column === 'another organization') return fixtures.makerOf(caller, column);
   const { headers = {} } = fixtures.callers[caller].carriers[0] ?? {};

@@ -207,7 +207,7 @@ owner of another organization | ok  | 404 | 403 | ok  | -
 platform admin                | ok  | ok  | ok  | ok  | -
 `);
 
-/** The same where a guest may list by token. */
+/** The same if a guest may list by token. */
 export const LIST_BY_TOKEN = tableOf(`
 anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -

@@ -14,7 +14,7 @@ const WRITER = join(import.meta.dirname, 'writer.ts');
 const KILLS = 2 * inject('scale');
 const LEAST_ANSWERS = 100;
 
-/** @returns the writes that were answered before the writer was killed. */
+/** @returns the writes that were confirmed before the writer was killed. */
 const writeUntilKilled = async (file: string, round: number): Promise<readonly string[]> => {
   const child = spawn(process.execPath, [WRITER, file, String(round)], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -84,7 +84,7 @@ const clause: fc.Arbitrary<Clause> = fc.letrec<{ clause: Clause }>((tie) => ({
 })).clause;
 const clauses = fc.oneof(fc.constant([]), fc.array(clause, { maxLength: 3 }));
 
-/** Dynoxide takes null for a map where an update names a path in it; DynamoDB and the embedded table refuse the update. */
+/** Dynoxide takes null for a map if an update names a path in it; DynamoDB and the embedded table refuse the update. */
 const withoutNullMap = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...fields,
   ...(fields['m'] === null && { m: 'a' }),
@@ -137,7 +137,7 @@ const changes: fc.Arbitrary<Changes> = fc
 
 /**
  * Requests that are invalid whatever the table holds. They stand alone: DynamoDB and the embedded table look for mistakes
- * before they test a condition, dynoxide finds some of them only where a condition holds.
+ * before they test a condition, dynoxide finds some of them only if a condition holds.
  */
 const invalid: fc.Arbitrary<TableOperation> = key.chain((at) =>
   fc.constantFrom<TableOperation>(
@@ -211,7 +211,7 @@ export const anyTableOperation: fc.Arbitrary<TableOperation> = fc.oneof(
 /** Dynoxide refuses some transactions as canceled that DynamoDB and the embedded table refuse as invalid. */
 const REFUSED = ['ValidationException', 'TransactionCanceledException'];
 
-/** What the table answers, or that it refuses. */
+/** The table's result, or its refusal. */
 export const answerOf = async (connection: Connection, asked: TableOperation): Promise<unknown> => {
   try {
     return await carryOut(connection, asked);

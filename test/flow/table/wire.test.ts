@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestHost, type TestHost } from '../host.ts';
 import { ENGINES } from './engines.ts';
 
-/** The wire protocol, by the AWS SDK: both engines answer alike, and count the same capacity. */
+/** The wire protocol, by the AWS SDK: both engines respond alike, and count the same capacity. */
 const KILOBYTE = 1_024;
 const text = (kilobytes: number): string => 'x'.repeat(kilobytes * KILOBYTE);
 const KEY = { pk: 'A', sk: 'X' };

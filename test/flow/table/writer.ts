@@ -5,7 +5,7 @@ import { STREAMED } from './sort-keys.ts';
 
 /**
  * A process that writes to the embedded table as fast as it can, eight writers at once, until it is killed. After each
- * answer it prints the number of the write.
+ * response it prints the number of the write.
  */
 const [, , file = '', round = ''] = argv;
 const connection = openEmbeddedTable({ file, isRecorded: (sortKey) => sortKey === STREAMED }).connect(Date.now);

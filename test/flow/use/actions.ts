@@ -12,7 +12,7 @@ export interface PreparedUse {
   readonly method: () => Promise<Method>;
   /** The amount of a charge of this cell; no other cell has this amount. */
   readonly amount: number;
-  /** The answers of the caller's requests. A follow-up request is sent only after a success. */
+  /** The responses to the caller's requests. A follow-up request is sent only after a success. */
   readonly send: () => Promise<readonly TestAnswer[]>;
 }
 
@@ -73,7 +73,7 @@ interface Payment {
   readonly amount: number;
 }
 
-/** A payment of the cell's payer, with its method where that is stored; by a user with the permission. */
+/** A payment of the cell's payer, with its method if that is stored; by a user with the permission. */
 const newPayment = async ({ service, fixtures, fromBefore }: ActionContext, cell: UseCell): Promise<Payment> => {
   const amount = nextAmount();
   const isStored = cell.naming === 'stored';
@@ -183,7 +183,7 @@ const planOf = (amount: number) => ({
   billing_interval: 'monthly',
 });
 
-/** The customer beside a method: the method's own, where the caller may name it; else the payer's. */
+/** The customer beside a method: the method's own if the caller may name it, else the payer's. */
 const customerFor = async ({ fixtures }: ActionContext, cell: UseCell): Promise<string> => {
   const isOrganizations = cell.payer === 'organization' && cell.holder !== 'user';
   const own = isGuest(cell.caller) ? 'guest' : 'user';
@@ -254,7 +254,7 @@ const newOwing = async (context: ActionContext, cell: UseCell): Promise<Owing> =
 
 const owingFor = sharedBy(newOwing);
 
-/** A trial that ends in a charge that fails, while the clock moves on: it is past due when the cells are asked. */
+/** A trial that ends in a failed charge while the clock moves on, so it is past due when the cells run. */
 const changeMethod: Action = async (context, cell) => {
   const { service, fixtures } = context;
   const owing = await owingFor(context, cell);

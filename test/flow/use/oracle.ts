@@ -1,8 +1,8 @@
 import { isFromBefore, isGuest, isPermitted, isWithoutToken, type UseCaller, type UseCell } from './cells.ts';
 
 /**
- * The expected answer of a use of a method, derived from decisions 15 (rows 1 to 8), 26 (row 2) and 2 without the service's code. A
- * refusal has one answer, or several if the decisions allow several.
+ * The expected response to a use of a method, derived from decisions 15 (rows 1 to 8), 26 (row 2) and 2 without the
+ * service's code. A refusal has one response, or several if the decisions allow several.
  */
 export type Expected =
   | { readonly kind: 'charged' }
@@ -66,7 +66,7 @@ const ofNamed = (use: UseCell): Expected => {
     case 'user':
       return ofOwn(use);
     case 'guest':
-      // Without a token the guest goes on by the e-mail and the id of the new method.
+      // Without a token the guest continues with the e-mail and the id of the new method.
       return caller === 'guest' || caller === 'guest without token' ? ofOwn(use) : refused(NOT_FOUND);
     case 'another user':
     case 'another guest':
@@ -81,7 +81,7 @@ const ofNamed = (use: UseCell): Expected => {
   }
 };
 
-/** A person's own pays for that person, and for an organization where that person may. */
+/** A person's own method pays for that person, and for an organization for which that person may pay. */
 const ofOwn = ({ action, payer }: UseCell): Expected => {
   if (action !== 'save') return { kind: 'charged' };
   return payer === 'person' ? { kind: 'shown' } : refused(NOT_ALLOWED);

@@ -16,7 +16,7 @@ export interface Bug {
   readonly replacement: string;
 }
 
-/** Must run before the service is loaded. @throws Error where the text does not occur exactly once */
+/** Must run before the service is loaded. @throws Error if the text does not occur exactly once */
 export const plant = (bug: Bug): void => {
   registerHooks({
     load: (url, context, nextLoad) => {

@@ -3,7 +3,7 @@ import { execPath } from 'node:process';
 import { promisify } from 'node:util';
 import type { Bug } from './bug.ts';
 
-/** Which sentence found a planted bug, and in which seed; both undefined where no seed found it. */
+/** The invariant that found a planted bug, and the seed; both undefined if no seed found it. */
 export interface FoundBug {
   readonly bug: Bug;
   readonly seed: number | undefined;
@@ -13,7 +13,7 @@ export interface FoundBug {
 export interface HuntOptions {
   /** The last seed that is tried; the first is 1. */
   readonly seeds: number;
-  /** Processes at once. */
+  /** Concurrent processes. */
   readonly atOnce: number;
   readonly report: (found: FoundBug) => void;
 }
@@ -82,7 +82,7 @@ const outputOf = async (options: readonly string[]): Promise<string> => {
 /** A table in Markdown. */
 export const tableOf = (all: readonly FoundBug[]): string =>
   [
-    '| Planted bug | The mistake | The sentence that fell | Seeds |',
+    '| Planted bug | The mistake | The broken invariant | Seeds |',
     '|---|---|---|---|',
     ...all.map(
       ({ bug, seed, sentence }) => `| \`${bug.name}\` | ${bug.what} | ${sentence ?? 'none'} | ${seed ?? 'not found'} |`,

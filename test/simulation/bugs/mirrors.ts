@@ -18,7 +18,7 @@ export const MIRROR_BUGS: readonly Bug[] = [
   },
   {
     name: 'older-invoices-stay-open',
-    what: 'A pause or a cancelation voids the newest invoice only',
+    what: 'A pause or a cancellation voids only the newest invoice',
     file: 'shared/providers/stripe/owed-invoices.ts',
     text: 'await each(owed.filter(isFinal), voidOne)',
     replacement: 'await each(owed.filter(isFinal).slice(-1), voidOne)',

@@ -48,7 +48,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'resend-without-lookup',
-    what: 'An unclear attempt is sent again or failed without a look at the provider',
+    what: 'An unknown attempt is sent again or marked failed without a lookup at the provider',
     file: 'shared/payments/claimed-call.ts',
     text: '  const found = await call.find();',
     replacement: '  if (call) return resendOrFail(now, call);\n  const found = await call.find();',
@@ -64,7 +64,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'lost-answer-is-not-done',
-    what: 'A lost answer of a provider counts as a call that did not happen',
+    what: 'A lost provider response counts as a call that did not happen',
     file: 'shared/providers/vendor-failures.ts',
     text: 'isUnsent(networkCode(error))\n    ?',
     replacement: 'networkCode(error) !== undefined\n    ?',
@@ -92,7 +92,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'payer-has-less-than-a-day',
-    what: 'The day of a payment that waits for its payer counts from its creation',
+    what: 'The 24 hours of a payment that waits for its payer start at its creation',
     file: 'shared/payments/run-payment-due.ts',
     text: "payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt)",
     replacement: "payment.status === 'pending' && instant(payment.createdAt)",
@@ -115,7 +115,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'update-without-lease',
-    what: 'Two updates of one payment are sent to the provider at once',
+    what: 'Two updates of one payment are sent to the provider concurrently',
     file: 'shared/payments/payment-store.ts',
     text: "[{ equals: ['version', payment.version] }, { lacks: 'draft' }],",
     replacement: "[{ equals: ['version', payment.version] }],",
@@ -179,7 +179,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'disputed-is-refunded',
-    what: 'A payment with an open dispute is refunded without a word',
+    what: 'A payment with an open dispute is refunded without an explicit request',
     file: 'shared/payments/dispute-guard.ts',
     text: '  if (despiteDispute || !payment.openDisputes?.length) return;',
     replacement: '  if (despiteDispute || payment) return;',

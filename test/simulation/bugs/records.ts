@@ -67,14 +67,14 @@ export const RECORD_BUGS: readonly Bug[] = [
   },
   {
     name: 'webhook-lost',
-    what: 'A delivery without an answer counts as delivered',
+    what: 'A delivery without a response counts as delivered',
     file: 'shared/webhooks/delivery-attempt.ts',
     text: "if (answer.kind === 'failed') return 'failed';",
     replacement: "if (answer.kind === 'failed') return 'delivered';",
   },
   {
     name: 'withdrawn-attempt-published',
-    what: 'The event of a payment is derived from the wish, not from the change',
+    what: 'The event of a payment is derived from the requested change, not from the stored change',
     file: 'shared/payments/payment-events.ts',
     text: "if (after.status === 'failed') names.push('payment.failed');",
     replacement: "if (after.status === 'processing') names.push('payment.failed');",

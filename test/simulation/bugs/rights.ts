@@ -25,14 +25,14 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   },
   {
     name: 'stale-cache-for-a-write',
-    what: 'A write decides on the cached membership',
+    what: 'A write is authorized by the cached membership',
     file: 'shared/http/check-access.ts',
     text: "const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;",
     replacement: 'const read = deps.standings.cached;',
   },
   {
     name: 'cache-never-expires',
-    what: 'A cached membership is used for ever',
+    what: 'A cached membership never expires',
     file: 'shared/access/standing.ts',
     text: 'if (known && known.until > deps.now()) return known.standing;',
     replacement: 'if (known) return known.standing;',
@@ -62,7 +62,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   },
   {
     name: 'answer-of-another-caller',
-    what: 'An idempotency key answers every caller with the first caller’s record',
+    what: 'An idempotency key returns the first caller’s record to every caller',
     file: 'shared/http/idempotency.ts',
     text: 'fingerprint(principal, route,',
     replacement: 'fingerprint(route,',
@@ -99,7 +99,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   },
   {
     name: 'payer-may-refund',
-    what: 'Who may pay a payment may refund it',
+    what: 'Any caller who may pay a payment may refund it',
     file: 'functions/refunds/endpoints.ts',
     text: `auth: 'platform-admin',
   access: { action: 'platform admin', record: paymentRecord },`,
@@ -147,7 +147,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   },
   {
     name: 'key-of-another-organization',
-    what: 'A key answers again although the session means another organization',
+    what: 'A key returns its response again although the session names another organization',
     file: 'shared/http/read-request.ts',
     text: '...(organizationId === undefined ? [] : [organizationId]),',
     replacement: '',
@@ -182,7 +182,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   },
   {
     name: 'guest-goes-on-for-ever',
-    what: 'A guest goes on by an id of any age without the guest token',
+    what: 'A guest may continue with an id of any age and no guest token',
     file: 'shared/access/continue-guest.ts',
     text: 'seconds > 0 && createdAt + seconds * SECOND_MS >= now',
     replacement: 'seconds > 0 && createdAt <= now',

@@ -199,7 +199,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
     lookAt = steps + LOOK_EVERY;
     return next;
   };
-  /** Passes time until something happens. @returns false where nothing does until `latest` */
+  /** Passes time until something happens. @returns false if nothing does until `latest` */
   const pass = async (latest: number): Promise<boolean> => {
     const before = started;
     const workDue = await runWorks();
@@ -212,7 +212,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
     return true;
   };
 
-  /** Runs the next step or timer. @returns false where nothing is left until `latest` */
+  /** Runs the next step or timer. @returns false if nothing is left until `latest` */
   const advance = async (latest: number): Promise<boolean> => {
     await drain();
     moves += 1;

@@ -23,7 +23,7 @@ export interface Machine {
 }
 
 let machine: Machine | undefined;
-/** What the run used although it may not: the service may have caught the error. */
+/** Facilities that the run used although it may not. The service may have caught the error. */
 let forbidden = new Set<string>();
 export const forbiddenUses = (): Iterable<string> => forbidden;
 /** Results of the real machine's work that are awaited, in the order of the calls. Never rejects. */
@@ -173,7 +173,7 @@ const installTimers = (load: NodeJS.Require): void => {
     timeout: (ms: number): AbortSignal => {
       const controller = new AbortController();
       const reason = () => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-      // Referenced, unlike the real one: a call that never answers must not let time jump over its own time-out.
+      // Referenced, unlike the real one: a call that never returns must not let time jump over its own time-out.
       add(() => controller.abort(reason()), ms);
       return controller.signal;
     },

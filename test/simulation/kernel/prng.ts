@@ -9,7 +9,7 @@ export interface Prng {
   chance(probability: number): boolean;
   /** @throws RangeError for an empty list */
   pick<T>(items: readonly T[]): T;
-  /** One of the items, in proportion to their weights. @throws RangeError where all weights are 0 */
+  /** One of the items, in proportion to their weights. @throws RangeError if all weights are 0 */
   weighted<T extends { readonly weight: number }>(items: readonly T[]): T;
   fill(bytes: Uint8Array): void;
   /** Another sequence, which does not depend on how far this one has been read. */

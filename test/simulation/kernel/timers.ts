@@ -65,7 +65,7 @@ export class VirtualTimer {
   }
 }
 
-/** Runs in the context of its creation; a function that was stopped has no timers any more. */
+/** Runs in the context of its creation; a function that was stopped no longer has timers. */
 const owned = (callback: () => void): (() => void) => {
   const invocation = currentInvocation();
   // Outside of functions there is no context to keep.

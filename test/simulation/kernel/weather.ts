@@ -20,13 +20,13 @@ export interface Weather {
   readonly doubleStarts: number;
   /** Clocks of instances differ from the true time by up to this, ms. */
   readonly clockSkewMs: number;
-  /** Reads of an index see the table as it was up to this long ago, ms; 0: at once. */
+  /** Reads of an index see the table as it was up to this long ago, ms; 0: no delay. */
   readonly indexLagMs: number;
   /** The probability per operation that the stream is given to its consumers again. */
   readonly replays: number;
   /** How the providers send their webhooks: `delay` is an hour. */
   readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
-  /** A provider that answers no call for a time. */
+  /** A provider that responds to no call for a time. */
   readonly outage: Outage | undefined;
   /** Whether faults of this kind occur in this run. */
   readonly allows: (kind: string) => boolean;
@@ -82,7 +82,7 @@ export const drawWeather = (prng: Prng): Weather => {
   return {
     faults: {
       table: level(0.15),
-      // Also in mild weather: what a lost answer of a provider means is what matters most.
+      // Also in mild weather, because the handling of a provider's lost response matters most.
       provider: prng.chance(0.6) ? 0.5 * prng.next() : 0,
       queue: level(0.2),
       bus: level(0.3),

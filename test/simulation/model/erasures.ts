@@ -3,13 +3,13 @@ import { at, recordsOf } from './records.ts';
 
 /** An erasure that may have run, as its request and its job tell. */
 export interface Erasure {
-  /** Undefined where the guests of an e-mail address are erased. */
+  /** Undefined if the guests of an e-mail address are erased. */
   readonly userId: string | undefined;
   /** Of the guests, or of the user. */
   readonly email: string | undefined;
   /** Times are epoch ms. */
   readonly requestedAt: number;
-  /** Infinity while it runs, or where its answer was lost. */
+  /** Infinity while it runs, or if its response was lost. */
   readonly doneAt: number;
 }
 

@@ -1,6 +1,6 @@
 import type { History, HistoryExchange } from './history.ts';
 
-/** What several sentences ask of requests and their answers. */
+/** Lookups in requests and responses that several invariants share. */
 
 /** The clock of an instance differs from the true time by at most this. */
 export const SKEW_MS = 2_500;
@@ -29,7 +29,7 @@ export const organizationAsked = ({
 
 const kept = new WeakMap<History['exchanges'], ReadonlyMap<string, HistoryExchange>>();
 
-/** A repeated request is answered as the first one under its key was, also where things have changed since. */
+/** A repeated request gets the response of the first request under its key, even if things have changed since. */
 export const firstUnderKey = (
   { exchanges }: Pick<History, 'exchanges'>,
   exchange: HistoryExchange,

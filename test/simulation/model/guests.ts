@@ -32,7 +32,7 @@ const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_i
 
 const kept = new WeakMap<History, ReadonlyMap<string, GuestRecord>>();
 
-/** By our id, and a method also by the id of its provider. A record that is gone is known by the answer to its creation. */
+/** By our id, and a method also by the id of its provider. A removed record is known from its creation. */
 const recordsOfGuests = (history: History): ReadonlyMap<string, GuestRecord> => {
   const known = kept.get(history) ?? read(history);
   kept.set(history, known);

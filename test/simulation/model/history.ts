@@ -1,6 +1,6 @@
 /**
- * What a run of the simulation leaves behind: every request with its answer, and what the service, the providers and the
- * webhook targets hold at a moment of rest. The oracles read nothing else.
+ * The record of a simulation run: every request with its response, and the state of the service, the providers and the
+ * webhook targets at rest. The oracles read nothing else.
  */
 
 /** JSON whose form the reader knows from the interface. */
@@ -51,7 +51,7 @@ export interface HistoryAct {
   readonly path: string;
   /** Epoch ms. */
   readonly at: number;
-  /** Of the answer: a provider may refuse it. */
+  /** Of the response, because a provider may refuse it. */
   readonly status: number;
   /** The act was a step that failed, such as a wrong code in 3-D Secure. */
   readonly isFailure: boolean;

@@ -3,7 +3,7 @@ import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from 
 import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
 import { type ModelStanding, modelStanding } from './standing.ts';
 
-/** Who owns which record, as far as the table and the answers tell: the base of every sentence about rights. */
+/** Who owns which record, as far as the table and the responses show: the base of every invariant about rights. */
 export interface OwnerAndProject extends RecordOwner {
   readonly projectId?: string | undefined;
 }
@@ -80,7 +80,7 @@ interface Learning {
 
 export const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations|addresses)$/;
 
-/** Of records that are gone by now, only answers tell the owner: those to their creation, and the owner's own lists. */
+/** Only responses name the owner of a removed record: those to its creation, and the owner's own lists. */
 const learnOwner = (exchange: HistoryExchange, learning: Learning): void => {
   const { method, path, status } = exchange;
   if (!CREATES.test(path) || (status !== 200 && status !== 201)) return;

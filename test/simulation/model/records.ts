@@ -75,7 +75,7 @@ const timesOf = ({ sort, f }: HistoryItem): HistoryItem => ({
 /** What is kept of a deleted record, for its idempotency key. */
 const isGone = ({ tombstone, deletedAt }: HistoryItem): boolean => tombstone === true || deletedAt !== undefined;
 
-/** Readers see it: the provider has answered its creation. */
+/** True if readers see it, because the provider has responded to its creation. */
 export const isVisible = ({ status, owner }: HistoryItem): boolean => status !== 'creating' && owner !== undefined;
 
 /** Who owns a record. */

@@ -2,8 +2,8 @@ import type { History, HistoryExchange, HistoryJson } from './history.ts';
 import { recordsOf } from './records.ts';
 
 /**
- * Who belongs to an organization, and with which role, as far as the answers tell. A change whose answer was lost may have
- * happened or not, so that every question here is: was it possible at some moment between two times?
+ * Who belongs to an organization, and with which role, as far as the responses show. A change whose response was lost
+ * may have happened or not, so every question here asks if it was possible at some moment between two times.
  */
 export interface ModelStanding {
   /** The roles that the user may have had. Times are epoch ms. */
@@ -25,7 +25,7 @@ interface Change {
   readonly role: string | undefined;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** The answer says that it happened. */
+  /** The response says that it happened. */
   readonly isSure: boolean;
 }
 
@@ -49,7 +49,7 @@ export const modelStanding = (history: History): ModelStanding => {
   };
 };
 
-/** The answer to a founding can be lost. */
+/** The response to a founding can be lost. */
 const foundings = ({ startedAt }: History, founders: ReadonlyMap<string, string>): readonly Change[] =>
   [...founders].map(([organizationId, userId]) => ({
     ...{ organizationId, userId, role: 'owner' },
@@ -58,7 +58,7 @@ const foundings = ({ startedAt }: History, founders: ReadonlyMap<string, string>
 
 export const mayManage = (roles: ReadonlySet<string>): boolean => MANAGERS.some((role) => roles.has(role));
 
-/** A later change that surely happened was answered before that time. */
+/** A later change that surely happened had its response before that time. */
 const isOverBefore = (change: Change, all: readonly Change[], time: number): boolean => {
   const settledAt = change.isSure ? change.answeredAt : change.sentAt + LONGEST_CALL_MS;
   return all.some((other) => other !== change && other.isSure && other.sentAt >= settledAt && other.answeredAt < time);
@@ -116,7 +116,7 @@ const created = (body: HistoryJson): Changed | undefined =>
 const userOfPerson = ({ person }: HistoryExchange, { emails }: Names): string =>
   [...emails].find(([email]) => email.startsWith(`${person}@`))?.[1] ?? '';
 
-/** The user of each membership id, and the owner of each organization, that an answer or the table shows. */
+/** The user of each membership id, and the owner of each organization, that a response or the table shows. */
 const membersOf = (history: History): Pick<Names, 'userOf' | 'founders'> => {
   const userOf = new Map<string, string>();
   const founders = new Map<string, string>();

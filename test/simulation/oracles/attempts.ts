@@ -55,7 +55,7 @@ const isOpen = (version: HistoryItem | undefined, next: HistoryItem): boolean =>
   version?.['status'] === 'processing' ||
   (version?.['status'] === 'pending' && ['user', 'guest'].includes(next['actor']?.type));
 
-/** What is unclear may have taken the money: another attempt could take it again. */
+/** An unknown attempt may have taken the money, so another attempt could take it again. */
 export const oneAttemptAtOnce: Oracle = {
   sentence: 'No attempt begins while another attempt of the payment is open',
   atRestOnly: false,
@@ -97,7 +97,7 @@ export const failureStays: Oracle = {
     return (
       stepsOf(history)
         .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
-        // Who sets another method has an invoice of the provider paid at once.
+        // Setting another method pays the provider's invoice immediately.
         .filter((step) => step.payment['providerInvoiceId'] === undefined && !isByPayer(step))
         .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`)
     );
@@ -106,9 +106,9 @@ export const failureStays: Oracle = {
 
 const DAY_MS = 86_400_000;
 
-/** A payer has a day for the step that the provider asks for, also where the payment is confirmed long after its creation. */
+/** A payer has a day for the step that the provider asks for, even if it is confirmed long after its creation. */
 export const payersHaveADay: Oracle = {
-  sentence: 'A payment that waits for its payer expires not sooner than a day after its confirmation',
+  sentence: 'A payment that waits for its payer does not expire within a day after its confirmation',
   atRestOnly: false,
   violations: (history) => {
     const { versionsOf } = recordsOf(history);
@@ -130,7 +130,7 @@ const isNotDone = ({ status, body }: HistoryExchange): boolean =>
   status === 503 && body?.code === 'PROVIDER_UNAVAILABLE';
 
 export const notDoneLeavesNothing: Oracle = {
-  sentence: 'A confirmation that is answered with 503 charges nothing later',
+  sentence: 'A confirmation that returns 503 charges nothing later',
   atRestOnly: false,
   violations: (history) => {
     const { payment } = recordsOf(history);
@@ -150,7 +150,7 @@ export const notDoneLeavesNothing: Oracle = {
   },
 };
 
-/** A refused connection proves that nothing was sent: the claim is released, and the payer may try again. */
+/** A refused connection proves that nothing was sent, so the claim is released, and the payer may try again. */
 export const unsentIsReleased: Oracle = {
   sentence: 'A confirmation that could not be sent to the provider leaves no attempt open',
   atRestOnly: false,

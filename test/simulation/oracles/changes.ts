@@ -54,9 +54,9 @@ interface Asked {
   /** The guest_ids for which the request may speak. */
   readonly guests: readonly string[];
   readonly who: Who;
-  /** The organization or record that the path names; empty where it names none. */
+  /** The organization or record that the path names; empty if it names none. */
   readonly named: string;
-  /** Undefined for the creation of a personal record, and where nothing tells the owner. */
+  /** Undefined for the creation of a personal record, and if nothing names the owner. */
   readonly owner: OwnerAndProject | undefined;
   readonly earlier: HistoryExchange | undefined;
 }
@@ -77,7 +77,7 @@ const mayUse = (asked: Asked, owner: OwnerAndProject): boolean =>
 
 const kept = new WeakMap<History, readonly Asked[]>();
 
-/** Every change that was carried out; those of platform admins only where the route is not for them. */
+/** Every change that was carried out; those of platform admins only if the route is not for them. */
 const changesOf = (history: History): readonly Asked[] => {
   const known = kept.get(history) ?? read(history);
   kept.set(history, known);
@@ -93,7 +93,7 @@ const read = (history: History): readonly Asked[] => {
     const row = ROUTES.find(({ route }) => route.test(`${method} ${path}`));
     const who = row?.who ?? 'platform admins';
     const named = row?.route.exec(`${method} ${path}`)?.[1] ?? '';
-    // A person who has left gets the same answer again under the same key.
+    // A person who has left gets the same response again under the same key.
     const earlier = who === 'every member but the owner' ? firstUnderKey(history, exchange) : undefined;
     const guests = guestsOf(history, exchange);
     return [{ model, exchange, person, guests, who, named, owner: ownerOf(model, exchange, named), earlier }];
@@ -186,7 +186,7 @@ export const sendersPermitted = sentenceOn(
   },
 );
 
-/** A key answers again what its first request has made. */
+/** A key returns the response of its first request again. */
 export const ownersFit: Oracle = {
   sentence: 'A new record belongs to the organization that its request or its session names, or else to its maker',
   atRestOnly: false,
@@ -215,7 +215,7 @@ const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, i
 
 const REMOVAL_THERE = 'remove a method at the provider';
 
-/** The method was detached before the answer: it is nobody's any more, and its provider refuses it to everyone. */
+/** The method was detached before the response. It no longer has an owner, and its provider refuses it to everyone. */
 const isDetached = ({ acts, exchanges, ledger }: History, { answeredAt }: HistoryExchange, id: string): boolean => {
   const isFree = ledger.payment_methods.some((method) => method.id === id && method.customer === null);
   const records = new Set(

@@ -25,7 +25,7 @@ const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** PayPal names the due date of an open case only: the last one that it named stays. */
+/** PayPal names the due date of an open case only, so the last named date stays. */
 const HIDES_DATE = 'provider_b';
 
 /** Providers count in seconds. */
@@ -74,7 +74,7 @@ const lastWords = (history: History): ReadonlyMap<string, HistoryEvent> => {
 };
 
 export const lastWordAnnounced: Oracle = {
-  sentence: 'At rest the last word of a provider about a dispute has been announced',
+  sentence: 'At rest the latest provider state of a dispute has been announced',
   atRestOnly: true,
   violations: (history) => {
     const here = recordedDisputes(history);

@@ -33,7 +33,7 @@ interface Lapse extends Span {
 
 interface Bill {
   readonly subscriptionId: string;
-  /** Of the subscription; none where it was removed. */
+  /** Of the subscription; none if it was removed. */
   readonly versions: readonly HistoryItem[];
   /** It has a payment method now. */
   readonly hasMethod: boolean;
@@ -114,7 +114,7 @@ const plannedDay = (first: number, time: number, bill: Bill): number | undefined
     return time >= planned - CLOCKS_MS && time <= latestOf(planned, bill);
   });
 
-/** Who sets another method retries at once; a run that was cut off is finished by the service. */
+/** Setting another method retries immediately; the service finishes an interrupted run. */
 const isAfterNewMethod = ({ versions, delayMs }: Bill, time: number): boolean =>
   versions.some(
     ({ cause, at: changed }) =>
@@ -157,7 +157,7 @@ export const dunningDays: Oracle = {
 
 const HARD_DECLINES = new Set(['lost_card', 'stolen_card']);
 
-/** The card was lost or stolen, or there is no payment method: nothing is retried until another one is set. */
+/** The card was lost or stolen, or there is no payment method, so nothing is retried until another method is set. */
 const isWithoutMethod = ({ versions, hasMethod }: Bill, time: number): boolean => {
   const last = versions.findLast(
     ({ cause, failureCode, at: changed }) =>
@@ -185,7 +185,7 @@ export const hardDeclinesStop: Oracle = {
 };
 
 const missedDays = (history: History, bill: Bill, { from, until, end }: Lapse): readonly number[] => {
-  // Given up because the retries are used up: then none of them was left out.
+  // The service stopped after the last retry, so it must have made every retry.
   const isGivenUp = end?.['cause'] === 'payment_failed';
   return RETRY_DAYS.filter((days) => {
     const planned = from + days * DAY_MS;

@@ -6,7 +6,7 @@ import { actsOnSubscriptions, COLLECTING } from '../model/outside.ts';
 import { modelOf } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** Sentences about charges after an end: a cancelation, a pause, a deletion, an erasure. */
+/** Invariants about charges after an end: a cancellation, a pause, a deletion, an erasure. */
 interface Charge {
   readonly id: string;
   readonly at: number;
@@ -36,7 +36,7 @@ interface Running {
   readonly until: number;
 }
 
-/** When people asked that a subscription goes on, or a payment is tried again, by its id. */
+/** The times at which people asked to continue a subscription or retry a payment, by its id. */
 const goesOnOf = ({ exchanges }: History): ReadonlyMap<string, readonly Running[]> => {
   const found = new Map<string, Running[]>();
   for (const { path, status, sentAt, answeredAt } of exchanges) {
@@ -55,7 +55,7 @@ interface Ending {
   readonly id: string;
   /** From then on nothing is charged. Times are epoch ms. */
   readonly at: number;
-  /** A request that was sent later may let it go on. */
+  /** A later request may continue it. */
   readonly sentAt: number;
 }
 
@@ -85,7 +85,7 @@ const lateCharges = ({ charges, goesOn, byHand }: Late, ending: Ending): readonl
       charge.at > ending.at + UNDER_WAY_MS && !isAskedFor(goesOn, charge, ending.sentAt) && !isByPayer(byHand, charge),
   );
 
-/** The records whose end this kind of answer says. */
+/** The records whose end this kind of response reports. */
 const endingsBy = (history: History, route: RegExp, isEnd: (exchange: HistoryExchange) => boolean): Ending[] => {
   return history.exchanges.flatMap((exchange) => {
     const id = route.exec(exchange.path)?.[1];
@@ -95,13 +95,13 @@ const endingsBy = (history: History, route: RegExp, isEnd: (exchange: HistoryExc
 };
 
 export const nothingAfterCancel: Oracle = {
-  sentence: 'A canceled payment or subscription is not charged any more',
+  sentence: 'A canceled payment or subscription is no longer charged',
   atRestOnly: false,
   violations: (history) => {
     const late = lateOf(history);
     const route = /^\/(?:payments\/intents|subscriptions)\/([^/]+)\/cancel$/;
     return endingsBy(history, route, ({ body }) => body?.status === 'canceled').flatMap((ending) =>
-      lateCharges(late, ending).map(({ id }) => `${id} charged ${ending.id} after its cancelation`),
+      lateCharges(late, ending).map(({ id }) => `${id} charged ${ending.id} after its cancellation`),
     );
   },
 };
@@ -130,10 +130,10 @@ const isDeletion = ({ method }: HistoryExchange): boolean => method === 'DELETE'
 
 /**
  * A deleted customer has no method left. Its payments can be paid by another one, its subscriptions have ended. An
- * organization's subscription that names a member's own customer goes on with the method of another customer.
+ * organization's subscription that names a member's own customer continues with the method of another customer.
  */
 export const nothingAfterDeletion: Oracle = {
-  sentence: 'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
+  sentence: 'After its deletion, no payment of an organization and no subscription of a customer is charged',
   atRestOnly: false,
   violations: (history) => {
     const [late, byPayers] = [lateOf(history), paidByPayers(history)];

@@ -5,7 +5,7 @@ import { modelOf } from '../model/owners.ts';
 /** @module Sentences about rate limits, in the histories that have them. */
 const HOUR_MS = 3_600_000;
 
-/** A decline that the service has counted: the answer of an earlier request under the same key is none. */
+/** A decline that the service has counted. A repeated response under the same key does not count. */
 const declinesOf = (history: History): readonly HistoryExchange[] =>
   history.exchanges.filter(
     (one) => one.status === 402 && one.body?.code === 'PAYMENT_DECLINED' && firstUnderKey(history, one) === one,
@@ -17,7 +17,7 @@ const windowOf = ({ sentAt, answeredAt }: HistoryExchange): number | undefined =
   return from === to ? from : undefined;
 };
 
-/** Declines that came although as many as permitted had been answered before their requests were sent. */
+/** Declines that came although the permitted number had been returned before their requests were sent. */
 const tooMany = (all: readonly HistoryExchange[], max: number): readonly HistoryExchange[] =>
   all.filter((one) => {
     const window = windowOf(one);
@@ -49,7 +49,7 @@ export const declinesLimited: Oracle = {
 /** The smallest window that a person can fill. */
 const LEAST = 5;
 
-/** Lists by e-mail address have a window by that address: it is what protects the list. */
+/** Lists by e-mail address have a window per address, because the address is all that protects the list. */
 const isOfAddress = ({ path }: HistoryExchange): boolean => path.includes('/guest/');
 
 export const limitedByOwnRequests: Oracle = {

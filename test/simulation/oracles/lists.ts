@@ -26,7 +26,7 @@ const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }
   );
 };
 
-/** A write that the SDK repeats finds that the record has gone: its maker gets 404 for a deletion that was carried out. */
+/** A write that the SDK repeats finds that the record is gone, so a deletion that was carried out returns 404. */
 const isNoMore = ({ exchanges }: History, { status, person, path }: HistoryExchange): boolean =>
   status === 404 &&
   exchanges.some((one) => {
@@ -73,7 +73,7 @@ const created = ({ method, path, status, body }: HistoryExchange): [string, Hist
 };
 
 export const createsAreThere: Oracle = {
-  sentence: 'Every acknowledged create is there',
+  sentence: 'Every acknowledged create exists',
   atRestOnly: false,
   violations: (history) => {
     const records = recordsOf(history);
@@ -94,7 +94,7 @@ export const createsAreThere: Oracle = {
 };
 
 export const noInternalErrors: Oracle = {
-  sentence: 'Where nothing goes wrong, no request ends in an internal error or without an answer',
+  sentence: 'If nothing goes wrong, every request gets a response, and none is an internal error',
   atRestOnly: false,
   violations: ({ isCalm, exchanges }) =>
     exchanges

@@ -33,7 +33,7 @@ export const chargedOnce: Oracle = {
 
 /** A period for which money was taken. Times are epoch ms. */
 interface PaidPeriod {
-  /** Our id, or the provider's where it does not have ours. */
+  /** Our id, or the provider's if it does not have ours. */
   readonly subscription: string;
   /** The payment or the provider's invoice. */
   readonly by: string;
@@ -53,7 +53,7 @@ const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
     }));
 };
 
-/** Where the service bills, a payment belongs to the period that was claimed for it. */
+/** If the service bills, a payment belongs to the period that was claimed for it. */
 const claimedPeriods = (history: History, paid: readonly HistoryItem[]): readonly PaidPeriod[] => {
   const claims = new Map(
     history.items.filter(({ sk }) => String(sk).startsWith('PERIOD#')).map((claim) => [claim['paymentId'], claim]),
@@ -126,14 +126,14 @@ const UPDATE_UNDER_WAY_MS = 120_000;
 
 const ORDER_KEPT_MS = 6 * 3_600_000;
 
-/** PayPal forgets an order that was not paid: a confirmation makes a new one. */
+/** PayPal forgets an unpaid order, so a confirmation makes a new order. */
 const isForgotten = (intent: HistoryJson, now: number): boolean =>
   intent.provider === 'provider_b' &&
   intent.status.startsWith('requires_') &&
   at(intent.created_at) < now - ORDER_KEPT_MS;
 
 export const intentsAgree: Oracle = {
-  sentence: 'The provider is to charge the amount and currency that the payment shows',
+  sentence: 'The amount and currency to charge at the provider are those of the payment',
   atRestOnly: false,
   violations: (history) => {
     const intents = new Map(history.ledger.payment_intents.map((one) => [`${one.provider} ${one.id}`, one]));
@@ -143,7 +143,7 @@ export const intentsAgree: Oracle = {
       const isSettling =
         (draft !== undefined && !history.atRest) || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
       if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
-      // An update that came beside the cancellation may have changed it at the provider. Nothing charges it any more.
+      // An update that came beside the cancellation may have changed it at the provider. It can no longer be charged.
       if (payment['status'] === 'canceled') return [];
       if (intent.amount === totalCents && intent.currency === currency) return [];
       return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];

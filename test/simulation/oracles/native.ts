@@ -78,7 +78,7 @@ export const nativeFieldsAgree: Oracle = {
   },
 };
 
-/** A period may be renewed once: a second version with the same end of its period is a second word about one payment. */
+/** A period may be renewed once. A second version with the same end of its period reports the same payment again. */
 const renewedTwice = (versions: readonly HistoryItem[]): readonly string[] => {
   const renewals = versions.filter(({ cause }) => cause === 'renewed');
   return renewals.slice(1).flatMap((next, index) => {

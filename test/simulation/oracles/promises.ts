@@ -3,7 +3,7 @@ import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from 
 import { actsOnSubscriptions, ENDING, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about what an answer promises. */
+/** Invariants about the promises of a response. */
 export const syncFinds: Oracle = {
   sentence: 'A payment is found by the id that its provider has given to it',
   atRestOnly: false,
@@ -28,7 +28,7 @@ export const syncFinds: Oracle = {
 const isGivenBack = ({ status }: HistoryJson): boolean => status === 'succeeded' || status === 'pending';
 
 export const syncShows: Oracle = {
-  sentence: 'A sync that is answered with 200 shows the refunds that the provider has made before',
+  sentence: 'A sync that returns 200 shows the refunds that the provider made before it',
   atRestOnly: false,
   violations: (history) => {
     const refunds = Map.groupBy(history.ledger.refunds.filter(isGivenBack), ({ payment_id }) => String(payment_id));
@@ -44,9 +44,9 @@ export const syncShows: Oracle = {
   },
 };
 
-/** The provider's own record of its refunds may be ahead of ours only where its dashboard refunds too. */
+/** The provider's own record of its refunds may be ahead of ours only if its dashboard refunds too. */
 export const refundsFit: Oracle = {
-  sentence: 'The service asks a provider for no refund over the rest of the charge',
+  sentence: 'The service requests no refund above the remaining amount of the charge',
   atRestOnly: false,
   violations: (history) => {
     const { refunds } = recordsOf(history);
@@ -129,7 +129,7 @@ export const erasedIsNameless: Oracle = {
 /** What its provider's dashboard changes may move the end, or begin another period before it. */
 const MOVES_END = new Set<string>([ENDING, TRIAL_MOVED, PRICING]);
 
-/** Requests after which a subscription goes on. */
+/** Requests after which a subscription continues. */
 const GOES_ON = /^\/subscriptions\/[^/]+\/(reactivate|resume)$/;
 
 export const nothingAfterScheduledEnd: Oracle = {

@@ -20,7 +20,7 @@ const publishedOf = (history: History): ReadonlyMap<string, ReadonlyMap<string, 
 const versionOf = ({ sk }: HistoryItem): number => Number(String(sk).split('#')[1]);
 const numberOf = (id: string): number => Number(id.split(':')[1]);
 
-/** What differs, as a line; nothing where all is there. */
+/** The difference as a line; empty if there is none. */
 const difference = (id: string, wanted: readonly string[], found: Iterable<string>): readonly string[] => {
   const [changes, events] = [wanted.toSorted().join(), [...found].toSorted().join()];
   return changes === events ? [] : [`${id} has the changes [${changes}] and the events [${events}]`];
@@ -75,7 +75,7 @@ interface MembershipBefore {
   readonly wasActive: boolean;
   /** No period is paid, this one included. */
   readonly isUnpaid: boolean;
-  /** The provider has stopped to collect: the membership ends as it does at the end of dunning. */
+  /** The provider has stopped collecting, so the membership ends as it does at the end of dunning. */
   readonly isGivenUp: boolean;
 }
 
@@ -226,7 +226,7 @@ interface Named {
   readonly payments: ReadonlyMap<string, HistoryItem>;
   readonly subscriptions: ReadonlyMap<string, HistoryItem>;
   readonly refunds: ReadonlyMap<string, HistoryItem>;
-  /** The amount of a dispute may change: each version of its payment shows it as it was then. */
+  /** The amount of a dispute may change, so each version of its payment shows it as it was then. */
   readonly versionsOf: (id: string) => readonly HistoryItem[];
   /** Payments that an update may have changed after their creation, each with the version of its last update. */
   readonly updated: ReadonlyMap<string, number>;
@@ -281,7 +281,7 @@ export const eventAmounts: Oracle = {
   },
 };
 
-/** Events may arrive in any order; a receiver compares their timestamps, also where the clocks of two instances differ. */
+/** Events may arrive in any order; a receiver compares their timestamps, even if the clocks of two instances differ. */
 export const eventsInOrder: Oracle = {
   sentence: 'The events of a record begin with its creation, and a later version has no earlier timestamp',
   atRestOnly: false,

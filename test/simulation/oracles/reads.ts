@@ -31,11 +31,11 @@ const guestsOf = ({ guestId, body }: HistoryExchange): readonly (string | undefi
   guestIdOf(body?.guest_token),
 ];
 
-/** The founder of an organization whose creation had no answer, and which is gone by now. */
+/** The founder of an organization whose creation had no response, and which is gone by now. */
 const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organizationId: string): boolean =>
   recordsIn(body).some((record) => record.id === organizationId && record.owner_user_id === userId);
 
-/** Everything in the answer that is a record by itself. */
+/** Every part of the response that is a record itself. */
 const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   if (typeof value === 'string') return paymentsInTable(value);
   if (typeof value !== 'object' || value === null) return [];
@@ -64,7 +64,7 @@ const OF_A_PROJECT = /^\/(?:payments|subscriptions)$/;
 const OF_EVERYBODY = /^\/(?:admin\/.+|refunds|disputes)$/;
 
 export const answersPermitted: Oracle = {
-  sentence: 'No answer shows a record that its reader may not read',
+  sentence: 'No response shows a record that its reader may not read',
   atRestOnly: false,
   violations: (history) => {
     const model = modelOf(history);
@@ -86,7 +86,7 @@ export const answersPermitted: Oracle = {
   },
 };
 
-/** Why this path and query must have no answer for the person, whatever the answer shows. */
+/** The reason why this path and query must return nothing to the person, whatever the response shows. */
 const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
   const { person, exchange } = reader;
   const { path, query } = exchange;

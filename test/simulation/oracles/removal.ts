@@ -32,7 +32,7 @@ interface Deleted {
   readonly customer?: string;
 }
 
-/** What an acknowledged DELETE named, with the ids at its provider that answers had shown. */
+/** What an acknowledged DELETE named, with its provider ids that responses had shown. */
 const deletedIds = (history: History): readonly Deleted[] => {
   const shown = new Map<string, Deleted>();
   const learn = (record: HistoryJson): void => {

@@ -42,7 +42,7 @@ export const noSecrets: Oracle = {
 };
 
 export const noSecretsInAnswers: Oracle = {
-  sentence: 'No answer holds a secret of the service, or a session or an idempotency key',
+  sentence: 'No response holds a secret of the service, or a session or an idempotency key',
   atRestOnly: false,
   violations: (history) => {
     const given = history.canaries.filter(({ what }) => what !== 'a guest token');
@@ -64,7 +64,7 @@ const isList = ({ method, body }: HistoryExchange): boolean =>
   method === 'GET' && (typeof body === 'string' || Array.isArray(body) || Array.isArray(body?.data));
 
 export const clientSecretsStay: Oracle = {
-  sentence: 'A client secret is in no list, no event and no answer to a platform admin',
+  sentence: 'A client secret is in no list, no event and no response to a platform admin',
   atRestOnly: false,
   violations: ({ exchanges, people, bus, deliveries }: History) => {
     const admins = new Set(people.filter(({ kind }) => kind === 'admin').map(({ name }) => name));

@@ -4,7 +4,7 @@ import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about statuses: of payments, subscriptions and memberships, and of work that must end. */
 export const statusesAgree: Oracle = {
-  sentence: 'At rest a payment has succeeded exactly where its provider has taken the money',
+  sentence: 'At rest a payment has succeeded if and only if its provider has collected the money',
   atRestOnly: true,
   violations: (history) => {
     const settled = new Set(
@@ -96,7 +96,7 @@ const MEMBERSHIP: Readonly<Record<string, readonly string[]>> = {
   canceled: ['cancelled'],
 };
 
-/** While a first charge is pending, a membership is as it was before; while a renewal is retried, it goes on. */
+/** While a first charge is pending, a membership is as it was before; while a renewal is retried, it continues. */
 const whilePastDue = (before: HistoryItem | undefined, billingOwner: string): readonly string[] => {
   // A provider may bring its own subscription back at any time.
   const goesOn = billingOwner === 'provider' ? ['active'] : [];
@@ -114,7 +114,7 @@ const wantedByProvider = (
 ): readonly string[] | undefined => {
   const { status, billingOwner, activeSince, isUnpaid } = subscription;
   if (billingOwner !== 'provider') return undefined;
-  // The provider has given up, be it the first charge.
+  // The provider has given up collecting, even for a first charge.
   if (versions && isUnpaid) return ['cancelled'];
   if (activeSince === undefined) return undefined;
   // A free time that the dashboard gives to a running subscription.
@@ -136,7 +136,7 @@ export const membershipIfPaid: Oracle = {
       const { id, status, billingOwner, activeSince } = subscription;
       const ofProvider = wantedByProvider(subscription, history.atRest ? versionsOf(id) : undefined);
       if (ofProvider) return ofProvider;
-      // Nothing was ever paid: the seller has written off or voided the first charge.
+      // Nothing was ever paid, because the seller has written off or voided the first charge.
       const isForgiven = forgiven.has(String(subscription['providerSubscriptionId']));
       if (status === 'active' && activeSince === undefined && isForgiven) return ['pending'];
       // Its trial is over, and it is not known yet that its first charge is paid.
@@ -248,8 +248,9 @@ export const nativeStatusesAgree: Oracle = {
 };
 
 /**
- * Of methods that are attached there: where a change had no answer, its method may be deleted here before the provider's event
- * arrives; the renewal then fails until the payer chooses a method. Where the collection is paused, nothing is charged.
+ * Of methods that are attached at the provider. If a change had no response, its method may be deleted here before the
+ * provider's event arrives; the renewal then fails until the payer chooses a method. If collection is paused, nothing
+ * is charged.
  */
 export const nativeMethodsAgree: Oracle = {
   sentence: 'At rest a subscription that its provider bills charges the method that its record names',
@@ -273,7 +274,7 @@ export const nativeMethodsAgree: Oracle = {
 const NEVER_CANCELED = 'provider_b';
 
 export const canceledThereToo: Oracle = {
-  sentence: 'At rest a payment is canceled exactly where its intent at the provider is',
+  sentence: 'At rest a payment is canceled if and only if its intent at the provider is canceled',
   atRestOnly: true,
   violations: (history) => {
     const intents = new Map(history.ledger.payment_intents.map((one) => [`${one.provider} ${one.id}`, one]));

@@ -45,7 +45,7 @@ export class NetworkError extends Error {
   }
 }
 
-/** Where the service and the stand-ins of its host are reached. */
+/** The addresses of the service and of its host's stand-ins. */
 export const BASE_URL = 'http://127.0.0.1:3000';
 const LOCAL = '/_local';
 
@@ -57,7 +57,7 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
     const url = new URL(sent.url);
     const { place, call, faults } = targetOf(sent, url, { local, bus, webhooks });
     const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
-    // The connection is refused at once: no such call is lost or late.
+    // The connection is refused immediately, so no such call is lost or late.
     if (isAway()) {
       kernel.note(`${call}: connection refused, the provider is out of reach`);
       return Promise.reject(new NetworkError('ECONNREFUSED'));
@@ -129,7 +129,7 @@ const answeredWith = (kind: string, received: Received): Fault<Received> => ({
 const unsent = refusedWith<Received>('connection refused', () => new NetworkError('ECONNREFUSED'));
 const reset = lostWith<Received>('answer lost', () => new NetworkError('ECONNRESET'), 2);
 
-/** The vendor's own answer to a failure: its fault rule strikes the next call. */
+/** The vendor's own response to a failure. Its fault rule applies to the next call. */
 const vendorFault = (
   action: string,
   kind: string,
@@ -183,8 +183,8 @@ const GATEWAY_FAULTS: readonly Fault<Received>[] = [
 ];
 
 /**
- * Webhooks of a provider that say only what the service has to find by itself. Where one is lost, each later try to deliver it is
- * lost, too.
+ * Webhooks that report only facts that the service must also find without them. If a webhook is lost, every later
+ * attempt to deliver it is lost too.
  */
 interface LosableWebhooks {
   readonly isLosable: (sent: Sent) => boolean;
@@ -236,7 +236,7 @@ const allButLast = async <T>(
   return local({ ...sent, body: JSON.stringify(body) }, new URL(sent.url));
 };
 
-/** A bus that has refused an event refuses one of each request for some time, so that repetitions at once fail too. */
+/** A bus that has refused an event refuses one of each request for some time, so that immediate retries fail too. */
 interface FailingBus {
   readonly fault: (sent: Sent) => Fault<Received>;
   readonly refuses: () => boolean;

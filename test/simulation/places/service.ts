@@ -39,7 +39,7 @@ export interface SimulatedService {
   close(): Promise<void>;
 }
 
-/** The caller knows the form of the answer. */
+/** The caller knows the form of the response. */
 export type SimulatedJson = ReturnType<typeof JSON.parse>;
 
 /** Providers and targets have little time, so that time-outs are frequent. */
@@ -170,7 +170,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
     control: controlOf(parts),
     items: () => everyItem(connection),
     close: async () => {
-      // Nothing is awaited: a handler of a run that failed never ends.
+      // Nothing is awaited, because a handler of a failed run never ends.
       for (const step of closing.reverse()) Promise.resolve(step()).catch(() => undefined);
     },
   };

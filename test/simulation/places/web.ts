@@ -56,7 +56,7 @@ interface HttpOptions {
   readonly path?: string;
 }
 
-/** `request` of `node:http`: one whole body, one whole answer. */
+/** `request` of `node:http`: one whole body, one whole response. */
 export const simulatedHttpRequest =
   (send: Send) =>
   (...call: readonly unknown[]): EventEmitter => {

@@ -15,7 +15,7 @@ import type { Client } from './client.ts';
 import type { AskedRequest } from './operation.ts';
 import { ADA, GUESTS, PEOPLE, PROJECT, ROOT, USERS } from './people.ts';
 
-/** Reads what lists and summaries show at the end of a run, when no fault happens any more. */
+/** Reads what lists and summaries show at the end of a run, when no more faults happen. */
 const LISTS = [
   { kind: 'payments', of: 'payments', limit: 50 },
   // A page that does not show its whole list.
@@ -81,7 +81,7 @@ const MOST_REPEATED = 6;
 const MOST_FOREIGN = 5;
 const MOST_FORMER = 5;
 const MOST_BESIDE = 3;
-/** Each instance of a function has its own cache, and any of them may answer. */
+/** Each instance of a function has its own cache, and any of them may respond. */
 const INSTANCES = 2;
 
 /**
@@ -148,7 +148,7 @@ const sameQuestion = ({ query, sessionOrganizationId }: HistoryExchange): Partia
 const isPage = ({ method, status, person }: HistoryExchange): boolean =>
   method === 'GET' && status === 200 && person !== ROOT.name;
 
-/** Memberships end: what their members have seen is asked for on its own. */
+/** Memberships end, so the records that their members have seen are requested separately. */
 const isOfOrganization = (exchange: HistoryExchange): boolean =>
   exchange.path.startsWith('/organizations/') || organizationAsked(exchange) !== undefined;
 
@@ -157,7 +157,7 @@ interface Page {
   readonly page: HistoryExchange;
 }
 
-/** What people saw of an organization's records, although they do not belong to it any more. */
+/** What people saw of an organization's records, although they no longer belong to it. */
 const pagesOfFormerMembers = (history: History): readonly Page[] => {
   const { payments, methods, customers, subscriptions, members } = recordsOf(history);
   const organizations = new Map(

@@ -5,14 +5,14 @@ import type { AskedRequest } from './operation.ts';
 import { PEOPLE } from './people.ts';
 import type { StageAnswer, WorldStage } from './stage.ts';
 
-/** Sends requests as the people of the world, repeats what has no clear answer, and keeps every exchange. */
+/** Sends requests as the people of the world, repeats requests with an unknown outcome, and keeps every exchange. */
 export interface Client {
   readonly exchanges: readonly HistoryExchange[];
   readonly canaries: readonly PlantedSecret[];
   signIn(person: Person): Promise<void>;
   /** Sends the request, and repeats it under the same idempotency key while its outcome is unclear. */
   ask(operation: string, asked: AskedRequest, prng: Prng): Promise<HistoryExchange>;
-  /** Reads at the end of a run. @throws Error unless the answer is 200 */
+  /** Reads at the end of a run. @throws Error unless the response is 200 */
   look(person: Person, request: Look): Promise<HistoryExchange>;
   plant(what: string): string;
 }

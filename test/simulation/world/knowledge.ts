@@ -2,7 +2,7 @@ import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson } from '../model/history.ts';
 
 /**
- * What the people of the world know of the service's records: ids that they have seen in answers, and nothing else. An
+ * What the people of the world know of the service's records: only ids that they have seen in responses. An
  * attacker knows what each person has seen.
  */
 export const KINDS = {
@@ -23,7 +23,7 @@ export type Kind = (typeof KINDS)[keyof typeof KINDS];
 export interface Known {
   readonly kind: Kind;
   readonly id: string;
-  /** Fields as an answer showed them last; later answers overwrite earlier ones. */
+  /** Fields as the last response showed them; later responses overwrite earlier values. */
   readonly fields: Record<string, HistoryJson>;
   readonly seenBy: Set<string>;
 }
@@ -37,9 +37,9 @@ export interface Wanted {
 }
 
 export interface Knowledge {
-  /** Remembers every record in an answer. */
+  /** Remembers every record in a response. */
   learn(person: string, answer: HistoryJson): void;
-  /** A record was deleted: it is rarely chosen from now on. */
+  /** Marks a deleted record, which is rarely chosen from now on. */
   forget(id: string): void;
   get(id: string): Known | undefined;
   all(kind: Kind): readonly Known[];

@@ -55,7 +55,7 @@ const WORN_OUT: Readonly<Record<WorldProvider, readonly string[]>> = {
   provider_c: ['cnon:sim-ok-1-then-lost', 'cnon:sim-ok-1-then-nsf', 'cnon:sim-ok-3-then-decline'],
 };
 
-/** A debit whose outcome comes later: the payer may cancel and return meanwhile. */
+/** A debit whose outcome comes later, so the payer may cancel and return in the meantime. */
 const SLOW_DEBIT = 'pm_sim_processing_ok';
 
 /** For the methods that people have from the beginning: subscriptions renew with them. */
@@ -69,7 +69,7 @@ export const drawFirstToken = (prng: Prng, provider: WorldProvider): string => {
 export const drawToken = (prng: Prng, provider: WorldProvider): string =>
   prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick([...ODD[provider], ...WORN_OUT[provider]]);
 
-/** Banks refuse them: at once, also to be saved, or at every charge once they are saved. */
+/** Banks refuse them immediately, even when they are saved, or at every charge after they are saved. */
 export const DECLINED_CARDS: Readonly<Record<WorldProvider, { readonly atOnce: string; readonly onceSaved: string }>> =
   {
     provider_a: { atOnce: 'pm_card_visa_chargeDeclined', onceSaved: 'pm_card_chargeCustomerFail' },

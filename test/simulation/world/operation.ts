@@ -12,7 +12,7 @@ export interface WorldOperation {
   /** In plain words: `create an intent`. */
   readonly name: string;
   readonly weight: number;
-  /** How often it comes twice at once. */
+  /** How often it is sent twice concurrently. */
   readonly twice?: number;
   /** The second of the two; mostly the same, or one that is planned again. */
   readonly again?: (step: OperationStep, prng: Prng) => OperationStep;
@@ -28,7 +28,7 @@ export interface Scene {
   /** The users who act in this run. */
   readonly users: readonly Person[];
   readonly now: number;
-  /** How many of the latest records of a kind people think of: 1 where all of them act on the same record. */
+  /** How many of the latest records of a kind people think of: 1 if all of them act on the same record. */
   readonly latest: number;
   /** Every request so far. */
   readonly sent: readonly HistoryExchange[];
@@ -46,7 +46,7 @@ export interface AskedRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** What happens at once after the answer, by what it shows. */
+  /** The actions immediately after the response, by its content. */
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
   /** What another person does at the same time. */
   readonly beside?: OperationStep;
@@ -72,7 +72,7 @@ export interface Acted {
   readonly headers?: Readonly<Record<string, string>>;
   /** The step fails, such as by a wrong code in 3-D Secure. */
   readonly isFailure?: boolean;
-  /** What happens at once after it. */
+  /** The actions immediately after it. */
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
 }
 

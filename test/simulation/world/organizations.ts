@@ -84,7 +84,7 @@ const isAbout = ({ knowledge }: Scene, exchange: HistoryExchange, organizationId
   organizationAsked(exchange) === organizationId ||
   exchange.path.split('/').some((part) => knowledge.get(part)?.fields['organization_id'] === organizationId);
 
-/** A person whose rights have changed goes on as before. */
+/** A person whose rights have changed continues as before. */
 const goOnAs =
   (scene: Scene, person: Person, organization: Known) =>
   (answer: StageAnswer): OperationStep | undefined => {

@@ -101,8 +101,8 @@ const SHOWN_TO_ALL = [
 ] as const;
 
 /**
- * A guest goes on by the e-mail and the id of an own record, new or old. An attacker who knows the e-mail names what the lists by
- * e-mail show, which proves nothing: a payment or a subscription.
+ * A guest continues with the e-mail and the id of an own record, new or old. An attacker who knows the e-mail names a
+ * payment or a subscription from the lists by e-mail, which proves nothing.
  */
 const payByEmail: WorldOperation = {
   name: 'pay as a guest by the e-mail alone',
@@ -140,7 +140,7 @@ const confirmAtOnce =
     return isDone(answer) && id !== undefined ? confirmStep(person, { id, fields }, prng) : undefined;
   };
 
-/** Whether the person has seen an answer to the last request or not. */
+/** Confirms the payment, whether or not the person has seen the response to the last request. */
 export const confirmStep = (
   person: Person,
   { id, fields }: Pick<Known, 'id' | 'fields'>,
@@ -151,7 +151,7 @@ export const confirmStep = (
   return { kind: 'request', person, method: 'POST', path, body, next: tryAnotherMethod(person, path, prng) };
 };
 
-/** A payer whose attempt was declined mostly tries another method at once. */
+/** A payer whose attempt was declined mostly tries another method immediately. */
 const tryAnotherMethod =
   (person: Person, path: string, prng: Prng) =>
   ({ body }: StageAnswer): OperationStep | undefined => {
@@ -191,7 +191,7 @@ const update: WorldOperation = {
   name: 'update a payment',
   weight: 10,
   twice: 0.5,
-  // Two amounts at once: one of them has to be the amount here and at the provider.
+  // Two concurrent amounts: one of them has to be the amount here and at the provider.
   again: (step, prng) =>
     step.kind === 'request' ? { ...step, body: { ...step.body, total_cents: drawAmount(prng) } } : step,
   plan: (scene) => {
@@ -218,7 +218,10 @@ const update: WorldOperation = {
   },
 };
 
-/** The person confirms. A payer who gets no clear answer may go on in the browser, while the amount at the provider is unclear. */
+/**
+ * The person confirms. While the amount at the provider is unclear, a payer without an outcome may continue in the
+ * browser.
+ */
 const afterUpdate = (person: Person, payment: Known, prng: Prng) => {
   const confirms = prng.chance(0.4);
   const goesOn = prng.chance(0.5);

@@ -170,7 +170,7 @@ const replayInOrganization: WorldOperation = {
   },
 };
 
-/** People load a page again, and try again what they did before: what they may do can have changed since. */
+/** People load a page again and repeat earlier requests, because their rights may have changed. */
 const doAgain: WorldOperation = {
   name: 'do the same again',
   weight: 7,
@@ -188,7 +188,7 @@ const doAgain: WorldOperation = {
 /** Who is a member already cannot be added again. */
 const NAMES_RECORD = /_[0-9a-f]{24}(?!\/members$)/;
 
-/** Programs that lost their answer, or were restarted, send a request again under its key, up to a day later. */
+/** Programs that lost their response, or were restarted, send a request again under its key, up to a day later. */
 const repeatOwn: WorldOperation = {
   name: 'repeat an earlier request under its key',
   weight: 2,
@@ -214,7 +214,7 @@ const repeatOwn: WorldOperation = {
 /** Keys are kept for 24 hours. */
 const KEY_KEPT_MS = 20 * 3_600_000;
 
-/** An idempotency key answers only the caller who has sent it. */
+/** An idempotency key works only for the caller who has sent it. */
 const repeatAnother: WorldOperation = {
   name: 'repeat another person’s request under its key',
   weight: 3,

@@ -6,7 +6,7 @@ export interface WorldStage {
   now(): number;
   /** Sends a request of a client. Never rejects: status 0 is a lost connection. */
   request(request: ClientRequest): Promise<StageAnswer>;
-  /** A control route of the local host, below `/_local`. It never fails by a fault; a refusal is an answer. */
+  /** A control route of the local host, below `/_local`. It never fails by a fault; a refusal is a response. */
   control(request: ClientRequest): Promise<StageAnswer>;
   /** Passes virtual time. */
   wait(ms: number): Promise<void>;

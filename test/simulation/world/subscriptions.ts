@@ -73,9 +73,9 @@ const onSubscription = (
     readonly tail: string;
     readonly body?: Readonly<Record<string, unknown>>;
     readonly admins?: number;
-    /** What the person may do at once when the answer has come. */
+    /** The actions that the person may take immediately after the response. */
     readonly next?: string;
-    /** What a person may do who gets no clear answer. */
+    /** The actions of a person who does not learn the outcome. */
     readonly back?: string;
     /** The status that the subscription mostly has. */
     readonly of?: readonly string[];

@@ -173,7 +173,7 @@ const preferring = <T extends { readonly weight: number }>(prng: Prng, all: read
 const TRIES = 6;
 /** In some rounds everyone acts on the same few records. */
 const LATEST = [1, 1, 4, 4, 4] as const;
-/** A request comes twice, or two requests of one kind come at once, mostly about the same record. */
+/** A request comes twice, or two requests of one kind come together, mostly about the same record. */
 const TWICE = 0.25;
 
 const planRound = (scene: RoundScene, round: number): Planned[] => {
@@ -215,7 +215,7 @@ const draw = (scene: RoundScene & Scene): Pick<Planned, 'operation' | 'step'> | 
 
 const IN_ORGANIZATION = 0.2;
 
-/** Users also work in an organization: their session names it, so that their requests need not. */
+/** Users also work in an organization. Their session names it, so their requests need not. */
 const inSession = ({ prng: chance, knowledge, latest }: Scene, step: OperationStep): OperationStep => {
   const prng = chance.fork('session');
   if (step.kind !== 'request' || step.person.kind !== 'user' || !prng.chance(IN_ORGANIZATION)) return step;

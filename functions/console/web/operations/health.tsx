@@ -249,7 +249,7 @@ const ELSEWHERE = [
   ['Unfinished creations, settings, queues, providers’ keys, clock', 'npm run payctl -- doctor'],
   ['Payments that differ at their provider (anomalies)', 'npm run payctl -- drift'],
   ['Dead letters: list them, and send them to their queue again', 'npm run payctl -- dlq redrive <queue>'],
-  ['Changes that a reader of the table’s stream gave up', 'npm run payctl -- failures list'],
+  ['Changes that a reader of the table’s stream gave up on', 'npm run payctl -- failures list'],
 ] as const;
 
 const Elsewhere = () => (

@@ -217,7 +217,7 @@ const Question = ({ payment, cents, isSent, despite, sending, onBack }: Question
           </strong>
         </Fact>
         {!isSent && (
-          <Fact name="Left to refund after it">
+          <Fact name="Left to refund after this refund">
             <Money cents={refundable - cents} currency={currency} />
           </Fact>
         )}
