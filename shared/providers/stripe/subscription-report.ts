@@ -89,7 +89,7 @@ const failureOf = (intent: Stripe.PaymentIntent | undefined): DeclineCode | unde
 
 /** Stripe must return this; absence is a bug. */
 const requirePresent = <T>(value: T | undefined): T => {
-  if (value === undefined) throw new Error('a required field is missing in Stripe's response');
+  if (value === undefined) throw new Error("a required field is missing in Stripe's response");
   return value;
 };
 
