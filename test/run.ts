@@ -85,7 +85,7 @@ const boundaries = async (): Promise<Finding> => {
 
 const PROGRAMS = ['.', 'functions/console/web'] as const;
 
-/** The console is a program of its own, for browsers. */
+/** The console is a separate program, for browsers. */
 const types = async (): Promise<Finding> => {
   const found = await Promise.all(PROGRAMS.map((folder) => plain('tsc', '--noEmit', '-p', folder)));
   return { ok: found.every(({ ok }) => ok), text: found.map(({ text }) => text).join('\n') };

@@ -12,17 +12,17 @@ export interface Budget {
   readonly writeUnits: number | 'size of the item';
   readonly dueUnits: number;
   /**
-   * Rate windows that this caller's request is counted in beside the general one of creates and writes, and one for those of
-   * declines, which are read together: so many requests, exactly, in one level more.
+   * Rate windows that count this caller's request, besides the general window of creates and writes. The windows of
+   * declines count as one because they are read together. Adds exactly this many requests, in one more level.
    */
   readonly windows?: number;
-  /** Of a create: some of the windows count only requests that passed the access rule, in a level of their own. */
+  /** For a create. Some windows count only requests that passed the access rule, in a separate level. */
   readonly countsAllowed?: true;
   /** A declined payment is counted after the response in this many windows: one request each, in one more level. */
   readonly countsDecline?: number;
   /** The response is stored under its Idempotency-Key: exactly two requests, in two more levels. */
   readonly keepsAnswer?: true;
-  /** The key is held while a provider is asked: one request in one level more. */
+  /** The key is held during a provider call. Adds one request in one more level. */
   readonly holdsKey?: true;
   readonly raisesEpoch?: true;
   readonly because?: string;

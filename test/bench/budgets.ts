@@ -3,9 +3,9 @@ import { RECORD_BUDGETS } from './record-budgets.ts';
 import { SUBSCRIPTION_BUDGETS } from './subscription-budgets.ts';
 import { WEBHOOK_BUDGETS } from './webhook-budgets.ts';
 
-/** Set for the first look at a creation (1), moved to the end of the confirmation period (2). */
+/** Set to the first lookup of a create (1), then moved to the end of the confirmation period (2). */
 const DUE_OF_CREATE = 3;
-/** Moved to the first look at the attempt (2), and back to what is left: the client secret's end (2). */
+/** Moved to the first lookup of the attempt (2), then back to the client secret's expiry (2). */
 const DUE_OF_CONFIRM = 4;
 /** Moved, if work remains. */
 const DUE_OF_ONE_COMMIT = 2;

@@ -24,7 +24,7 @@ export const benchBundles = async (): Promise<boolean> => {
 };
 
 const LARGEST_BYTES = 896 * 1_024;
-/** What these functions may load at their start, in KB: a user waits for a cold start of theirs. */
+/** The most that these functions may load at their start, in KB, because a user waits for their cold start. */
 const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
   ['payments.get', 500],
   ['payments.create-intent', 515],
@@ -34,12 +34,12 @@ const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
 /** Modules that a read-only function must not contain: provider adapters and senders. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
-/** Bytes: less of a part are constants that a schema uses. */
+/** Bytes. A smaller part of a module holds only constants that a schema uses. */
 const CONSTANTS = 1_024;
 
 const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));
 
-/** With the largest of the adapters that it may load. */
+/** The size with the largest adapter that the function may load. */
 const loadedBytes = ({ bytes, adapters }: Bundle): number => bytes + Math.max(0, ...adapters.values());
 
 const problemsOf = (bundle: Bundle): readonly string[] => {

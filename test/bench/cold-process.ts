@@ -15,7 +15,7 @@ export interface ColdProcess {
   };
 }
 
-/** Processor milliseconds: of the whole process from its birth, and of its response alone. */
+/** Processor milliseconds of the whole process from its start, and of its response alone. */
 export interface ColdTimes {
   readonly whole: number;
   readonly answer: number;
@@ -26,7 +26,7 @@ export interface ColdTimes {
 export const coldProcess = ({ files, call }: ColdProcess): ColdTimes => {
   const { status, stdout, stderr } = spawnSync(execPath, ['--input-type=module', '-e', scriptOf(files, call)], {
     encoding: 'utf8',
-    // Nothing of this process: a setting would open the table or load an adapter.
+    // Passes no setting of this process, because a setting would open the table or load an adapter.
     env: { ...call?.env },
   });
   if (status !== 0) throw new Error(stderr);

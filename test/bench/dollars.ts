@@ -16,11 +16,11 @@ export interface CountedRequest {
 /** Assumed, not measured: the time of a request to DynamoDB, and of a call to a provider, in ms. */
 export const TABLE_MS = 8;
 export const PROVIDER_MS = 450;
-/** Of a whole processor, in ms: above a warm create, the largest measured. */
+/** Time of a whole processor, in ms. It exceeds a warm create, the largest measured value. */
 const PROCESSOR_MS = 4;
-/** Lambda gives a function of so many MB a whole processor. */
+/** The memory in MB at which Lambda gives a function a whole processor. */
 const WHOLE_PROCESSOR_MB = 1_769;
-/** What Lambda writes to the log of each run: START, END, REPORT; assumed. */
+/** The bytes that Lambda writes to the log of each run (START, END, REPORT); assumed. */
 const PLATFORM_LINES_BYTES = 350;
 /** Each message is sent, received and deleted by itself. */
 const REQUESTS_PER_MESSAGE = 3;

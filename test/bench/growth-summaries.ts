@@ -94,8 +94,8 @@ const page = async (
 const rowsOf = (text: Json): number => String(text).split('\r\n').length - 2;
 
 /**
- * Follows the links to the end: every payment is on one page, the last page costs as much as the first, and after it the
- * process holds as much memory as after the second.
+ * Follows the links to the end. Every payment is on one page, the last page costs as much as the first, and after it
+ * the process holds as much memory as after the second.
  */
 const lastPage = async (service: Service, headers: Asked['headers'], count: number): Promise<Measured> => {
   let path: string | undefined = '/payments';

@@ -106,7 +106,7 @@ const listsOver = (from: number, sorted: number): readonly List[] => {
     {
       name: 'page 1,000, by the counters',
       query: 'page=1000',
-      // Whole days are skipped by their counters; of the day that it lies in, every row before it is read.
+      // Counters skip whole days. On the day of the page, every earlier row is read.
       holds: { requests: 6, rows: ROWS_SORTED + 1 },
       shows: [0, PAGE],
     },

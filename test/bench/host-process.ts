@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { startHost } from '../../infra/local/host/host.ts';
 import { ready, type StartedProcess, settingsOfProcess, startProcess } from './processes.ts';
 
-/** The whole service on one machine, in a process of its own, its data in a file. */
+/** The whole service on one machine, in its own process, with its data in a file. */
 const saidSchema = z.object({ baseUrl: z.string(), env: z.record(z.string(), z.string()) });
 export type HostProcess = z.infer<typeof saidSchema> & Pick<StartedProcess, 'stop'>;
 

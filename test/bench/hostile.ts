@@ -1,6 +1,7 @@
 /**
- * @module Processor time of long texts in every place of every route that takes input, beside plain letters of the same size.
- * The chain runs on an empty table with a use case that does nothing, so the time is that of reading and refusing.
+ * @module Processor time of long texts in every place of every route that accepts input, compared with plain letters of
+ * the same size. The chain runs on an empty table with a use case that does nothing, so the time is that of reading and
+ * refusing.
  */
 import { chainOf, HOSTILE_PLACES, type HostilePlace } from '../builders/hostile-requests.ts';
 import { type HostileText, hostileTexts } from '../builders/hostile-text.ts';

@@ -55,7 +55,7 @@ const FIRST_ANSWER = ' and its first answer';
 
 interface ColdStart {
   readonly name: string;
-  /** Called for each round: a payment is confirmed once. */
+  /** Called for each round, because a payment can be confirmed only once. */
   readonly process: () => Promise<ColdProcess>;
 }
 
@@ -141,7 +141,7 @@ interface FirstAnswer {
   readonly ratio: number;
 }
 
-/** What the preparation at a function's start saves on its first response. */
+/** The time that the preparation at a function's start saves on its first response. */
 const firstAnswers = async (folder: string, host: HostProcess): Promise<readonly FirstAnswer[]> => {
   const answering = coldStarts(folder, host).filter(({ name }) => name.endsWith(FIRST_ANSWER));
   const rows: FirstAnswer[] = [];

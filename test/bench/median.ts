@@ -5,8 +5,8 @@ export const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0;
 
 /**
- * The middle of the ratios of values that were measured one right after the other: a machine that slows both down has
- * no effect.
+ * The middle of the ratios of values that were measured one right after the other, so a machine that slows both down
+ * has no effect.
  */
 export const medianRatio = (values: readonly number[], bases: readonly number[]): number =>
   median(values.flatMap((value, round) => (bases[round] === undefined ? [] : [value / bases[round]])));

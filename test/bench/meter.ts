@@ -12,7 +12,7 @@ import { type Attributes, type CapacityUnits, unitsOf } from './units.ts';
  */
 export interface TableCall {
   readonly operation: string;
-  /** What kind of item or list it is about: `PAY`, `RATE`, `owner index` … */
+  /** The kind of item or list: `PAY`, `RATE`, `owner index` … */
   readonly about: string;
   readonly units: CapacityUnits;
   /** Rows that a query has read, before its filter; 0 of anything else. */
@@ -25,7 +25,7 @@ export interface Run {
   readonly functionId: string;
   readonly levels: readonly Level[];
   readonly providerCalls: number;
-  /** Of its log lines. */
+  /** Bytes of its log lines. */
   readonly logBytes: number;
 }
 
@@ -34,7 +34,7 @@ export interface Meter {
   readonly endpoint: string;
   /** The same functions, measured. */
   measured(load: LoadHandler): LoadHandler;
-  /** Everything that has run since it was last asked, in order. */
+  /** Every run since the last call, in order. */
   take(): readonly Run[];
   close(): void;
 }
@@ -90,7 +90,7 @@ export const openMeter = async (engine: () => string): Promise<Meter> => {
   };
 };
 
-/** Takes what a function writes to its outputs, and counts it instead. */
+/** Catches everything that a function writes to its outputs, and counts it. */
 const catchLogLines = (): { readonly end: () => number } => {
   const outputs = [process.stdout, process.stderr];
   let bytes = 0;
@@ -142,7 +142,10 @@ const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
 
 type Gate = (question: Question) => Promise<Answer | undefined>;
 
-/** Turns of the event loop, each long enough for a request on its way to arrive, without a new one: a level is whole. */
+/**
+ * Turns of the event loop without a new request, each long enough for a request on its way to arrive. After them a
+ * level is complete.
+ */
 const QUIET_TURNS = 6;
 const TURN_MS = 1;
 

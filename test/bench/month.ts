@@ -11,9 +11,9 @@ import { say, sheet } from './sheet.ts';
 import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
 /**
- * The first of the month: a million renewals are due in the same minute. Counts the work of a few renewals that are due
- * together, and computes from the counts, second by second, how long a million take with the default settings.
- * @returns true if a million end in time, and each renewal costs no more than its budget.
+ * The first of the month, when a million renewals are due at the same time. Counts the work of a few such renewals, and
+ * computes from the counts, second by second, how long a million take with the default settings.
+ * @returns whether a million end in time, and each renewal costs no more than its budget.
  */
 export const benchMonth = async (): Promise<boolean> => {
   const service = await startService(() => true, SETTINGS);
@@ -37,10 +37,10 @@ const SETTINGS = {
   PROVIDER_A_BACKGROUND_BURST: String(BURST),
 };
 
-/** So many renewals are counted; the calls of all of them are within the burst. */
+/** This many renewals are counted. All of their calls are within the burst. */
 const COUNTED = 10;
 
-/** What was measured when the bench was written; the calls are what the provider's limit is divided by. */
+/** Measured when the bench was written. The provider's limit is divided by `calls`. */
 const BUDGET = { calls: 2, requests: 9, levels: 8, writeUnits: 23, dueUnits: 9 };
 
 /** Assumed, not measured: the time of a function's own work, in ms. */
@@ -50,18 +50,18 @@ const ANSWERS_MS = [250, PROVIDER_MS, 800];
 
 /** The cost of one renewal. */
 interface Counted {
-  /** To the provider. */
+  /** Calls to the provider. */
   readonly calls: number;
   /** To the table: by `run-due`, and one after the other. */
   readonly requests: number;
   readonly levels: number;
   readonly units: CapacityUnits;
-  /** By the sweep. */
+  /** Requests by the sweep. */
   readonly sweepRequests: number;
   readonly sweepUnits: CapacityUnits;
-  /** To the count of calls. */
+  /** Units of the count of calls. */
   readonly countUnits: CapacityUnits;
-  /** By everything that follows: events, history, webhooks. */
+  /** Units of all later work: events, history, webhooks. */
   readonly laterUnits: CapacityUnits;
 }
 
@@ -185,7 +185,7 @@ const printMillion = (counted: Counted): boolean => {
 };
 const NEARLY = 0.98;
 
-/** Second by second: the sweep feeds the queue every minute, and renewals take places and calls. */
+/** Second by second, the sweep feeds the queue every minute, and renewals take places and calls. */
 const pipeline = ({ calls, levels }: Counted, providerMs: number) => {
   const renewalMs = calls * providerMs + levels * TABLE_MS + FUNCTION_MS;
   const perSecond = (CONCURRENCY * 1_000) / renewalMs;

@@ -67,11 +67,11 @@ const summary = async (who: BenchUser, path: string, service: Service): Promise<
   await paid(service, who);
   return warmed(who, get(path, who));
 };
-/** One more than a page, so that there is another. */
+/** One more than a page, so that a second page exists. */
 const PAYMENTS_LISTED = 4;
 const PAGE = { limit: '3' };
 
-/** The payer has paid at the provider and the events are lost: only a sync finds the payment. */
+/** The payer has paid at the provider and the events are lost, so only a sync finds the payment. */
 const settledUnheard = async (service: Service, who: BenchUser): Promise<Json> => {
   const payment = await intent(service, who, { payment_method_id: THREE_D_SECURE });
   await service.must(post(`/payments/confirm/${payment.id}`, who));
@@ -317,7 +317,7 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'the same event again': inbound('evt_3MtwBwLkdIwHu7ix0kBench2', (service, ask) => service.must(ask)),
 };
 
-/** Cost of the due work a day later: it removes the client secret of a paid payment and expires an unpaid one. */
+/** Cost of the due work a day later, which removes the client secret of a paid payment and expires an unpaid one. */
 export const LATER: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
   'a paid payment, a day on': async (service) => paid(service, await person(service)),
   'an unconfirmed payment, a day on': async (service) => intent(service, await person(service)),

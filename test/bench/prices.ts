@@ -13,7 +13,7 @@ export const PRICES = {
   busEvents: 1,
   /** A send, a receive or a deletion, of up to ten messages. */
   sqsRequests: 0.4,
-  /** A gigabyte that CloudWatch takes in. */
+  /** A gigabyte that CloudWatch ingests. */
   logGb: 0.5,
   /** arm64. */
   lambdaGbSecond: 0.0000133334,

@@ -4,8 +4,7 @@ import { argv } from 'node:process';
 import * as z from 'zod';
 
 /**
- * A part of a bench in a process of its own, so that its work is measured separately. It sends one message when it is
- * ready.
+ * A part of a bench in its own process, so that its work is measured separately. It sends one message when it is ready.
  */
 export interface StartedProcess {
   readonly said: unknown;

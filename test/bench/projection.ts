@@ -19,10 +19,10 @@ import { inRounds, median, medianRatio } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * Changes of payments that `project-changes` projects per second, against one transaction per change, by turns. Every
- * request to the table takes 5 ms, about as long as one to DynamoDB, so that the round trips of a batch decide, not this
- * machine; the last columns show the local host's table in a file.
- * @returns whether all keep within.
+ * Compares the changes of payments per second that `project-changes` projects with one transaction per change, by
+ * turns. Every request to the table takes 5 ms, about as long as a request to DynamoDB, so that the round trips of a
+ * batch decide, not this machine. The last columns show the local host's table in a file.
+ * @returns whether every batch keeps within its bound.
  */
 export const benchProjection = async (): Promise<boolean> => {
   const rows: Row[] = [];
@@ -58,7 +58,7 @@ const ROUNDS = { least: 5, most: 15 } as const;
 interface Scenario {
   readonly name: string;
   readonly ownerOf: (index: number) => string;
-  /** At most so many for a batch. */
+  /** The most transactions for a batch. */
   readonly transactions: number;
 }
 
@@ -70,7 +70,7 @@ const SCENARIOS: readonly Scenario[] = [
 
 type Project = (deps: ProjectDeps, records: readonly DynamoDBRecord[]) => Promise<unknown>;
 
-/** As it was before batches. */
+/** One transaction per change, for comparison. */
 const oneByOne: Project = async ({ table }, records) => {
   const changed: Payment[] = [];
   for (const record of records) {
@@ -177,7 +177,7 @@ const delayed = (connection: Connection, ms: number): Connection => {
   };
 };
 
-/** @param file in a folder of its own; undefined: in memory */
+/** @param file in its own folder; undefined for a table in memory */
 const withTable = async (file: string | undefined, work: (connection: Connection) => Promise<void>): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-projection-'));
   const path = file === undefined ? ':memory:' : join(folder, file);

@@ -16,8 +16,8 @@ import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 /**
- * `npm run bench`: all of them, and exit code 1 if a budget is exceeded. `-- NAME`: one; `-- long`: lists of a
- * million.
+ * `npm run bench` runs all benches, and exits with code 1 if a budget is exceeded. `-- NAME` runs one bench; `-- long`
+ * measures lists of a million.
  */
 const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   endpoints: benchEndpoints,
@@ -49,7 +49,7 @@ const only = async (bench: string): Promise<boolean> => {
   return false;
 };
 
-/** Each runs in a process of its own, without state of the others. */
+/** Each bench runs in its own process, without state of the others. */
 const all = (): boolean => {
   const failed = Object.keys(BENCHES).filter((bench) => {
     say(`\n== ${bench}\n`);

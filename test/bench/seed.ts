@@ -21,11 +21,13 @@ export interface Seeding {
 /** One in a thousand. */
 export const RARE: PaymentStatus = 'pending';
 const RARE_EVERY = 1_000;
-/** What a search can find: one in a hundred. */
+/** The text of one payment in a hundred, for a search. */
 export const TERM = 'festival';
 const TERM_EVERY = 100;
 
-/** As many as a transaction takes: the engine is four times as fast by these as by BatchWriteItem. */
+/**
+ * As many items as a transaction accepts. The engine is four times as fast with transactions as with BatchWriteItem.
+ */
 const BATCH = 100;
 /** The next transaction is prepared while one is written. */
 const LANES = 2;

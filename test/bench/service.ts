@@ -61,7 +61,7 @@ export const startService = async (
     const body = text === '' ? undefined : isJson ? JSON.parse(text) : text;
     return { status: response.status, body, link: nextOf(response.headers.get('link')) };
   };
-  /** @throws unless the request succeeds: the preparation of a measurement must work. */
+  /** @throws unless the request succeeds, because the preparation of a measurement must work. */
   const must = async (question: Ask): Promise<Json> => {
     const { status, body } = await ask(question);
     if (status < 300) return body;
@@ -79,7 +79,7 @@ export const startService = async (
     advance: (seconds: number) => control('/clock', { advance: seconds }),
     ...items,
     busEvents: (): number => host.observed.busEvents().length,
-    /** What has run since the last time, once all is quiet. */
+    /** The runs since the last call, once all is quiet. */
     take: async (): Promise<readonly Run[]> => {
       await control('/settle');
       return meter.take();

@@ -2,7 +2,7 @@ import type { Budget } from './budget.ts';
 
 /** Writes of subscriptions: at most 3 requests in 3 levels if nothing is charged. Write units are as measured. */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
-/** A subscription is over 1 KB: two units per write, and one more if its list row changes. */
+/** A subscription exceeds 1 KB, so a write costs two units, and one more if its list row changes. */
 const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
 const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
 const USES_METHOD = 'a subscription that runs again may charge its method: the rule of use reads the method first';

@@ -13,7 +13,7 @@ import {
 import type { Ask, Json, Service } from './service.ts';
 import type { SubscriptionRow } from './subscription-budgets.ts';
 
-/** Subscriptions at a provider that bills none by itself, so that the service's own billing is what is counted. */
+/** Subscriptions at a provider without its own billing, so that the service's billing is counted. */
 const PROVIDER = { provider_id: 'provider_c' };
 const PLAN = {
   ...{ subtotal_cents: 2_900, total_cents: 2_900, currency: 'USD' },

@@ -8,7 +8,7 @@ export interface Cost {
   readonly units: CapacityUnits;
 }
 
-/** Parts of a request that have budgets of their own, recognized by their items. */
+/** Parts of a request that have separate budgets, recognized by their items. */
 const PARTS = { RATE: 'limits', IDEM: 'key', CACHE: 'epoch' } as const;
 export type Part = 'own' | (typeof PARTS)[keyof typeof PARTS];
 
@@ -56,14 +56,14 @@ export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
 const isPartName = (about: string): about is keyof typeof PARTS => Object.hasOwn(PARTS, about);
 const partOf = ({ about }: TableCall): Part => (isPartName(about) ? PARTS[about] : 'own');
 
-/** A level of several parts is a level of each: parts that ran side by side would show as one too many. */
+/** A level with several parts counts for each part, so concurrent parts would show one level too many. */
 const costOf = (levels: readonly Level[], part: Part): Cost => {
   const own = levels.map((level) => level.filter((call) => partOf(call) === part)).filter((level) => level.length > 0);
   const calls = own.flat();
   return { requests: calls.length, levels: own.length, units: sumOf(calls.map(({ units }) => units)) };
 };
 
-/** Units by who spends them. */
+/** Units by the function that spends them. */
 export const workOf = (runs: readonly Run[]): ReadonlyMap<string, CapacityUnits> => {
   const work = new Map<string, CapacityUnits>(Object.values(WORKERS).map((name) => [name, NO_UNITS]));
   for (const { functionId, levels } of runs) {
@@ -75,7 +75,7 @@ export const workOf = (runs: readonly Run[]): ReadonlyMap<string, CapacityUnits>
   return work;
 };
 
-/** `Get PAY > Put PAY > Put PAY`; what goes side by side is joined by `|`. */
+/** `Get PAY > Put PAY > Put PAY`; concurrent requests are joined by `|`. */
 export const trailOf = (levels: readonly Level[]): string =>
   levels.map((level) => level.map(nameOf).join(' | ')).join(' > ');
 

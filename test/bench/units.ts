@@ -47,7 +47,7 @@ const valueBytes = (value: unknown): number => {
   }
 };
 
-/** Two significant digits a byte, and one more; one for a sign. */
+/** One byte per two significant digits, one more byte, and one for a sign. */
 const numberBytes = (text: string): number => {
   const digits = text.replace(/^-|\.|e.*$/gi, '').replace(/^0+|0+$/g, '');
   return Math.ceil(digits.length / 2) + 1 + (text.startsWith('-') ? 1 : 0);

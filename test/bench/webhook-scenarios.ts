@@ -13,7 +13,7 @@ import {
 import type { Ask, Json, Service } from './service.ts';
 import type { WebhookRow } from './webhook-budgets.ts';
 
-/** Logs of webhooks, test events, events sent again. */
+/** Webhook logs, test events and resent events. */
 const PAYMENTS_PUBLISHED = 4;
 
 const logsOf = (who: Pick<BenchUser, 'headers'>, query = ''): Ask =>
@@ -34,7 +34,7 @@ const logs =
     return warmed(who, logsOf(who, query));
   };
 
-/** An organization, and its owner in a session of it, whose membership is not cached. */
+/** An organization, and its owner with a session of that organization, whose membership is not cached. */
 const organizationWithLogs = async (service: Service): Promise<{ boss: BenchUser; entry: Json }> => {
   const owner = await person(service);
   const organization_id = await storeOrganization(service, owner);

@@ -1,4 +1,4 @@
-/** @module Once before the tests that need a browser: installs its package, unless it is installed. */
+/** @module Runs once before the tests that need a browser, and installs the browser's package if it is missing. */
 import { installOwnPackages } from '../../infra/own-packages.ts';
 
 export const setup = (): void => installOwnPackages(import.meta.dirname);

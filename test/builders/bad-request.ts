@@ -137,7 +137,7 @@ const oneBadField = (fields: readonly string[] = Object.keys(BAD_FIELDS)): Arb<R
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 const json = (value: unknown): string => JSON.stringify(value);
 
-/** Bodies that are no JSON object of at most ten levels and 256 KB; sent as application/json. */
+/** Bodies that are not a JSON object of at most ten levels and 256 KB, sent as application/json. */
 const badBody: Arb<BadRequest['body']> = fc.oneof(
   { weight: 6, arbitrary: notObject.map((value) => json(value)) },
   {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Every text of the API document that teaches, with the group of operations that shows it. */
+/** Every explanatory text of the API document, with the group of operations that shows it. */
 export interface Described {
   /** The group of the first operation that shows it. */
   readonly group: string;
@@ -122,7 +122,7 @@ const wordsOf = (text: string): readonly string[] =>
 
 const FEWEST_NEW_WORDS = 2;
 
-/** What is wrong with a text; undefined if it is a proper sentence that says more than the name. */
+/** The fault of a text; undefined if the text is a proper sentence that says more than the name. */
 export const faultOf = ({ kind, name, text }: Described): string | undefined => {
   if (text === undefined || text.trim() === '') return 'is not described';
   if (kind === 'response') return undefined;

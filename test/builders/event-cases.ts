@@ -227,7 +227,7 @@ const sentTwice = (sent: HistoryJson, again: HistoryJson): History => {
     })),
   });
 };
-/** An event of a provider that names no record of the erased person, but the e-mail address. */
+/** A provider's event that names the e-mail address of the erased person, but none of the person's records. */
 const sentAsReceived = (again: HistoryJson): History => {
   const object = { email: 'ada@shop.example.com', name: 'Ada', balance: 0 };
   const bodies = [object, { ...object, ...again }].map((data) => ({ data }));
@@ -253,7 +253,7 @@ const paidInBrowser = (history: History, seconds: number, fields: Partial<Histor
   ],
   ledger: { ...history.ledger, payment_intents: [intentRow()] },
 });
-/** An attempt that failed has succeeded; its charge is of second 200. */
+/** A failed attempt that has succeeded later; its charge is of second 200. */
 const failedThenSucceeded = (): History =>
   historyWith({
     ledger: { charges: [chargeRow({ created_at: historyTime(200) })] },
@@ -279,7 +279,7 @@ const failedOnce = (history: History): History => ({
   items: [...history.items, versionItem(1, { status: 'failed' })],
 });
 
-/** More histories for sentences that have a case elsewhere, each with what it shows. */
+/** More histories for sentences that have a case elsewhere, each with a description. */
 export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Case])[] = [
   [
     'two payments for one month, ten seconds apart',

@@ -8,15 +8,15 @@ export const LONGEST = 250_000;
 /** Ten times the length may take ten times as long, plus a margin for other work of the machine. */
 const MOST_GROWTH = 12;
 /**
- * The step out of the processor's cache makes linear work slower, once. Growth up to this is therefore asked again in the
- * next step, to `BEYOND` times the longest text: a power of the length grows too fast there, too.
+ * Leaving the processor's cache slows linear work down once. Growth up to this factor is therefore measured again in
+ * the next step, up to `BEYOND` times the longest text, because a power of the length grows too fast there too.
  */
 const UNCLEAR_GROWTH = 25;
 const BEYOND = 4;
 const FLOOR_MS = 25;
 const RUNS = 3;
 
-/** Characters and near-misses of what expressions look for; each is repeated to the length wanted. */
+/** Characters that expressions look for, and near-misses; each is repeated to the wanted length. */
 const UNITS = [
   ...['1', 'a', 'Z', ' ', '.', '@', '-', '"', "'", '[', '{', '(', '/', ',', ':', '\\', '\n', '_', 'é', '😀'],
   ...[
@@ -36,7 +36,7 @@ const UNITS = [
   ...['\\"', '[]', 'a,', 'a.', '%41', ' AND ', '="'],
   ...['\u0301\u0316', '👩\u200d', '漢', '\u0001'],
 ];
-/** What an expression may want to see before it reads on. */
+/** Prefixes that an expression may require before it reads on. */
 const HEADS = ['', '?', '"', '[', '/', 'a@', '\\"', 'Bearer ', 'application/', 't=1,'];
 
 export interface Text {
@@ -81,7 +81,7 @@ const spentOnLongest = async (run: Run, { of }: Text, long: number): Promise<num
 
 const SLOWEST = 2;
 
-/** Too fast in every round: on a busy machine, one round may be slowed down at its longest text alone. */
+/** Growth must be too fast in every round, because a busy machine may slow down the longest text of one round. */
 const ROUNDS = 3;
 
 const growthInEachRound = async (run: Run, one: Text): Promise<string | undefined> => {
@@ -105,7 +105,7 @@ const growthInOneRound = async (run: Run, one: Text): Promise<string | undefined
   return growsTooFast(longest, beyond, (MOST_GROWTH / 10) * BEYOND) ? `${growth}, ${beyond} ms` : undefined;
 };
 
-/** The texts by which `run` takes more than linear time, with its milliseconds at each length. */
+/** The texts for which `run` takes more than linear time, with its milliseconds at each length. */
 export const growthOf = async (run: Run, texts: readonly Text[] = PLAIN_TEXTS): Promise<readonly string[]> => {
   const measured: { readonly text: Text; readonly long: number }[] = [];
   for (const one of texts) {

@@ -1,4 +1,7 @@
-/** @module Every place of every route that takes input, filled with a long text; from the catalogue, so that a new route is included. */
+/**
+ * @module Every place of every route that accepts input, filled with a long text; from the catalogue, so that a new
+ * route is included.
+ */
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import type { Credentials } from '../../shared/access/authenticate.ts';
@@ -94,7 +97,7 @@ const authenticate = async ({ sessionId, authorization }: Credentials): Promise<
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined };
 
-/** The chain of an endpoint, on an empty table and with a use case that does nothing: what a refused request costs. */
+/** The chain of an endpoint, on an empty table and with a use case that does nothing, to measure a refused request. */
 export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) => {
   const now = () => NOON;
   const { table } = memoryTable({ now });

@@ -27,7 +27,7 @@ const octets = (address: string): number[] => address.split('.').map(Number);
 const asNumber = (address: string): number => octets(address).reduce((sum, octet) => sum * 256 + octet, 0);
 const each = (address: string, write: (octet: number) => string): string => octets(address).map(write).join('.');
 
-/** The ways of writing an IPv4 address that a URL's parser takes for one. */
+/** The ways of writing an IPv4 address that a URL parser accepts. */
 const WAYS: readonly ((address: string) => string)[] = [
   (address) => address,
   (address) => `${address}.`,

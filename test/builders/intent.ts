@@ -3,10 +3,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export const intentBody = (fields: Fields = {}): Fields => ({ total_cents: 2_500, currency: 'USD', ...fields });
 
-/** With a method that succeeds. */
+/** A body with a method that succeeds. */
 export const paidIntentBody = (fields: Fields = {}): Fields => intentBody({ payment_method_id: VISA, ...fields });
 
-/** Of a guest; each call is another guest unless an e-mail is given. */
+/** The body of a guest; each call is another guest unless an e-mail is given. */
 export const guestIntentBody = (fields: Fields = {}, guest: Fields = {}): Fields =>
   intentBody({ guest_data: { email: nextEmail(), name: 'Guest', ...guest }, ...fields });
 

@@ -5,7 +5,7 @@ import { customerShape } from '../../shared/customers/customer.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
 import type { Item } from '../../shared/platform/table.ts';
 
-/** As many as a transaction takes. */
+/** As many as a transaction accepts. */
 const BATCH = 100;
 
 /**

@@ -19,7 +19,7 @@ type Comparable = string | number;
 const below = (one: unknown, other: unknown): boolean =>
   typeof one === typeof other && (one as Comparable) < (other as Comparable);
 
-/** One clause as the engine reads it: an attribute that is not there meets no comparison. */
+/** Evaluates one clause as the engine does. An absent attribute meets no comparison. */
 const holds = (clause: Clause, item: Item | undefined): boolean => {
   if ('absent' in clause) return item === undefined;
   if ('exists' in clause) return item !== undefined;

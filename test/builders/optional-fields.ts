@@ -7,7 +7,7 @@ import * as z from 'zod';
 export interface OptionalField {
   /** The names from the body to the field: `['guest_data', 'phone']`. */
   readonly path: readonly string[];
-  /** The schema takes null. */
+  /** True if the schema accepts null. */
   readonly isNullable: boolean;
   /** The values of an enum; empty for other fields. */
   readonly values: readonly string[];

@@ -16,7 +16,7 @@ export const methodBody = (fields: Fields = {}): Fields => ({
   ...fields,
 });
 
-/** Without a token: a card's own number. */
+/** A body with a raw card number instead of a token. */
 export const rawCardBody = (fields: Fields = {}): Fields => ({
   provider_id: 'provider_a',
   card_number: '4242424242424242',

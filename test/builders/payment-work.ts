@@ -70,7 +70,7 @@ export const paymentWork = async (record: Payment, script: Script, others: reado
     lines,
     /** The names of the calls to the provider, in order. */
     calls,
-    /** What providers were opened for. */
+    /** The provider slots that were opened, each with the required capability. */
     opened,
     load,
     deps: { table, now, log, providers, isChargeOpen: async () => true },
@@ -79,7 +79,7 @@ export const paymentWork = async (record: Payment, script: Script, others: reado
       const dueAt = (await load())?.['due_at'];
       return dueAt === undefined ? undefined : Date.parse(String(dueAt));
     },
-    /** The sweep that queued the work has moved its due time. */
+    /** Moves the due time, as the sweep does when it queues the work. */
     lease: () => table.update(paymentKey(record.id), { set: { due_at: iso(now() + LEASE_MS) } }),
     /** Another function commits a version of the payment. */
     overtake: async (fields: Partial<VisiblePayment>): Promise<void> => {

@@ -18,7 +18,7 @@ import {
   versionItem,
 } from './history.ts';
 
-/** A history that breaks a sentence, and one beside it that does not. */
+/** A history that breaks a sentence, and a similar history that does not. */
 export interface Case {
   readonly broken: History;
   readonly sound: History;
@@ -142,7 +142,7 @@ const endsAt = (chargedAt: number): History =>
     ],
     ledger: { charges: [chargeRow({ created_at: historyTime(chargedAt) })] },
   });
-/** The second intent is made at second 50. */
+/** The second intent is created at second 50. */
 const twoIntents = (claimedAt: string): History =>
   historyWith({
     items: [historyPayment(), { ...versionItem(2, { status: 'processing', cause: 'claim' }), at: claimedAt }],
@@ -184,7 +184,7 @@ const receivedAt = (seconds: number): History =>
       },
     ],
   });
-/** A sync of second 100 shows what is left of 10.00 USD; Stripe has given back 4.00 at second 50. */
+/** A sync of second 100 shows this refundable rest of 10.00 USD; Stripe has refunded 4.00 at second 50. */
 const syncedWith = (refundable: number): History =>
   historyWith({
     items: [historyPayment()],

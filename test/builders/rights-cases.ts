@@ -48,7 +48,7 @@ const erasing = { method: 'POST', path: '/admin/erasures', status: 202, sent: { 
 const paying = { method: 'POST', path: '/payments/intents', status: 201 } as const;
 const PROJECT_ITEM = { pk: `PROJECT#${PROJECT}`, sk: 'PROJECT', id: PROJECT, owner_user_id: ADA.userId };
 const withMethod = { ...paying, sent: { payment_method_id: METHOD } };
-/** Ben names the method of Ada at second 100; it is detached at its provider at this second. */
+/** Ben names the method of Ada at second 100; its provider detaches it at this second. */
 const namedWhenDetached = (seconds: number): History => ({
   ...historyWith({
     exchanges: [
@@ -76,7 +76,7 @@ const withProject = { ...paying, sent: { project_id: PROJECT } };
 
 const OF_ORGANIZATION = { organization_id: ORGANIZATION };
 
-/** Ben has the role, and a session of the organization; he sends an event of it again. */
+/** Ben has the role and a session of the organization, and resends one of its events. */
 const sending = (role: string): History => {
   const entry = { pk: `LOG#${ENTRY}`, sk: 'LOG', id: ENTRY, organizationId: ORGANIZATION };
   const { exchanges, ...rest } = doneIn(role, { method: 'POST', path: `/webhooks/logs/${ENTRY}/replay` });
@@ -202,7 +202,7 @@ const guestConfirms = (guestId: string): History =>
 const GUESTS_METHOD = methodItem({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
 const GUESTS_PAYMENT = historyPayment({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
 
-/** Gus names a record of guest_1 without a token, so many seconds after its creation. */
+/** Gus names a record of guest_1 without a token, this many seconds after its creation. */
 const goesOn = (parts: {
   readonly sent: object;
   readonly at: number;

@@ -4,5 +4,5 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts
 export const MINUTE_SECONDS = MINUTE_MS / SECOND_MS;
 export const HOUR_SECONDS = HOUR_MS / SECOND_MS;
 export const DAY_SECONDS = DAY_MS / SECOND_MS;
-/** A leap year: longer than any test moves the clock in a session of a year. */
+/** A leap year, which is longer than any test moves the clock in a session of a year. */
 export const YEAR_SECONDS = 366 * DAY_SECONDS;

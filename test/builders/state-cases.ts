@@ -42,7 +42,7 @@ interface Renewal {
   /** Days after the first failure. */
   readonly until: number;
   readonly end?: HistoryJson;
-  /** The method was changed on this day, to the one that is stored now. */
+  /** The method was changed on this day, to the method that is stored now. */
   readonly change?: { readonly day: number; readonly to?: string };
 }
 

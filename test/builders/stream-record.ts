@@ -16,6 +16,6 @@ export const streamRecord = (sequence: number, before: Item | undefined, after: 
   };
 };
 
-/** Without binary values, as JSON. */
+/** The item as JSON, without binary values. */
 const image = (item: Item): Record<string, AttributeValue> =>
   JSON.parse(JSON.stringify(marshall(item, { removeUndefinedValues: true })));

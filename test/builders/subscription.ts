@@ -37,7 +37,7 @@ export const subscription = (fields: Partial<Subscription> = {}): Subscription =
   ...fields,
 });
 
-/** The same with a trial of so many days. */
+/** The same with a trial of this many days. */
 export const trial = (days: number, fields: Partial<Subscription> = {}): Subscription => {
   const trialEnd = iso(NOON + days * DAY_MS);
   return subscription({ anchor: trialEnd, period: -1, currentPeriodEnd: trialEnd, trialEnd, ...fields });

@@ -10,7 +10,7 @@ import { openQueues } from '../../shared/platform/queues.ts';
 import { NOON } from '../builders/payment.ts';
 import { type StubReply, withAwsStub } from './aws-stub.ts';
 
-/** What the service sees of AWS while AWS refuses, throttles, fails, breaks off or says nothing. */
+/** The service while AWS refuses, throttles, fails, breaks off or does not respond. */
 const stub = withAwsStub();
 
 const environment = (): Environment => ({

@@ -10,8 +10,8 @@ import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
 /**
- * Every currency of an adapter's table against the simulator, which counts and refuses by a table of its own: a
- * mistake in either shows as another amount in the ledger or as a refusal on one side only.
+ * Every currency of an adapter's table against the simulator, which counts and refuses by a separate table. A mistake
+ * in either shows as another amount in the ledger or as a refusal on one side only.
  */
 interface Ledger {
   readonly payment_intents: readonly {
@@ -24,7 +24,7 @@ interface Ledger {
 const PROVIDERS: readonly (readonly [ProviderSubject, CurrencyTable])[] = [
   [STRIPE, STRIPE_CURRENCIES],
   [PAYPAL, PAYPAL_CURRENCIES],
-  // The location of the simulator takes one of them.
+  // The location of the simulator accepts one of them.
   [SQUARE, new Map([...SQUARE_CURRENCIES].filter(([code]) => code === 'USD'))],
 ];
 

@@ -1,4 +1,4 @@
-/** @module What the adapters read of the objects that docs/mirror.md lists, and what each status becomes. */
+/** @module The fields that the adapters read of the objects in docs/mirror.md, and the result of each status. */
 import type Stripe from 'stripe';
 import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
 import { readPayPalDispute, readPayPalRefund } from '../../shared/providers/paypal/refunds.ts';
@@ -44,7 +44,7 @@ export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
 export const reportedStatuses = async (key: string, field: string, value: string): Promise<ReadonlySet<string>> =>
   new Set(await STATUSES[`${key}.${field}`]?.(value));
 
-/** Objects within an object that have a table of their own. */
+/** Objects within an object that have a separate table. */
 const PARTS: Readonly<Record<string, string>> = {
   'Stripe: Subscription': 'latest_invoice',
   'PayPal: Order': 'purchase_units[].payments.captures[]',
@@ -87,7 +87,7 @@ const pathsRead = async (readings: readonly Reading[]): Promise<readonly string[
       paths.push(...seen.paths());
     }
   }
-  // What is absent in one object has parts in another one.
+  // A field that is absent in one object has parts in another object.
   return paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[`)));
 };
 

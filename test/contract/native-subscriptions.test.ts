@@ -43,7 +43,7 @@ interface Payer {
   readonly methodId: string;
 }
 
-/** A method that is set up: its payer authenticates it if the provider requires it. */
+/** A method that is set up. Its payer authenticates it if the provider asks. */
 const attach = async (customerId: string, token: string): Promise<string> => {
   const input = { token, customerId, paymentMethodId: `pmt_${name()}`, idempotencyKey: `${name()}:attach` };
   const { methodId, setup } = doneValue(await rig.provider.attachMethod(input));
@@ -111,7 +111,7 @@ const FAULTS = [
   ['malformed', 'error'],
 ] as const;
 
-/** One call under a fault; an adapter with a short deadline makes it if only the deadline ends it. */
+/** One call under a fault. The adapter with the short deadline makes the call if only a deadline ends it. */
 const struck = async <T>(
   { action, ...fault }: { readonly action: string; readonly path: string; readonly method?: 'POST' },
   call: (by: SubscriptionsPort) => Promise<T>,

@@ -148,7 +148,7 @@ const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): st
   return [...missing, ...wrong];
 };
 
-/** Fields of a value that its schema does not describe: a provider refuses some of them and drops the rest. */
+/** Fields of a value that its schema does not describe. A provider refuses some of them and drops the rest. */
 export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { value, at }: Found): string[] => {
   const parts = schemaPartsOf(api, schema);
   if (Array.isArray(value)) {
@@ -185,7 +185,7 @@ const pathsSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), 
 export interface DescribedOperation {
   readonly api: OpenApi;
   readonly method: string;
-  /** With `{id}` for what varies. */
+  /** With `{id}` for the variable parts. */
   readonly path: string;
   readonly query: readonly Parameter[];
   readonly request: SchemaNode | undefined;
@@ -227,7 +227,7 @@ export const queryProblems = ({ api, method, path, query }: DescribedOperation, 
   ];
 };
 
-/** A query holds text only: the value that the text stands for. */
+/** A query holds text only, so this returns the value that the text stands for. */
 const readValue = ({ type }: SchemaNode, text: string): unknown => {
   if (type === 'integer' || type === 'number') return text.trim() === '' ? text : Number(text);
   return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text;

@@ -10,13 +10,13 @@ import type { EventReceiver } from '../../shared/providers/event-port.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { type FakeClock, fakeClock, type SimulatorDelivery } from './simulator-harness.ts';
 
-/** One adapter against the simulator, over real sockets: deadlines and resets are those of the network. */
+/** One adapter against the simulator, over real sockets, so deadlines and resets are those of the network. */
 export interface Bound {
   readonly slot: ProviderSlot;
   readonly adapter: AdapterName;
   readonly open: (options: AdapterOptions) => PaymentProvider | undefined;
   readonly openReceiver?: (options: AdapterOptions) => EventReceiver | undefined;
-  /** Settings of the slot, but for its adapter and base URL. */
+  /** Settings of the slot, except its adapter and base URL. */
   readonly settings: Partial<SlotSettings>;
   readonly credentials: Pick<SlotOptions, 'apiKey' | 'webhookSecret'>;
 }
@@ -35,7 +35,7 @@ export interface WireExchange {
 export interface ProviderRig {
   readonly clock: FakeClock;
   readonly provider: PaymentProvider;
-  /** Verifies the webhooks, with none of the secrets that only call the provider; Braintree has none. */
+  /** Verifies the webhooks, without the secrets that only provider calls need; undefined for Braintree. */
   readonly receiver: EventReceiver | undefined;
   /** Opens the receiver with other settings, or with another deadline. */
   reopenReceiver(settings: Partial<SlotSettings>, timeoutMs?: number): EventReceiver | undefined;
@@ -46,7 +46,7 @@ export interface ProviderRig {
   /** The URL of the simulated provider, for calls that bypass the adapter. */
   readonly url: string;
   readonly exchanges: WireExchange[];
-  /** What was logged, one line each. */
+  /** The logged lines. */
   readonly logged: string[];
   /** The webhooks sent so far, after everything that is due. */
   delivered(): Promise<readonly SimulatorDelivery[]>;

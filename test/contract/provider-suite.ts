@@ -25,7 +25,7 @@ export interface ProviderSubject extends Bound {
   /** Test values of methods. */
   readonly methods: {
     readonly succeeds: string;
-    /** A card, to be attached. */
+    /** A card to attach. */
     readonly attaches: string;
     /** Saved after its payer's approval; undefined if the request names the method to save. */
     readonly approvedBy: string | undefined;
@@ -38,15 +38,15 @@ export interface ProviderSubject extends Bound {
     readonly lost: { readonly before: string; readonly after: string };
     readonly unknown: string;
     readonly declinesToAttach: string;
-    /** Attach, pay so many times, and are declined from then on. */
+    /** Methods that attach, pay this many times, and are declined from then on. */
     readonly declinesLater: Readonly<Record<string, { readonly pays: number; readonly code: DeclineCode }>>;
   };
-  /** Paths of the call that charges and of the one that creates a customer, for faults. */
+  /** Paths of the call that charges and of the call that creates a customer, for faults. */
   readonly paths: { readonly confirm: string; readonly customers: string; readonly attach: string };
   readonly nextAction: NextAction['type'];
   /** The part of the charge's body that declares an absent payer. */
   readonly unattended: string;
-  /** The types that its native events come to, for one payment that succeeds and one that is declined. */
+  /** The types that its native events map to, for a payment that succeeds and for a payment that is declined. */
   readonly paymentEvents: {
     readonly succeeded: readonly InboundEventType[];
     readonly failed: readonly InboundEventType[];
@@ -162,7 +162,7 @@ const ledger = () => rig.control<Ledger>('GET', '/ledger');
 const moneyMoved = async (id: string): Promise<number> =>
   (await ledger()).charges.filter(({ payment_id, status }) => payment_id === id && status === 'succeeded').length;
 
-/** One call under a fault; an adapter with a short deadline makes it if only the deadline ends it. */
+/** One call under a fault. The adapter with the short deadline makes the call if only a deadline ends it. */
 const struck = async <T>(action: string, path: string, call: () => Promise<T>): Promise<T> => {
   const strike = async (): Promise<T> => {
     // The fault must not strike the access token, which some adapters get at their first call.
@@ -813,7 +813,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject):
   });
 };
 
-/** Of the payment's own events, those that the service acts on, in the order in which they were sent. */
+/** The payment's own events that the service acts on, in the order in which they were sent. */
 const eventsAbout = async (intent: Intent) => {
   const sent = await rig.delivered();
   for (const event of sent) expect(await verify(event)).toBe('valid');

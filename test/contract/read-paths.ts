@@ -1,4 +1,4 @@
-/** @module Which fields of an object code reads: by watching it, or by the schema with which it parses the object. */
+/** @module Finds the fields of an object that code reads, by watching the object or by the schema that parses it. */
 import type * as z from 'zod/mini';
 
 /**
@@ -23,7 +23,7 @@ export const watched = <T extends object>(
   return { object: watch(object, ''), paths: () => leavesOf([...paths]) };
 };
 
-/** A promise asks its value for `then`. */
+/** A promise reads `then` of its value. */
 const isField = (target: object, key: string | symbol): key is string =>
   typeof key === 'string' && key !== 'then' && !(Array.isArray(target) && key === 'length');
 

@@ -1,6 +1,6 @@
 /**
- * @module The requests of PayPal's quick start guides and of Square's, as the vendors' own SDKs sent them, are sent to the
- * simulator again: it gives every response that those SDKs could read.
+ * @module The requests of PayPal's quick start guides and of Square's, as the vendors' own SDKs sent them, are sent to
+ * the simulator again. The simulator must give every response that those SDKs could read.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';

@@ -1,5 +1,5 @@
 /**
- * @module What the SDKs of PayPal and Square were seen to do: the requests that they sent to the simulator, with the
+ * @module The recorded behavior of the SDKs of PayPal and Square: the requests that they sent to the simulator, the
  * responses that they could read, and the fields and statuses that their types declare.
  */
 import * as z from 'zod';

@@ -13,7 +13,7 @@ import { openRig, type ProviderRig } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
 /**
- * The contract of refunds and disputes for every adapter that takes payments. An adapter's test names its test
+ * The contract of refunds and disputes for every adapter that accepts payments. An adapter's test names its test
  * values.
  */
 export interface RefundSubject {
@@ -33,7 +33,7 @@ export interface RefundSubject {
   readonly currencies: readonly (readonly [currency: string, amountCents: number, refundedCents: number])[];
   /** An amount that the provider cannot express; undefined if it can express every amount that it can charge. */
   readonly inexpressible?: { readonly currency: string; readonly paidCents: number; readonly refundCents: number };
-  /** The ends of a refund that the provider has words for. */
+  /** The final statuses of a refund that the provider can report. */
   readonly refundEnds: readonly RefundStatus[];
   /** The adapter's reading of each status that a dispute can have at the provider. */
   readonly disputeStatuses: readonly DisputeStatus[];
@@ -541,7 +541,7 @@ const take = async (payment: Paid, next: Step): Promise<unknown> => {
   }
 };
 
-/** A step about a refund or a dispute needs one. */
+/** A step about a refund or dispute is possible only if the payment has one. */
 const isPossible = async (payment: Paid, { kind }: Step): Promise<boolean> => {
   const { refunds, disputes } = await ledger(payment);
   if (kind === 'refund') return refunds.length > 0;

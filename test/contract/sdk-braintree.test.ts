@@ -4,8 +4,8 @@ import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 
 /**
- * Braintree's own SDK, whole, runs Braintree's quick start guides against the simulator. Our adapter holds
- * customers only, and takes no webhooks of Braintree.
+ * Braintree's own SDK, whole, runs Braintree's quick start guides against the simulator. Our adapter holds customers
+ * only, and accepts no webhooks of Braintree.
  */
 let sdk: typeof BraintreeSdk;
 beforeAll(async () => {

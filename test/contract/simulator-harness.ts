@@ -65,7 +65,7 @@ export interface Rig {
   events(): Promise<Stripe.Event[]>;
   control(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
   raw(path: string, init?: RequestInit): Promise<Response>;
-  /** As a page in a browser calls: the publishable key, a form, no SDK. Without fields it is a GET. */
+  /** Calls as a browser page does, with the publishable key, a form and no SDK. Without fields the call is a GET. */
   browser(path: string, fields?: Record<string, string>): Promise<{ status: number; body: Record<string, unknown> }>;
   close(): void;
 }

@@ -303,7 +303,7 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
   ['a deleted customer', 'deleted_customer', 200, async () => remove(`/v1/customers/${(await customer()).body['id']}`)],
 ];
 
-/** Changes since that version: the period moved to the item, the other fields were removed. */
+/** Changes since that version. The period moved to the item, and the other fields were removed. */
 const MOVED: readonly string[] = [
   'subscription.current_period_end',
   'subscription.current_period_start',
@@ -356,7 +356,7 @@ describe.skipIf(folder === undefined)(
   },
 );
 
-/** Only with certain features of an account, or objects of their own. */
+/** Fields that exist only with certain features of an account, or only as separate objects. */
 const ABSENT: Readonly<Record<string, readonly string[]>> = {
   charge: ['source', 'refunds'],
   product: ['package_dimensions'],

@@ -3,7 +3,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Behaviour of Square in the simulator beyond the adapter's calls. */
+/** Behavior of Square in the simulator beyond the adapter's calls. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(SQUARE);

@@ -3,7 +3,7 @@ import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
-/** The text on payers' statements, as each provider takes it. */
+/** The text on payers' statements, as each provider accepts it. */
 const TEXT = 'Gold Club';
 
 let rig: ProviderRig;

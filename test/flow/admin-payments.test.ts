@@ -8,7 +8,7 @@ import { company, saveReadyMethod } from './payers.ts';
 
 const service = withHost({ frozen: true });
 
-/** The hosts of this file share one table: each test looks at the payments from its own start on. */
+/** The hosts of this file share one table, so each test looks at the payments from its own start on. */
 const start = async () => {
   await service.advance(2 * DAY_SECONDS);
   const admin = await signIn(service, { is_admin: true });

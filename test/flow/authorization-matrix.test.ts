@@ -45,7 +45,7 @@ const cellsOf = ({ table }: MatrixRoute): MatrixCell[] =>
   );
 
 let turn = 0;
-/** One cell of the carriers of a credential, each carrier in turn; all of them with `npm run test:long`. */
+/** One carrier of a credential per cell, each carrier in turn; all of them with `npm run test:long`. */
 const isAsked = ({ caller, carrier }: MatrixCell): boolean => {
   const { carriers } = fixtures.callers[caller];
   if (carrier === carriers[0]) turn += 1;

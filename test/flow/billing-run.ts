@@ -10,8 +10,8 @@ import { type ParsedJson, startTestHost, type TestHost } from './host.ts';
 import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subscribers.ts';
 
 /**
- * Years of billing by the clock: charges, their times and amounts are compared with an independent calendar and with
- * the provider's ledger. Every sweep runs three times concurrently, and each of their messages is delivered twice
+ * Years of billing by the clock. Charges, their times and amounts are compared with an independent calendar and with
+ * the provider's ledger. Every sweep runs three times concurrently, and each of its messages is delivered twice
  * concurrently.
  */
 export interface BillingPlan {
@@ -27,7 +27,7 @@ export interface SubscriptionGroup {
   /** Subscriptions of it at each anchor. */
   readonly count: number;
   readonly trialDays?: number;
-  /** Canceled, now or at the end of the period, so many days after it was made. */
+  /** Canceled, now or at the end of the period, this many days after its creation. */
   readonly cancelAfter?: { readonly days: number; readonly atPeriodEnd: boolean };
 }
 
@@ -43,7 +43,7 @@ interface Made {
 
 const after = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY_MS).toISOString();
 
-/** @returns how many charges there were, all of them right. */
+/** @returns the number of charges, all of them right. */
 export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
   const service = await startTestHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT }, catalogue: RACING });
   try {
@@ -65,7 +65,7 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
   }
 };
 
-/** Moves the clock in steps: a single long move would exceed the client's time limit. */
+/** Moves the clock in steps, because a single long move would exceed the client's time limit. */
 const moveOn = async (service: TestHost, until: string): Promise<void> => {
   for (let at = after(new Date(service.now()).toISOString(), STEP_DAYS); at < until; at = after(at, STEP_DAYS)) {
     await service.moveTo(at);

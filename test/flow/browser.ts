@@ -38,7 +38,9 @@ const unpack = async (folder: string): Promise<string> => {
   }
 };
 
-/** Its fonts are looked for in `/tmp`, wherever they are: without one, a page that needs it ends the browser. */
+/**
+ * The package expects its fonts in `/tmp`, wherever they are. Without a font, a page that needs it ends the browser.
+ */
 const tellFonts = async (folder: string): Promise<void> => {
   const file = join(folder, 'fonts', 'fonts.conf');
   await writeFile(file, (await readFile(file, 'utf8')).replaceAll('<dir>/tmp/', `<dir>${folder}/`));

@@ -54,7 +54,7 @@ export const minimalCalls = (json: unknown, client: string): readonly string[] =
   );
 };
 
-/** What is sent with the smallest body, and without a body if the document does not require one. */
+/** The request with the smallest body, or without a body if the document does not require one. */
 const optionsOf = (document: Document, operation: Placed): readonly string[] => {
   const params = paramsOf(document, operation);
   const body = operation.requestBody;
@@ -82,7 +82,7 @@ const parameterIn = (document: Document, one: z.output<typeof reference> | Param
 const valuesOf = (document: Document, parameters: readonly Parameter[]): object =>
   Object.fromEntries(parameters.map(({ name, schema }) => [name, smallestOf(document, schema)]));
 
-/** A value of the schema with its required properties alone. Types know no lengths and patterns, so neither does it. */
+/** A value of the schema with its required properties alone. It ignores lengths and patterns, as the types do. */
 const smallestOf = (document: Document, schema: unknown): unknown => {
   const shape = schemaShape.parse(schema);
   if (shape.$ref !== undefined)

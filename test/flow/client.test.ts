@@ -66,7 +66,9 @@ const confirmed = await client.POST('/payments/confirm/{id}', { params: { path: 
 confirmed.error?.code === 'INVITE_EXPIRED';
 `;
 
-/** Errors of the service, read by the README's second program: the details have the form that the types promise. */
+/**
+ * Errors of the service, read by the README's second program. The details must have the form that the types promise.
+ */
 const ADVICE = `import { createPaymentsClient, type Refund } from '@your-company/payments-client';
 import { adviceOn } from './program-1.ts';
 const clientOf = (session: string) =>

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import * as z from 'zod';
 import type { TestHost } from './host.ts';
 
-/** A person at the console: a browser page that notes what it asks for, and what it complains of. */
+/** A person at the console, as a browser page that records its requests and complaints. */
 export interface ConsoleVisit {
   readonly page: Page;
   /** Addresses of all requests. */
@@ -17,7 +17,7 @@ export interface ConsoleVisit {
 }
 
 const STEP_MS = 60_000;
-/** The breadths of a desk and of a telephone. */
+/** The widths of a desktop and of a phone. */
 export const WIDTHS = [1_280, 390] as const;
 const HEIGHT = 900;
 
@@ -38,7 +38,7 @@ export const visitConsole = async (browser: Browser, service: TestHost, width: n
     acceptDownloads: true,
   });
   await context.addInitScript(VIOLATIONS);
-  // Chromium loses a request that is under way when the last route of a page is taken back. So one always stays.
+  // Chromium loses a request that is under way when the last route of a page is removed, so one route always stays.
   await context.route(/^no-address:/, (route) => route.continue());
   const page = await context.newPage();
   page.setDefaultTimeout(STEP_MS);
@@ -78,7 +78,7 @@ export const expectAccessible = async (page: Page): Promise<void> => {
   expect(serious).toEqual([]);
 };
 
-/** Expects that the page is not wider than the screen: it scrolls down only. */
+/** Expects that the page is not wider than the screen, so it scrolls down only. */
 export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
   const [width, shown] = z
     .tuple([z.number(), z.number()])

@@ -11,7 +11,7 @@ import { payer, subscribe } from './subscribers.ts';
 const service = withHost({ frozen: true });
 const EMAIL = 'gus@example.com';
 
-/** Every list that has a cursor, by what its request must name. */
+/** Every list that has a cursor, by the records that its request must name. */
 const LISTS = (named: Named): readonly (readonly [name: string, path: string, query: string])[] => [
   ['GET /payments', '/payments', ''],
   ['GET /payments', '/payments', `organization_id=${named.organizationId}`],
@@ -34,7 +34,7 @@ interface Listed {
   readonly cursor: string;
 }
 
-/** Cursors with one wrong part, as JSON lists and as CSV pages take them. */
+/** Cursors with one wrong part, as JSON lists and as CSV pages accept them. */
 const forgedFrom = ({ url, cursor }: Listed): readonly { readonly url: string; readonly sent: string }[] => {
   const parts: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   // An empty part of a timeline's cursor is its beginning.

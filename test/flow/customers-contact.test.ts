@@ -5,7 +5,7 @@ import { confirm, PATIENT, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { createCustomer, customerAtProvider, saveMethod } from './payers.ts';
 
-/** Contact details at each provider: what it refuses is left out there, and never blocks a sale. */
+/** Contact details at each provider. Details that a provider refuses are left out there, and never block a sale. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
@@ -43,7 +43,7 @@ describe.each(SLOTS)('a customer’s unusual contact details at %s', (provider_i
     expect(made).toMatchObject(fields);
     const other = await createCustomer(service, user.options, { provider_id, phone: '+15550100123', name: 'Ada' });
     expect(await put(user, other.id, fields)).toMatchObject(fields);
-    // A later change at the provider leaves what is known here only.
+    // A later change at the provider keeps the data that only this service has.
     expect(await put(user, other.id, { metadata: { a: 1 } })).toMatchObject(fields);
     expect(await shown(user, made.id)).toMatchObject(fields);
   });

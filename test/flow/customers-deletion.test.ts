@@ -33,7 +33,7 @@ test.each([
   expect(await heldThere()).toEqual([]);
   const { customers } = await service.ledger();
   const there = customers.filter(({ id }: ParsedJson) => id === customer.provider_customer_id);
-  // PayPal has no record of a customer: only tokens carry its id.
+  // PayPal has no record of a customer; only tokens carry its id.
   expect(there).toMatchObject([{ deleted: provider_id !== 'provider_b' }]);
   expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
   expect((await service.get(`/customers/${customer_id}`, user.options)).status).toBe(404);

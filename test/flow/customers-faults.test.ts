@@ -5,7 +5,7 @@ import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { createCustomer, customerAtProvider, customerEventsOf } from './payers.ts';
 
-/** What a provider that fails leaves behind. */
+/** The state after a provider fails. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const create = (options: RequestOptions, fields = {}) => service.post('/customers', customerBody(fields), options);

@@ -44,7 +44,7 @@ export const readDispute = async (service: TestHost, disputed: Disputed): Promis
   return only;
 };
 
-/** What has been announced of the disputes of a payment, in the order of its versions. */
+/** The events published about the disputes of a payment, in the order of its versions. */
 export const announcedOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>
   announcedIn(await service.busEvents(), paymentId);
 
@@ -62,7 +62,7 @@ const announcedIn = (events: readonly ParsedJson[], paymentId: string): ParsedJs
 export const wordsOf = async (service: TestHost, paymentId: string): Promise<string[]> =>
   (await announcedOf(service, paymentId)).map(({ name, status }) => `${name} ${status}`);
 
-/** What became of the provider's events about disputes of the payment, as the log tells, oldest first. */
+/** The logged outcomes of the provider's events about disputes of the payment, oldest first. */
 export const loggedOutcomes = async (service: TestHost, paymentId: string): Promise<string[]> =>
   (await logEntriesOf(service, paymentId))
     .filter(({ eventType }) => /dispute/i.test(eventType))

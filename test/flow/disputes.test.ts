@@ -15,7 +15,7 @@ import { itemsOf, PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import { PAYING_METHODS } from './refunders.ts';
 
-/** A dispute follows its provider in any direction, and each word of the provider about it is announced. */
+/** A dispute follows its provider in any direction, and each report of the provider about it is published. */
 const lines: string[] = [];
 const service = withHost({ frozen: true, env: { ...PATIENT, LOG_LEVEL: 'WARN' } });
 
@@ -119,7 +119,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(reminders()).toBe(1);
     await service.advance(DAY_SECONDS);
     expect(reminders()).toBe(2);
-    // The new date is soon: the operator learns it immediately.
+    // The new date is soon, so the operator learns it immediately.
     await service.control('POST', `/simulator/disputes/${disputed.id}`, {
       evidence_due_by: iso(service.now() + 30 * HOUR_MS),
     });

@@ -20,7 +20,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 import { OWN_BILLING, paymentsOf, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
-/** More work is due than the provider takes, or the queue of due work is stuck. */
+/** More work is due than the provider accepts, or the queue of due work is stuck. */
 const ALL_BILLED_HERE = { ...OWN_BILLING, PROVIDER_C_SUBSCRIPTIONS: 'service' };
 
 /** `collect`: messages of due work are kept and not worked on. `stuck`: they wait until `free`. */
@@ -61,7 +61,7 @@ const withBucket = (connection: Connection): Connection => ({
   },
 });
 
-/** Provider A takes so few calls of due work that a sweep queues 120 of its subscriptions. */
+/** Provider A accepts so few calls of due work that a sweep queues 120 of its subscriptions. */
 const service = withHost({
   frozen: true,
   env: { ...PATIENT, ...ALL_BILLED_HERE, PROVIDER_A_BACKGROUND_RATE: '4', PROVIDER_A_BACKGROUND_BURST: '1000' },
@@ -191,7 +191,7 @@ test('a sweep queues no subscription while thousands of messages wait, and resum
     Array.from({ length: 5_100 }, () => stale),
   );
   await service.host().invoke('workers.sweep-due', {});
-  // The look at the payment is queued, the renewal is not.
+  // The lookup of the payment is queued, but the renewal is not.
   expect(Date.parse((await storedPayment(service, payment.id)).due_at)).toBeGreaterThan(service.now());
   expect(await dueOf(subscription)).toBe(past);
   mode = 'work';

@@ -4,7 +4,7 @@ import { customerBody } from '../builders/payer.ts';
 import { signIn } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Addresses of any script are taken wherever an e-mail is. */
+/** Every e-mail field accepts addresses of any script. */
 const service = withHost({ frozen: true });
 
 test('a guest with a non-Latin e-mail address can pay and list payments by it', async () => {

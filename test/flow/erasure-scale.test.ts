@@ -10,7 +10,10 @@ import {
 } from './erasures.ts';
 import { withHost } from './host.ts';
 
-/** A thousand planted values of one person (a part of them in the usual run), in every text that routes and events take. */
+/**
+ * A thousand planted values of one person (a part of them in the usual run), in every text that routes and events
+ * accept.
+ */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
 const ROUNDS = inject('scale') > 1 ? 20 : 2;

@@ -7,7 +7,7 @@ import { company, createCustomer, saveReadyMethod, storedRecord } from './payers
 import { expectAgreement, PAYING_METHODS, paidPayment } from './refunders.ts';
 import { withStops } from './stops.ts';
 
-/** An erasure takes nothing from a provider's event that its record still needs. */
+/** An erasure removes nothing from a provider's event that its record still needs. */
 const stoppable = withStops(PATIENT);
 
 const REFUND = { amount: 700, status: 'succeeded' };

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
 
-/** A program of docs/examples as a process of its own, until the test ends. */
+/** A program of docs/examples in its own process, until the test ends. */
 export interface ExampleProcess {
   readonly url: string;
   /** Everything printed so far. */

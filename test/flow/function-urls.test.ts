@@ -5,7 +5,7 @@ import { squareWebhooks } from '../../infra/local/simulator/square/operations/we
 import { stripeWebhooks } from '../../infra/local/simulator/stripe/operations/webhooks.ts';
 import { withHost } from './host.ts';
 
-/** The URL that Lambda gives a function, beside its route: another address for Square, which signs it. */
+/** The URL that Lambda gives a function, beside its route. Square signs this URL, which is another address. */
 const FUNCTION_URL = 'https://abcdefghijklmnop.lambda-url.eu-central-1.on.aws/';
 
 const service = withHost({
@@ -13,7 +13,7 @@ const service = withHost({
   env: { PROVIDER_C_NOTIFICATION_URL: `https://api.example/webhooks/provider_c,${FUNCTION_URL}` },
 });
 
-/** What a function URL hands on: payload 2.0 as from a gateway, but of no route, without parameters, at the root. */
+/** The event of a function URL: payload 2.0 as from a gateway, but of no route, without parameters, at the root. */
 const eventOf = (raw: string, headers: Readonly<Record<string, string>>) => ({
   version: '2.0',
   routeKey: '$default',

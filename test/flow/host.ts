@@ -25,7 +25,7 @@ export interface TestHostOptions {
   readonly port?: number;
   readonly catalogue?: Catalogue;
   readonly between?: HostOptions['between'];
-  /** What the host itself has to say. */
+  /** Receives the host's own messages. */
   readonly log?: (line: string) => void;
 }
 
@@ -45,7 +45,7 @@ export interface RequestOptions {
   readonly bearer?: string;
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The caller's own address: one of loopback's. */
+  /** The caller's own address, one of the loopback addresses. */
   readonly address?: string;
   /** An object is sent as JSON, a text or bytes as they are. */
   readonly body?: unknown;
@@ -100,7 +100,7 @@ export const startTestHost = async (options: TestHostOptions = {}): Promise<Test
   return clientOf(() => host);
 };
 
-/** The time-outs of providers and of the identity service are such that a busy machine does not exceed them. */
+/** The time-outs of providers and of the identity service, which a busy machine does not exceed. */
 const QUIET: Env = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'silent',

@@ -1,4 +1,7 @@
-/** @module Events in the interface's own shape, `{id, type, provider, data: {object}, created}`: a subscription follows them as they say. */
+/**
+ * @module Events in the interface's own shape, `{id, type, provider, data: {object}, created}`. A subscription follows
+ * them.
+ */
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';

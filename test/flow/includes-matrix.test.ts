@@ -15,7 +15,7 @@ import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
  */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
-/** The callers of the authorization matrix who can have payments, a former member, and a buyer: no role anywhere. */
+/** The callers of the authorization matrix who can have payments, a former member, and a buyer without any role. */
 const CALLERS = [
   'owner',
   'admin',
@@ -135,7 +135,7 @@ const direct = (path: string, caller: Caller): Promise<ParsedJson> => {
   answers.set(`${caller} ${path}`, known);
   return known;
 };
-/** Nothing changes once all is made, so that each question is asked once. */
+/** Nothing changes once all records exist, so each question is asked once. */
 const answers = new Map<string, Promise<ParsedJson>>();
 
 const pick = (record: ParsedJson, fields: readonly string[]) =>
@@ -146,7 +146,7 @@ const PRODUCT_PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_
 const PRODUCT_TERMS = ['billing_interval', 'interval_multiplier', 'trial_days', 'is_active'];
 const BUYERS_PRODUCT = ['id', 'name', 'description', ...PRODUCT_PRICES, ...PRODUCT_TERMS];
 
-/** A reference record as platform admins see it; undefined if there is none. */
+/** A reference record as platform admins see it; undefined if it does not exist. */
 /** An include never names the admin who last replaced the record. */
 const reference = async (kind: 'projects' | 'products', id: string) => {
   const found = await direct(`/admin/${kind}/${id}`, 'platform admin');
@@ -156,7 +156,7 @@ const reference = async (kind: 'projects' | 'products', id: string) => {
   return shown;
 };
 
-/** What an include must show, by the routes alone. */
+/** The record that an include must show, by the routes alone. */
 const EXPECTED: Readonly<Record<Resource, (id: string, caller: Caller) => Promise<unknown>>> = {
   payment_method: async (id, caller) => {
     const method = await direct(`/payment-methods/${id}`, caller);
@@ -207,7 +207,7 @@ const organizationIn = (caller: Caller, whose: Whose): string | undefined => {
 };
 const nameOf = ({ caller, whose, organizationId }: Naming): string => `${caller} ${whose} ${organizationId}`;
 
-/** Payments of the callers, each naming all records of one owner, by what it names. */
+/** Payments of the callers, each naming all records of one owner, by the records that it names. */
 const payments = new Map<string, string>();
 
 const makePayments = async (): Promise<void> => {
@@ -266,7 +266,7 @@ const count = (name: PaymentInclude, shown: ParsedJson): void => {
   tally.set(`${name} ${how}`, (tally.get(`${name} ${how}`) ?? 0) + 1);
 };
 
-/** What one payment shows, by `include=` and by the shorthands. */
+/** Checks the includes of one payment, by `include=` and by the shorthands. */
 const check = async (naming: Naming): Promise<void> => {
   const { caller, whose, organizationId } = naming;
   const cell = nameOf(naming);

@@ -1,4 +1,6 @@
-/** @module What the total of a list promises: exact up to 1,000 records right after a create, and never below the page. */
+/**
+ * @module The guarantees of a list's total: exact up to 1,000 records right after a create, and never below the page.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { derivedId } from '../../shared/core/ids.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';

@@ -8,12 +8,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 
-/** `npm start` as a process of its own, as an operator has it. */
+/** `npm start` in its own process, as an operator runs it. */
 const START = join(import.meta.dirname, '../../infra/local/start.ts');
 
 interface Command {
   readonly child: ChildProcess;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
   errors(): string;
 }
@@ -100,7 +100,9 @@ const createAsPrinted = async (output: string): Promise<{ status: number; body: 
   return { status: response.status, body: JSON.parse(await response.text()) };
 };
 
-/** A busy machine is given as long as this many starts of a Node that does nothing take there, which is under 3 s on a quiet one. */
+/**
+ * The time limit for a busy machine, in starts of a Node process that does nothing. It is under 3 s on a quiet machine.
+ */
 const BUSY_FACTOR = 40;
 const bareStartMs = async (): Promise<number> => {
   const startedAt = performance.now();

@@ -17,7 +17,7 @@ const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true
 
 const CANARY = 'canary-5f2a';
 
-/** Of records, of the table's own items, of callers. A route that knows one of them as a field says so. */
+/** Fields of records, of the table's own items, of callers. A route that accepts such a field says so. */
 const FORBIDDEN: readonly string[] = [
   ...['id', 'version', 'status', 'created_at', 'createdAt', 'updated_at', 'updatedAt', 'completed_at', 'completedAt'],
   ...['user_id', 'userId', 'user_email', 'userEmail', 'guest_id', 'guestId', 'guest_email', 'guestEmail', 'guestName'],
@@ -54,7 +54,7 @@ const ofSubscription = async (target: string, body: ParsedJson = {}, after?: 'ca
   return as(who.user, `${method} /subscriptions/${id}${path}`, body);
 };
 
-/** One successful request a route that takes a body. */
+/** One successful request per route that accepts a body. */
 const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'payments.create-intent': async () => as(await someone(), 'POST /payments/intents', intentBody()),
   'payments.create': async () => as(await someone(), 'POST /payments', intentBody()),

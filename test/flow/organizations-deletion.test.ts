@@ -17,7 +17,7 @@ import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { withStops } from './stops.ts';
 
-/** Deleting an organization: access ends immediately, due work removes its records, its payments stay. */
+/** Deleting an organization ends access immediately. Due work removes its records, and its payments stay. */
 const stoppable = withStops(PATIENT);
 
 const LAST_LOOK_SECONDS = 27 * HOUR_SECONDS;

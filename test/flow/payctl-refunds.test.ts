@@ -20,7 +20,7 @@ const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
 describe('payctl refund', () => {
   test('shows the planned refund in a dry run, and makes it once when confirmed', async () => {
     const { user, payment } = await setUp();
-    // An event of the provider that came before payctl's own commit would be the actor.
+    // If a provider event came before payctl's own commit, the event would be the actor.
     await service.webhookMode('drop');
     const part = ['refund', payment.id, '--amount', '700', '--reason', 'duplicate'];
     const planned = { amount_cents: 700, currency: 'USD', provider: 'provider_a', reason: 'duplicate' };

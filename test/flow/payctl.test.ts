@@ -27,7 +27,7 @@ import { payctlOf, spawned } from './payctl.ts';
 import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
-/** As the bus does, not the host's own queues. */
+/** Sends as the bus does, past the host's own queues. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
   const { env, baseUrl } = host();
   const sqs = new SQSClient({

@@ -3,7 +3,7 @@ import { execPath } from 'node:process';
 import { expect } from 'vitest';
 import type { ParsedJson, TestHost } from './host.ts';
 
-/** The operator's tool as a process of its own, against the local host. */
+/** The operator's tool in its own process, against the local host. */
 interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
@@ -12,7 +12,7 @@ interface CommandResult {
 
 const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
 
-/** @param url undefined: payctl finds the local host by itself. */
+/** @param url if undefined, payctl finds the local host by itself. */
 export const spawned = (
   url: string | undefined,
   args: readonly string[],

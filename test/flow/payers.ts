@@ -7,7 +7,7 @@ import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts
 /** Steps of tests about customers and payment methods; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** No provider but the first: what is refused must not depend on what else this host can reach. */
+/** Only the first provider, because a refusal must not depend on the other providers that this host can reach. */
 export const ONLY_A = { PROVIDER_B: '', PROVIDER_C: '', PROVIDER_D: '' } as const;
 
 const made = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
@@ -22,7 +22,7 @@ export const createCustomer = (service: TestHost, options: RequestOptions, field
 export const saveMethod = (service: TestHost, options: RequestOptions, fields: Fields = {}): Promise<ParsedJson> =>
   made(service.post('/payment-methods', methodBody(fields), options));
 
-/** A saved method that is set up: its payer authenticates it if the provider requires it. */
+/** A saved method that is set up. Its payer authenticates it if the provider asks. */
 export const saveReadyMethod = async (
   service: TestHost,
   options: RequestOptions,
@@ -110,7 +110,7 @@ export const outcomesOf = async (service: TestHost, providerObjectId: string): P
     .filter((entry) => entry.payload?.data?.object?.id === providerObjectId)
     .sort((a, b) => (a.sort < b.sort ? -1 : 1));
 
-/** Whose default it is, by one's own list. */
+/** The caller's default methods, by the caller's own list. */
 export const defaultsIn = async (service: TestHost, options: RequestOptions, query = ''): Promise<string[]> => {
   const { status, body } = await service.get(`/payment-methods${query}`, options);
   expect(status).toBe(200);

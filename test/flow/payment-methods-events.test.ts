@@ -12,7 +12,7 @@ import {
   storedRecord,
 } from './payers.ts';
 
-/** What a provider tells of payment methods. */
+/** Provider events about payment methods. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
@@ -25,7 +25,7 @@ const sendEvent = async (type: string, object: object, event: Partial<TestProvid
   await service.settle();
 };
 
-/** A method some minutes old, with what its own making brought along behind it. */
+/** A method some minutes old, after the events of its creation. */
 const known = async (fields = {}): Promise<{ user: User; method: ParsedJson; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);

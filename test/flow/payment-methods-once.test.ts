@@ -5,7 +5,7 @@ import { IMPATIENT, partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, defaultsIn, methodAtProvider, saveMethod } from './payers.ts';
 
-/** A create under an Idempotency-Key, and what a provider that fails leaves behind. */
+/** A create under an Idempotency-Key, and the state after a provider fails. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {

@@ -15,7 +15,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 
 /**
- * The alias of a provider's id is written beside the payment, in parallel. Here it is lost, or not to be seen yet.
+ * The alias of a provider's id is written beside the payment, in parallel. Here the alias is lost, or not yet visible.
  */
 let isLost = false;
 let isHidden = false;

@@ -1,4 +1,4 @@
-/** @module The `customer_id` of a payment: it names the customer of the method that is charged. */
+/** @module The `customer_id` of a payment names the customer of the method that is charged. */
 import { describe, expect, test } from 'vitest';
 import { confirm, createIntent, read, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';

@@ -38,7 +38,7 @@ const limit = ({ slot }: Provider, path: string, method?: string) =>
 
 const UNAVAILABLE = { status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } };
 
-/** Stripe alone says when it wants to be asked again. */
+/** Only Stripe says when to retry. */
 const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
   expect(answer).toMatchObject(UNAVAILABLE);
   expect(answer.headers.get('retry-after')).toBe(slot === 'provider_a' ? '1' : null);

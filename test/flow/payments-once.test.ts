@@ -13,7 +13,7 @@ import {
 } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 
-/** However many requests are concurrent, it happens once. */
+/** Any number of concurrent requests have one effect. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const atOnce = <T>(count: number, task: (index: number) => Promise<T>): Promise<T[]> =>

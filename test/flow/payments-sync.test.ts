@@ -11,7 +11,9 @@ afterEach(async () => {
   await service.webhookMode('normal');
 });
 
-/** A paid payment of which the provider has refunded 5.00, and that its payer disputes. No event tells of it. */
+/**
+ * A paid payment of which the provider has refunded 5.00, and that its payer disputes. No event reports the changes.
+ */
 const changedAtProvider = async (paying: Paying) => {
   const user = await signIn(service, { expires_in: YEAR_SECONDS });
   const payment = await paidPayment(service, user, { paying });
@@ -25,7 +27,7 @@ const changedAtProvider = async (paying: Paying) => {
 const UNKNOWN_TO_US = { refunded_cents: 0, disputed: false };
 const AS_AT_THE_PROVIDER = { refunded_cents: 500, disputed: true };
 
-/** The calls that read refunds and disputes. PayPal tells of refunds in the order, which also tells the status. */
+/** The calls that read refunds and disputes. PayPal lists refunds in the order, which also holds the status. */
 const READS = {
   provider_a: ['/v1/refunds', '/v1/disputes'],
   provider_b: ['/v1/customer/disputes'],

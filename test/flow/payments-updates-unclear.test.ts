@@ -30,13 +30,13 @@ const PROVIDERS = [
   { slot: 'provider_b', method: 'SIM-OK', call: { method: 'PATCH', path: '/v2/checkout/orders/' } },
   { slot: 'provider_c', method: 'cnon:card-nonce-ok', call: { method: 'PUT', path: '/v2/orders/' } },
 ] as const;
-/** Whether the provider has taken an update that strikes so. */
+/** The faults that strike an update, and whether the provider has accepted it. */
 const LOST = [
   ['timeout_after', true],
   ['reset', false],
   ['error_500', false],
 ] as const;
-/** A server error is handled like a broken connection: in `npm test`, only one provider returns it. */
+/** A server error is handled like a broken connection, so in `npm test` only one provider returns it. */
 const isAsked = (slot: string, action: string): boolean =>
   inject('scale') > 1 || action !== 'error_500' || slot === 'provider_c';
 const CASES = PROVIDERS.flatMap((provider) =>
@@ -126,7 +126,7 @@ test.each(PROVIDERS)(
     await service.advance(DAY_SECONDS);
     await service.clearProviderRequests();
     await service.advance(HOUR_SECONDS);
-    // While the provider is away, it is asked every few minutes at most.
+    // While the provider is unavailable, it gets a request every few minutes at most.
     expect((await service.providerRequests()).length).toBeLessThan(2 * 60);
     await service.clearFaults();
     await service.advance(2 * DAY_SECONDS);
@@ -220,7 +220,7 @@ const patchAtPayPal = async (order: string, value: string): Promise<void> => {
   expect({ status, body }).toMatchObject({ status: 204 });
 };
 
-/** What the payer does in the browser, and the status that the event of the provider brings here. */
+/** The payer's action in the browser, and the status that the provider's event brings here. */
 const IN_BROWSER = [
   ['pays', VISA, 'succeeded'],
   ['is declined', DECLINED, 'failed'],

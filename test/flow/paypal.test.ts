@@ -20,7 +20,7 @@ import { newOrganization } from './organization-steps.ts';
 import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
 import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** What is PayPal's own in the way of a payment: approvals, late ids, orders that are spent, its verification. */
+/** The parts of a payment that only PayPal has: approvals, late ids, spent orders, its verification. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');

@@ -6,7 +6,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
 
 /**
- * A client secret alone never charges a saved method: whatever stops an update or a confirmation, Stripe's intent of a
+ * A client secret alone never charges a saved method. Whatever stops an update or a confirmation, Stripe's intent of a
  * payment that holds a saved method names no method.
  */
 const service = withHost({ frozen: true });
@@ -62,7 +62,7 @@ const lend = async (token = 'pm_card_visa'): Promise<Lent> => {
   return { acme, lender, saved };
 };
 
-/** How the lender's saved card comes to be held or tried without being charged. */
+/** The ways in which the lender's saved card is held or tried without being charged. */
 const ENDINGS: readonly {
   readonly ending: string;
   readonly token?: string;

@@ -201,7 +201,7 @@ describe('a Stripe-billed subscription whose method was removed', () => {
     await service.webhookMode('drop');
     const calls = await watch(async () => expect((await toDeclined()).status).toBe(402));
     const toGood = await change('pm_card_visa');
-    // The same calls: the provider sets the method, then collects again.
+    // The calls are the same. The provider sets the method, then collects again.
     const collect = calls.lastIndexOf('POST /v1/subscriptions/:id') + 1;
     expect((await losing({ call: collect, executed: true }, toGood)).status).toBeGreaterThanOrEqual(500);
     await service.advance(5 * DAY_SECONDS);
@@ -247,7 +247,7 @@ describe('a service-billed subscription whose lending member leaves between the 
   const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
   const CONFIRM = 'POST /v1/payment_intents/:id/confirm';
 
-  /** In a day a member's own card is charged for the organization: for the first time, or again after a decline. */
+  /** In a day a member's own card is charged for the organization, for the first time or again after a decline. */
   const beforeCharge = async (token: string, days: number) => {
     const { service } = stoppable();
     const [owner, admin] = [await newPerson(service), await newPerson(service)];
@@ -259,7 +259,7 @@ describe('a service-billed subscription whose lending member leaves between the 
     if (days > 1) await service.advance((days - 1) * DAY_SECONDS + HOUR_SECONDS);
     return {
       leave: () => endSilently(service, organizationId, admin.userId),
-      // What is left of it must not run beside the next one.
+      // Its remaining work must not run beside the next subscription.
       end: () => service.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false }, owner.options),
     };
   };

@@ -49,7 +49,7 @@ const begin = async () => {
 };
 const NOTHING = { tries: 0, taken: [] };
 
-/** The payment names the saved card's customer, as one that held a saved card before does. */
+/** The payment names the saved card's customer, as a payment does that held a saved card before. */
 const withCustomerOf = async (payment: ParsedJson, saved: ParsedJson): Promise<void> => {
   const { providerCustomerId } = await storedRecord(service, 'PM', saved.id);
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });

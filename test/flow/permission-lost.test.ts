@@ -13,8 +13,8 @@ import { OWN_BILLING } from './subscribers.ts';
 import { everyNth } from './ways.ts';
 
 /**
- * A caller acts for an organization and loses the right after the access check: at every call between the check and the write
- * that claims the charge, the update or the save. The response is 403, and the provider is not asked for it.
+ * A caller acts for an organization and loses the right after the access check, at every call between the check and the
+ * write that claims the charge, the update or the save. The response is 403, and the provider gets no such call.
  */
 vi.setConfig({ testTimeout: 120_000 * inject('scale') });
 
@@ -44,10 +44,10 @@ const LOSSES: readonly (readonly [name: string, lose: Lose])[] = [
   ],
 ];
 
-/** What the caller does, once everything before it is set up. */
+/** The caller's act, once everything before it is set up. */
 interface Act {
   readonly run: () => Promise<TestAnswer>;
-  /** How often the provider, or the table for a save, has it. */
+  /** The number of times that the provider, or the table for a save, has it. */
   readonly count: () => Promise<number>;
 }
 
@@ -59,7 +59,7 @@ interface Case {
    * call of all.
    */
   readonly sends?: RegExp;
-  /** The seconds between what is set up and what the caller does. */
+  /** The seconds between the set-up and the caller's act. */
   readonly waits?: number;
 }
 
@@ -148,7 +148,7 @@ const confirming =
     };
   };
 
-/** The payer has approved the order, and its event is lost: the confirmation captures. */
+/** The payer has approved the order, and its event is lost, so the confirmation captures. */
 const capturing = async (acme: Team): Promise<Act> => {
   const { service, admin } = acme;
   const { id } = await createPayment(acme, { provider_id: 'provider_b' });

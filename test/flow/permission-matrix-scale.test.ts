@@ -24,9 +24,9 @@ import { createUseFixtures } from './use/fixtures.ts';
 import { expectedOf } from './use/oracle.ts';
 
 /**
- * Who may use a payment method: every use of the matrix, held against an oracle that knows the decisions only, and
- * against what the provider took. `npm test` asks a third of the uses, each at one provider; `npm run test:long` asks
- * every use at all three.
+ * The right to use a payment method: every use of the matrix is compared with an oracle that knows the decisions only,
+ * and with the provider's charges. `npm test` tests a third of the uses, each at one provider; `npm run test:long`
+ * tests every use at all three.
  */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 const IS_WHOLE = inject('scale') > 1;
@@ -44,9 +44,9 @@ const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   return results;
 };
 
-/** Cells with a stored method run first: before methods are deleted and the former member is removed. */
+/** Cells with a stored method run first, before methods are deleted and the former member is removed. */
 const isStored = ({ naming }: UseCell): boolean => naming === 'stored';
-/** Cells that need the end of a period or trial: their requests follow a move of the clock. */
+/** Cells that need the end of a period or trial, because their requests follow a move of the clock. */
 const isOfPeriod = ({ action }: UseCell): boolean => ['change method', 'resume', 'reactivate'].includes(action);
 
 beforeAll(async () => {
@@ -160,7 +160,7 @@ describe('the usage matrix', () => {
   test('charges nothing if only the provider knows that a method was removed', async () => {
     const known = await takenSince(service);
     const wrong: (string | undefined)[] = [];
-    // One after another: during a provider call, another change of the same payment is refused.
+    // One after another, because another change of the same payment is refused during a provider call.
     for (const one of prepared.filter(isRefusedBy('provider'))) wrong.push(await wrongRefusal(one));
     await service.settle();
     expect(present(wrong)).toEqual([]);

@@ -13,7 +13,7 @@ const WAYS = [
   ['provider_c', 'the service', {}, 'cnon:card-nonce-ok'],
 ] as const;
 
-/** Each stop leaves the current period paid for: starting again charges nothing now, but from the next period on. */
+/** Each stop leaves the current period paid for, so starting again charges nothing until the next period. */
 const STOPS = [
   ['canceled immediately', 'cancel', { cancel_at_period_end: false }, 'reactivate'],
   ['canceled at the end of its period', 'cancel', { cancel_at_period_end: true }, 'reactivate'],

@@ -12,7 +12,7 @@ const TOKENS = { provider_a: 'pm_card_mastercard', provider_b: 'SIM-OK', provide
 const SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const;
 type Slot = (typeof SLOTS)[number];
 
-/** PayPal's one-time tokens are given to be saved; its payer approves an order instead. */
+/** PayPal's one-time tokens only save a method, so its payer approves an order instead. */
 const TAKES_TOKENS = ['provider_a', 'provider_c'] as const;
 
 const PERSONAL = { organization_id: null } as const;
@@ -42,7 +42,7 @@ const lent = async (slot: Slot): Promise<{ readonly card: ParsedJson; readonly p
 const savedOfAcme = async (): Promise<ParsedJson[]> =>
   (await service.get(`/payment-methods?organization_id=${acme.id}`, acme.owner.options)).body;
 
-/** The one method that the organization has saved is its own customer's, here and at the provider. */
+/** The only method that the organization has saved belongs to its own customer, here and at the provider. */
 const expectKeptForAcme = async (card: ParsedJson): Promise<ParsedJson> => {
   const methods = await savedOfAcme();
   expect(methods).toHaveLength(1);
@@ -55,7 +55,7 @@ const expectKeptForAcme = async (card: ParsedJson): Promise<ParsedJson> => {
   return kept;
 };
 
-/** The former member holds the client secret of a payment of their own. */
+/** The former member holds the client secret of their own payment. */
 const expectOutOfReach = async (kept: ParsedJson): Promise<void> => {
   await removeMember(service, acme, acme.billing);
   const own = await createIntent(service, acme.billing, { ...PERSONAL, total_cents: 66_600 });

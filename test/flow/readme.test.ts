@@ -51,7 +51,7 @@ describe.skipIf(!canRunTours)('the tours of the docs (skipped if bash or curl is
 describe.skipIf(!canRunTours)('the first tour on a host with demo data', () => {
   const service = withHost({ env: { ...env, ...PATIENT }, daysAgo: DEMO_DAYS });
 
-  // Making the demo data takes longer than the tour: it has the limit of a hook.
+  // Making the demo data takes longer than the tour, so it has the time limit of a hook.
   beforeAll(async () => {
     const { baseUrl, door, clock } = service.host();
     await makeDemoData({ baseUrl, serviceUrl: baseUrl, pass: door?.pass ?? {}, now: clock.now });

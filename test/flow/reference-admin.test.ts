@@ -6,7 +6,7 @@ import { type ParsedJson, withHost } from './host.ts';
 
 const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' } });
 
-/** What functions log goes to standard output. */
+/** Functions write their logs to standard output. */
 const logged: string[] = [];
 const listen = (): void => {
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {

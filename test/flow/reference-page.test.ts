@@ -13,7 +13,7 @@ import { everyNth } from './ways.ts';
 const STEP_MS = 10_000;
 const MADE_MS = 240_000;
 const TRIED_MS = 120_000;
-/** The page takes seconds for each operation that is sent: `npm test` sends one of every fourth group. */
+/** The page takes seconds for each operation that is sent, so `npm test` sends one of every fourth group. */
 const PART = 4;
 
 describe('the reference page', () => {

@@ -6,7 +6,7 @@ import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts
 /** Steps of tests about refunds and disputes. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The providers that take payments, with a one-time method that pays and the name of their wire protocol. */
+/** The providers that accept payments, with a one-time method that pays and the name of their wire protocol. */
 export type Paying = readonly [provider: string, method: string];
 
 export const PAYING_METHODS: readonly [Paying, ...Paying[]] = [
@@ -41,7 +41,7 @@ export const refund = (
   { body = {}, ...options }: RequestOptions,
 ): Promise<TestAnswer> => service.post(`/payments/${paymentId}/refunds`, body, options);
 
-/** What the provider has given back of a payment of ours, by the status of the refund. */
+/** The amounts that the provider has refunded of one of our payments, by the status of the refund. */
 export const refundsAtProvider = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> => {
   const { refunds } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
   return refunds;

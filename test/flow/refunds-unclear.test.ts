@@ -52,7 +52,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
       refundable_cents: status === 503 ? 2_500 : 1_600,
     });
     await service.advance(MINUTE_SECONDS);
-    // Square completes a refund a while after it has taken it.
+    // Square completes a refund a while after accepting it.
     await service.advance(HOUR_SECONDS);
     const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
     expect(list.map((one: { status: string }) => one.status)).toEqual(status === 503 ? [] : ['succeeded']);

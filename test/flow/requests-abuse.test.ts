@@ -300,7 +300,7 @@ describe('member additions', () => {
 describe('saves of payment methods', () => {
   const save = (options: RequestOptions, fields: object = {}) =>
     service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
-  /** A token that is unknown to the provider: each attempt calls the provider. */
+  /** A token that is unknown to the provider, so each attempt calls the provider. */
   const DECLINED_TOKEN = 'pm_unknown';
 
   test('are limited to 20 per hour and user', async () => {

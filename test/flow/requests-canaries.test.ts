@@ -10,9 +10,9 @@ import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 /**
- * A thousand canaries: every route is sent secrets in every place that a request has, payers come with tokens and
- * addresses of their own, providers send events full of secrets. Then everything that was written, queued, put on the
- * bus or logged is searched for each of them.
+ * A thousand canaries. Every route receives secrets in every place of a request, payers use their own tokens and
+ * addresses, and providers send events full of secrets. Then everything that was written, queued, put on the bus or
+ * logged is searched for each canary.
  */
 type Kind = 'secret' | 'token' | 'card number' | 'e-mail' | 'description' | 'detail';
 

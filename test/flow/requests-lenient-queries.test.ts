@@ -1,6 +1,6 @@
 /**
- * @module An empty value of the query counts as absent, and enum values, flags and includes are read in any case: every
- * parameter of every route, as the catalogue's schemas declare them.
+ * @module An empty value of the query counts as absent, and enum values, flags and includes are read in any case. This
+ * holds for every parameter of every route, as the catalogue's schemas declare them.
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';

@@ -22,8 +22,8 @@ describe('rate limits', () => {
   });
 
   /**
-   * `max` pass in the window of that many seconds, the next is refused until the window is over, then it passes
-   * again.
+   * `max` requests pass in the window of this many seconds. The next request is refused until the window is over, then
+   * it passes again.
    */
   const expectLimit = async (max: number, seconds: number, ask: (index: number) => Promise<TestAnswer>) => {
     const passed = await times(max, ask);
@@ -89,7 +89,7 @@ describe('rate limits', () => {
     expect(new Set(statusesOf(made))).toEqual(new Set([201]));
   });
 
-  /** Without a method a confirmation is refused before anything is claimed: it may be asked for again. */
+  /** Without a method a confirmation is refused before anything is claimed, so it may be requested again. */
   const unpayable = (user: User) => createIntent(service, user, { payment_method_id: null });
 
   test('allow 20 confirms per minute and user', async () => {

@@ -8,7 +8,7 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import { anotherMethod, OWN_BILLING, payer, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /**
- * A refused request changes nothing, here or at the provider: the service checks the request, also against the stored
+ * A refused request changes nothing, here or at the provider. The service checks the request, also against the stored
  * records, before its first write and its first call.
  */
 interface Request {

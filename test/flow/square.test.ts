@@ -16,7 +16,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** What is Square's own: a payment that begins as an order, is charged by us alone, and gets its id late. */
+/** The parts of a payment that only Square has: it begins as an order, is charged by us alone, and gets its id late. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const OK = 'cnon:card-nonce-ok';

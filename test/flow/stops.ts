@@ -7,11 +7,11 @@ import { startTestHost, type TestHost } from './host.ts';
 
 /**
  * A host whose functions reach the provider through a proxy, and the table through a connection of the same kind. Both
- * stop a function at its n-th call: before the call is carried out or after it. Later calls of the function have no effect,
- * as after a crash. Streams, sweeps and projections go through untouched.
+ * stop a function at its n-th call, either before the call is carried out or after it. Later calls of the function have
+ * no effect, as after a crash. Streams, sweeps and projections go through untouched.
  */
 export interface Stop {
-  /** Counted from 1; or the first call of that name. */
+  /** Counted from 1, or the first call of that name. */
   readonly call: number | string;
   readonly executed: boolean;
 }
@@ -49,7 +49,10 @@ interface Watch {
   };
 }
 
-/** Read only now and then: the epoch of the caches. By a projection: a payment's history, and its entry in a list. */
+/**
+ * Calls that do not count: the epoch of the caches, which is read only now and then, and the projection's writes of a
+ * payment's history and its list entry.
+ */
 const NOT_COUNTED = ['CACHE#EPOCH', 'HIST#', 'ALLPAY#'];
 const PROVIDER = '/stripe';
 

@@ -17,7 +17,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** Cards that ask for strong customer authentication: at every charge, or only while the payer is not there. */
+/** Cards that require strong customer authentication at every charge, or only while the payer is not there. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
 describe.each(BILLERS)('a subscription billed by %s whose card requires authentication', (...[, env]) => {

@@ -84,7 +84,7 @@ describe('a failed renewal', () => {
       'subscription.cancelled payment_failed',
       'membership.cancelled cancelled',
     ]);
-    // One payment of the period, however often it was tried; and nothing after the end.
+    // The period has one payment, however often it was tried, and nothing follows the end.
     expect(await paymentsOf(service, who, id)).toHaveLength(2);
     await service.advance(40 * DAY_SECONDS);
     expect(await attempts()).toEqual(expected);

@@ -6,7 +6,7 @@ import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
- * The first payment of a subscription is listed and published only together with its subscription: a failed create
+ * The first payment of a subscription is listed and published only together with its subscription, so a failed create
  * leaves neither. Every charge is listed, also a charge with an unknown outcome.
  */
 type Payer = Subscriber & { readonly user: User };
@@ -14,7 +14,7 @@ type Payer = Subscriber & { readonly user: User };
 interface Case {
   readonly name: string;
   readonly token?: string;
-  /** Stripe refuses its method: it was detached there, and the event was lost. */
+  /** Stripe refuses its method, because it was detached there and the event was lost. */
   readonly detached?: true;
   readonly fault?: Readonly<Record<string, unknown>>;
   /** Of the response. */

@@ -10,8 +10,8 @@ import { command, patch, payer, readSubscription, type Subscriber, subscribe, tr
 import { takenSince } from './use/charges.ts';
 
 /**
- * A member's own card pays for an organization's subscription that Stripe bills. The membership ends while something is
- * under way: what is resumed after that charges the card no more.
+ * A member's own card pays for an organization's subscription that Stripe bills. The membership ends while work is
+ * under way. Work that is resumed after that no longer charges the card.
  */
 const stoppable = withStops(PATIENT);
 
@@ -41,7 +41,7 @@ const team = async (): Promise<Team> => {
   return { organizationId, owner, admin, end };
 };
 
-/** What Stripe has of a subscription, the former one first. */
+/** The statuses at Stripe, the former subscription first. */
 const there = async (id: string): Promise<string[]> =>
   (await stoppable().service.ledger()).subscriptions
     .filter((one: ParsedJson) => one.subscription_id === id)
@@ -57,7 +57,7 @@ interface Transfer extends Team {
   readonly who: Subscriber;
   readonly made: ParsedJson;
   readonly card: ParsedJson;
-  /** The admin names their own card in the place of the organization's. */
+  /** The admin names their own card instead of the organization's. */
   readonly act: () => Promise<TestAnswer>;
 }
 
@@ -78,7 +78,7 @@ type How = 'losing' | 'stopped';
 interface Interrupted {
   readonly how: How;
   readonly call: string;
-  /** Stripe has carried it out. */
+  /** True if Stripe has carried it out. */
   readonly executed: boolean;
 }
 
@@ -100,7 +100,7 @@ const TO_FINISH = [
 const nameOf = ({ how, call, executed }: Interrupted): string =>
   `${call} ${how === 'losing' ? 'lost its response' : 'was the last call'}, ${executed ? 'done' : 'not done'}`;
 
-/** The transfer is interrupted, the membership ends, and an hour later the service has come round to it. */
+/** The transfer is interrupted, the membership ends, and an hour later the service has handled it. */
 const interrupted = async ({ state, how, call, executed }: Interrupted & { readonly state: string }) => {
   const { service, [how]: interrupt } = stoppable();
   const test = await transfer(state === 'past due' ? 'pm_sim_ok_1_then_decline' : 'pm_card_visa');
@@ -114,7 +114,7 @@ const interrupted = async ({ state, how, call, executed }: Interrupted & { reado
   return test;
 };
 
-/** The card is charged no more, and its owner may delete it. */
+/** The card is no longer charged, and its owner may delete it. */
 const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): Promise<void> => {
   const { service } = stoppable();
   expect(await timesTaken(card)).toBe(taken);
@@ -232,7 +232,7 @@ test('a member’s card used by a request during the membership follow-up is che
   await service.moveTo(new Date((Math.ceil(service.now() / MINUTE_MS) + 0.5) * MINUTE_MS).toISOString());
   const endMeanwhile = async (): Promise<void> => {
     await end();
-    // The first look at what the member lent; the creation is looked at a minute after it began.
+    // The first lookup of the card that the member lent. The creation is looked up a minute after it began.
     await service.advance(40);
   };
   expect((await overtaken(CREATE, endMeanwhile, act)).status).toBe(201);

@@ -32,7 +32,7 @@ const there = async (id: string): Promise<ParsedJson[]> =>
 type Act = (who: Subscriber, id: string) => Promise<TestAnswer>;
 interface Asked {
   readonly name: string;
-  /** What is done before Stripe ends the subscription. */
+  /** The act before Stripe ends the subscription. */
   readonly before?: Act;
   readonly act: Act;
   readonly status: 200 | 409;

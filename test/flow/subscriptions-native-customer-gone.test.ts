@@ -7,8 +7,9 @@ import { withStops } from './stops.ts';
 import { command, type Subscriber, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
- * A function stops when the provider has created and charged a subscription, and the customer is deleted at the provider
- * before the service looks: the provider lists the customer's subscriptions no more, only those that were canceled lately.
+ * A function stops when the provider has created and charged a subscription, and the customer is deleted at the
+ * provider before the service looks. The provider no longer lists the customer's subscriptions, only those that were
+ * canceled lately.
  */
 const stoppable = withStops(PATIENT);
 const NOW = { cancel_at_period_end: false };

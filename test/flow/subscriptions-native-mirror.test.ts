@@ -20,7 +20,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** What the owner of the Stripe account, or a payer in the portal, changes there: the record here follows. */
+/** Changes at Stripe by the owner of the account, or by a payer in the portal. The record here follows. */
 const FAILING = 'pm_card_chargeCustomerFail';
 const NOW = { cancel_at_period_end: false };
 

@@ -21,7 +21,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** What is owed at a provider that bills: every open invoice, not only the newest one. */
+/** The amount owed at a provider that bills: every open invoice, not only the newest one. */
 const FAILING = 'pm_card_chargeCustomerFail';
 const NOW = { cancel_at_period_end: false };
 const PRICE = 1_900;
@@ -101,7 +101,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     expect(await statuses(service, who, id)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
     const left = await readSubscription(service, who, id);
     expect(left).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
-    // Stripe tries the oldest one again three days after its first failure.
+    // Stripe retries the oldest invoice three days after its first failure.
     expect(left.next_billing_date).toBe(new Date(Date.parse(oldest.period_start) + 3 * DAY_MS).toISOString());
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
@@ -206,7 +206,7 @@ describe('three concurrently open invoices', () => {
     const path = `/organizations/${organizationId}/members/${memberId}`;
     const leave = async (): Promise<void> => {
       expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
-      // The sweep of the next minute ends what the membership allowed.
+      // The sweep of the next minute ends the use of the member's card.
       await service.advance(2 * MINUTE_SECONDS);
     };
     return { who, id: made.id, good: '', leave };

@@ -52,7 +52,7 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
     const { service } = stoppable();
     await service.webhookMode('normal');
     const who = await subscriber(service);
-    // Under a key: something is left of the customer until the key expires.
+    // Under an idempotency key, a part of the customer is left until the key expires.
     const { id } = await createCustomer(service, { ...who.options, idempotencyKey: randomUUID() });
     const remove = async () => {
       await service.webhookMode('drop');
@@ -61,7 +61,9 @@ describe.each(BILLERS)('a customer deleted while a subscription billed by %s sta
     return { service, who, remove, names: { customer_id: id } };
   };
 
-  /** The customer is deleted after the first look of the function that creates the subscription, which ends at `stop`. */
+  /**
+   * The customer is deleted after the first lookup of the function that creates the subscription, which ends at `stop`.
+   */
   const stopped = async (stop: Stop, fields: Readonly<Record<string, unknown>> = {}) => {
     const { service, who, remove, names } = await withOtherCustomer();
     const create = () => trySubscribe(service, who, { ...names, ...fields });

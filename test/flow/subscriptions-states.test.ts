@@ -196,7 +196,7 @@ describe('the first charge of a subscription', () => {
     'is looked up and charged once after a lost response (%s)',
     async (token) => {
       const who = await subscriber(service, token);
-      // Its event may be quicker than the deadline.
+      // Its event may arrive before the deadline.
       const made = await subscribe(service, who);
       expect(['past_due', 'active']).toContain(made.status);
       await service.advance(10 * MINUTE_SECONDS);
@@ -278,7 +278,7 @@ describe('a cancellation of a subscription', () => {
     await service.advance(10 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    // What was paid for is not charged again.
+    // A paid period is not charged again.
     expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active' },

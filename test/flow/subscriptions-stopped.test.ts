@@ -7,7 +7,7 @@ import { OWN_BILLING, subscriber, trySubscribe } from './subscribers.ts';
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 
 beforeAll(async () => {
-  // No provider events arrive: only due work learns the outcome.
+  // No provider events arrive, so only due work learns the outcome.
   await stoppable().service.webhookMode('drop');
 });
 

@@ -74,7 +74,7 @@ const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
   expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
 };
 
-/** As its merchant would, in the provider's own dashboard. */
+/** Ends it as its merchant would, in the provider's own dashboard. */
 const endThere = async (id: string): Promise<void> => {
   const { baseUrl, env } = service.host();
   const headers = { authorization: `Bearer ${env['PROVIDER_A_API_KEY']}` };
@@ -85,7 +85,7 @@ const endThere = async (id: string): Promise<void> => {
   expect(ok).toBe(true);
 };
 
-/** The organization's method has paid once, and no more. */
+/** The organization's method has paid once, and is declined from then on. */
 const pastDue = async (methods?: Methods): Promise<Changing> => {
   const test = await changing({ theirs: 'pm_sim_ok_1_then_decline', ...methods });
   await service.moveTo(test.made.current_period_end);
@@ -288,7 +288,7 @@ describe('a change to a method of another customer', () => {
     },
   );
 
-  // A provider that is down for a day is asked again 300 times.
+  // A provider that is down for a day gets 300 retries.
   if (inject('scale') > 1) {
     test('is completed a day later, after the provider’s idempotency keys have expired', async () => {
       const test = await changing();

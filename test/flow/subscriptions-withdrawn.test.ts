@@ -5,7 +5,10 @@ import type { ParsedJson, TestHost } from './host.ts';
 import { withStops } from './stops.ts';
 import { BILLERS, command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** A return that was stopped before its charge, and is taken back by its payer before due work continues it. */
+/**
+ * A reactivation or resumption that stopped before its charge, and that its payer withdraws before due work continues
+ * it.
+ */
 const NOW = { cancel_at_period_end: false };
 
 /** The function ends after it has stored that the subscription is to start again. */

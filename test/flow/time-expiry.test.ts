@@ -18,7 +18,7 @@ import {
 } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 
-/** What expires: an unconfirmed intent, and every client secret. */
+/** The expiry of an unconfirmed intent, and of every client secret. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const LONG = { expires_in: 300 * DAY_SECONDS };

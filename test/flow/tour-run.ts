@@ -44,7 +44,7 @@ const freePort = (): Promise<string> =>
 const END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n`;
 
 const inBash = async (script: string, folder: string, temporary: string): Promise<string> => {
-  // A guide's `curl -s` says nothing of a call that fails.
+  // A guide's `curl -s` prints nothing if a call fails.
   await writeFile(join(temporary, '.curlrc'), 'show-error\n');
   return new Promise((resolve, reject) => {
     const bash = spawn('bash', ['-eu', '-o', 'pipefail'], {

@@ -1,7 +1,7 @@
 /** A page's commands, and the output block under each. */
 export interface TourStep {
   readonly commands: string;
-  /** undefined: nothing is shown. */
+  /** undefined if nothing is shown. */
   readonly shown: string | undefined;
 }
 
@@ -28,7 +28,7 @@ const OWN = /(?<=v1,)[\w+/=]{40,}|127\.0\.0\.1:\d+|(?<="(?:waited_ms|webhook-tim
 const bare = (text: string): string =>
   text.replace(ID, '$1_').replace(TIME, 'T').replace(OWN, 'own').replaceAll(/\s+/g, '');
 
-/** Does the output match the block? `…` in the block matches any text. */
+/** True if the output matches the block. `…` in the block matches any text. */
 export const matchesShown = (shown: string, printed: string): boolean => {
   let at = 0;
   const printedBare = bare(printed);

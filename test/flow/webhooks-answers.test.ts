@@ -52,7 +52,7 @@ describe('a target’s response', () => {
       const before = await deadLetters();
       const { tries, entries } = await afterAllTries();
       const [first = 0, ...later] = tries.map(({ received_at }) => Date.parse(received_at));
-      // 1.5 s and 3 s: queues count whole seconds, so never too early.
+      // The delays are 1.5 s and 3 s. Queues count whole seconds, so a retry is never too early.
       expect(later.map((at) => at - first)).toEqual([2_000, 5_000]);
       expect(entries.map(({ attempt }) => attempt)).toEqual([1, 2, 3]);
       expect(entries).toMatchObject(Array(3).fill({ status: 'failed', response: { http_status: status } }));

@@ -1,4 +1,7 @@
-/** @module What runs in a function is what one reads: the build changes no source, and adds nothing that a function needs. */
+/**
+ * @module A function runs the source as one reads it. The build changes no source, and adds nothing that a function
+ * needs.
+ */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -135,7 +138,7 @@ describe('a function that esbuild bundles with its own defaults', () => {
       bundle: true,
       platform: 'node',
       format: 'esm',
-      // Packages that are no ES modules call `require`.
+      // Packages that are not ES modules call `require`.
       banner: OPTIONS.banner,
     });
     await build(join(folder, 'stage'), [ID]);

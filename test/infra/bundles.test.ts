@@ -59,7 +59,7 @@ describe('the bundles of the functions', () => {
   });
 
   test('are no larger than 896 KB', () => {
-    // With the largest adapter that it may load.
+    // The size with the largest adapter that the function may load.
     const loaded = ({ bytes, adapters }: Bundle) => bytes + Math.max(0, ...adapters.values());
     const large = [...bundles.values()].filter((bundle) => loaded(bundle) > LARGEST_BYTES);
     expect(large.map(({ id, bytes }) => `${id}: ${bytes}`)).toEqual([]);

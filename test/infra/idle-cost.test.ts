@@ -8,7 +8,7 @@ const docs = readFileSync(new URL('../../docs/deployment.md', import.meta.url), 
 const PER_MONTH = { alarmMetric: 0.1, secret: 0.4, key: 1, dashboard: 3 } as const;
 const SWEEP = 0.38;
 const MINUTES = 30 * 24 * 60;
-/** Lambda keeps at least so many long polls of 20 s open at each queue. */
+/** Lambda keeps at least this many long polls of 20 s open at each queue. */
 const POLLS_A_MINUTE = 5 * 3;
 const SQS_REQUEST = 0.4 / 1_000_000;
 

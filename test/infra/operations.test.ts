@@ -23,7 +23,10 @@ interface Watched {
 const identity = (namespace: string, name: string, dimensions: readonly string[]): string =>
   [namespace, name, ...dimensions.toSorted()].join(' ');
 
-/** What an alarm is about, by itself or in a formula: `AWS/SQS ApproximateNumberOfMessagesVisible QueueName=…`. */
+/**
+ * The metrics that an alarm watches, directly or in a formula:
+ * `AWS/SQS ApproximateNumberOfMessagesVisible QueueName=…`.
+ */
 const watchedBy = ({ Properties }: Resource): readonly string[] => {
   const inMath: readonly { readonly MetricStat?: { readonly Metric: Watched } }[] = Properties.Metrics ?? [];
   const all: readonly Watched[] = [Properties, ...inMath.flatMap(({ MetricStat }) => MetricStat?.Metric ?? [])];

@@ -17,7 +17,7 @@ const theSecret = (name: string): Grants => ({
   'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
 });
 
-/** An independent copy: the permissions of a right must not change by accident. */
+/** An independent copy, because the permissions of a right must not change by accident. */
 const WORTH: Readonly<Record<Right, Grants>> = {
   'table:read': {
     'dynamodb:BatchGetItem': ['Table.Arn', ...INDEXES],

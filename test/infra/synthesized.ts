@@ -32,14 +32,14 @@ export interface Synthesized {
   readonly ofType: (type: string) => readonly Resource[];
   /** The function of an id of the catalogue. */
   readonly functionOf: (id: string) => Resource;
-  /** A reference in words: `Table.Arn/index/owner`; what another stack exports is looked up there. */
+  /** A reference in words: `Table.Arn/index/owner`; exports of another stack are looked up there. */
   readonly words: (value: Value) => string;
 }
 
 export interface SynthesizeOptions {
   readonly env?: Environment;
   readonly endpoints?: readonly Endpoint[];
-  /** Bundles; by default a folder an id with an empty handler. */
+  /** Bundles; by default a folder per id with an empty handler. */
   readonly codeDir?: string;
 }
 
@@ -55,7 +55,7 @@ const emptyHandlers = (ids: readonly string[]): string => {
   return folder;
 };
 
-/** The files of a process share what they ask for alike. */
+/** The files of a process share the stacks of equal options. */
 const made = new Map<string, Synthesized>();
 
 /** The stacks of the catalogue, written to their own folder. @throws if cdk-nag reports a finding. */

@@ -2,15 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { RunResult } from './simulation.ts';
 
-/** What a process reports about a seed. */
+/** A process's report about a seed. */
 export interface SeedResult extends Pick<RunResult, 'seed' | 'digest' | 'problems' | 'operations' | 'counts'> {
   /** User and system time of the process, ms. */
   readonly processorMs: number;
-  /** The process was ended, because the history did not end. */
+  /** True if the process was ended because the history did not end. */
   readonly isEndless: boolean;
 }
 
-/** What the processes of one command have in common. */
+/** The settings that the processes of one command share. */
 export interface JobSettings {
   readonly bug: string | undefined;
   readonly off: readonly string[];
@@ -31,11 +31,11 @@ export interface JobsOptions extends JobSettings {
 
 /** Histories take up to some seconds of processor time; the machine may be busy with other work. */
 const LONGEST_HISTORY_MS = 900_000;
-/** Histories make much garbage, nearly all of it young: rarer collections cost less. */
+/** Histories make much garbage, nearly all of it young, so rarer collections cost less. */
 const FLAGS = ['--max-semi-space-size=32'];
 
 /**
- * Runs the histories in processes of their own and yields their results in the order of the list, so that the outcome does
+ * Runs the histories in separate processes and yields their results in the order of the list, so that the outcome does
  * not depend on the number of processes.
  */
 export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResult, void, undefined> {

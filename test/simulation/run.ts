@@ -9,12 +9,12 @@ import { loadSimulation } from './load.ts';
 import type { RunOptions } from './simulation.ts';
 
 /**
- * `npm run simulate -- --seeds 1000`: runs the whole service under a seeded scheduler, in `--jobs N` processes at once.
- * `--from N` begins at that seed, `--seed N --trace` prints the history of one seed, `--off 'kill 41,operation 2.3'` leaves
- * things out, `--bug <name>` plants a mistake that the run has to find, and
- * `--bugs` looks for every planted mistake in processes of their own. `--brief` prints no history of a failed seed.
- * `--sites` adds a history for each call site after which no function was killed, the seed that reached it with that kill, and
- * fails where a site is left.
+ * `npm run simulate -- --seeds 1000`: runs the whole service under a seeded scheduler, in `--jobs N` concurrent
+ * processes. `--from N` begins at that seed, `--seed N --trace` prints the history of one seed,
+ * `--off 'kill 41,operation 2.3'` leaves things out, `--bug <name>` plants a mistake that the run has to find, and
+ * `--bugs` looks for every planted mistake in separate processes. `--brief` prints no history of a failed seed.
+ * `--sites` adds a history for each call site after which no function was killed, the seed that reached it with that
+ * kill, and fails if a site is left.
  */
 const count = z.coerce.number().int().positive();
 const optionsSchema = z.object({
@@ -137,8 +137,8 @@ const killAtSites = async (first: readonly Ran[]): Promise<boolean> => {
 };
 
 /**
- * The call sites that were reached, and after which no function was killed, each with the first history that reached it: one
- * with a kill may reach sites that no other has reached.
+ * The call sites that were reached, and after which no function was killed, each with the first history that reached
+ * it. A history with a kill may reach sites that no other has reached.
  */
 const sitesLeft = (all: readonly Ran[]): ReadonlyMap<string, AskedHistory> => {
   const killed = new Set(all.flatMap(({ result }) => result.counts.killedAfter));
@@ -212,5 +212,5 @@ const run = (): Promise<boolean> => {
   return runSeeds(first, values.seed === undefined ? first + values.seeds - 1 : first);
 };
 
-// Not `exit`, which would cut off what a pipe has not taken yet.
+// Not `exit`, which would cut off output that a pipe has not read yet.
 process.exitCode = (await run()) ? 0 : 1;

@@ -3,7 +3,7 @@ import { execPath } from 'node:process';
 import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
 
-/** The simulation replaces the clock of its process, so it runs in processes of its own. */
+/** The simulation replaces the clock of its process, so it runs in separate processes. */
 const simulate = async (...options: readonly string[]): Promise<{ readonly code: number; readonly out: string }> => {
   try {
     const { stdout } = await promisify(execFile)(execPath, ['test/simulation/run.ts', ...options], {
@@ -23,7 +23,7 @@ const SLOW_MS = 300_000;
 /** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
 const MOST_OPERATIONS_LEFT = 6;
 
-/** How many operations, kills and faults there were, and in what time. */
+/** The numbers of operations, kills and faults, and the time that they took. */
 const summaryOf = (out: string): string => out.replaceAll(/^seed .*\n/gm, '');
 
 const digestsOf = (out: string): readonly string[] => out.match(/^seed \d+: [0-9a-f]{64}$/gm) ?? [];

@@ -14,10 +14,13 @@ import { type Moment, observe } from './world/observe.ts';
 import { simulatedStage } from './world/simulated-stage.ts';
 import { createWorld, type World } from './world/world.ts';
 
-/** What decides a run: the same options give the same history, on every machine. */
+/** The options of a run. The same options give the same history on every machine. */
 export interface RunOptions {
   readonly seed: number;
-  /** What does not happen: one thing as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person (`ada`). */
+  /**
+   * The things that do not happen: one as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person
+   * (`ada`).
+   */
   readonly off?: ReadonlySet<string>;
   /** The call sites after whose first call the function is killed: `payments.confirm table GetItem PAY`. */
   readonly killAfter?: readonly string[];
@@ -28,14 +31,14 @@ export interface RunOptions {
 
 export interface RunResult {
   readonly seed: number;
-  /** The sentences that do not hold, with what is wrong; or why the run did not end. */
+  /** The sentences that do not hold, with their violations; or why the run did not end. */
   readonly problems: readonly string[];
   /** SHA-256 of the whole history. */
   readonly digest: string;
   readonly trace: readonly string[];
   readonly timeline: readonly string[];
   readonly operations: number;
-  /** Names of what happened, each of which can be switched off. */
+  /** The names of all acts and failures that happened, each of which can be switched off. */
   readonly happened: {
     readonly people: readonly string[];
     readonly operations: readonly string[];
@@ -48,7 +51,7 @@ export interface RunResult {
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-/** Longer than every retry and look-up of an unclear outcome. */
+/** Longer than every retry and lookup of an unclear outcome. */
 const LONGEST_SCHEDULE_MS = 3 * DAY_MS;
 /** At rest nothing is due within this time. */
 const HORIZON_MS = 600_000;
@@ -161,8 +164,9 @@ const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unkn
 };
 
 /**
- * Faults end, all retries run, and an operator redrives what was given up: dead letters, and changes in the stream.
- * @returns what that was
+ * Faults end, all retries run, and an operator redrives the work that was given up: dead letters, and changes in the
+ * stream.
+ * @returns the redriven work
  */
 const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<readonly string[]> => {
   kernel.note('the weather is calm from now on');

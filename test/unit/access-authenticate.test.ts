@@ -41,7 +41,7 @@ beforeEach(() => {
   epoch = cacheEpoch({ table: memory.table, now });
 });
 
-/** Sessions by their ids, and how often each was asked for. */
+/** Sessions by their ids, and how often each was read. */
 const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {}) => {
   const asked: string[] = [];
   let down = false;

@@ -32,7 +32,7 @@ const includes = {
   cup: { showing: CUP, idOf: ({ cupId }: Order) => cupId },
 };
 
-/** A table with these items, and how many keys each read asked for. */
+/** A table with these items, and the number of keys that each read requested. */
 const service = async (items: readonly Item[]) => {
   const { table } = memoryTable({ now: () => 0 });
   for (const item of items) await table.put(item);

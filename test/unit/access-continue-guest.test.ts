@@ -23,7 +23,7 @@ const record = (owner: Owned & { readonly createdAt?: string } = {}) => ({
   createdAt: CREATED_AT,
   ...owner,
 });
-/** The kind with a parser that takes the few fields of a test. */
+/** The kind with a parser that accepts the few fields of a test. */
 const kindOf = (kind: object): RecordKind => ({ ...(kind as RecordKind), parse: (item) => item });
 const named = (owner: Parameters<typeof record>[0] = {}, kind: object = customerRecord) => ({
   kind: kindOf(kind),

@@ -21,7 +21,7 @@ const VALID: readonly Case[] = [
   ['vat', 'GR', 'EL 094259216'],
   ['vat', 'CH', 'CHE-107.787.577 IVA'],
   ['vat', 'IT', 'IT 00743110157'],
-  // Registered abroad: the prefix tells.
+  // Registered abroad, as the prefix shows.
   ['vat', 'US', 'DE136695976'],
   ['vat', 'DE', 'ATU13585627'],
   ['ein', 'US', '91-1144442'],

@@ -94,7 +94,7 @@ describe('the rate limit of provider calls in due work', () => {
         const block = Math.max(1, Math.round(limit.callsPerSecond / 5)) + 1;
         for (const [index, at] of calls.entries()) {
           const seconds = (at - NOON) / SECOND_MS;
-          // The second call of a work may be one beyond the block: its instance pays with the next one.
+          // The second call of a work may be one beyond the block, and its instance pays with the next block.
           expect(index + 1).toBeLessThanOrEqual(limit.burst + limit.callsPerSecond * seconds + block + asked.instances);
         }
       }),
@@ -130,7 +130,7 @@ describe('the rate limit of provider calls in due work', () => {
   test('holds an instance until its block begins, and lets the burst through immediately', async () => {
     const { open, slept } = single(RATE);
     await reserveAll([open(), open(), open(), open()]);
-    // Blocks of 20: the burst of 50 covers the beginnings of three, and the fourth begins 100 ms later.
+    // Blocks of 20. The burst of 50 covers the beginnings of three, and the fourth begins 100 ms later.
     expect(slept).toEqual([100]);
   });
 

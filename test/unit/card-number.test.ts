@@ -9,7 +9,7 @@ import { cardNumber } from '../builders/card-number.ts';
 import { growthOf } from '../builders/growth.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
-/** The spellings of one number: all of them are refused in a request and redacted in a log. */
+/** The spellings of one number. All of them are refused in a request and redacted in a log. */
 const SPELLINGS: readonly string[] = [
   '4242424242424242',
   '4242 4242 4242 4242',

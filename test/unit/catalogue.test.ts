@@ -12,7 +12,7 @@ import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { apiEvent } from '../builders/api-event.ts';
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
-/** Declarations, and what is about all of them: no entries of their own. */
+/** Files of declarations, and files about all declarations, which are not entries. */
 const NO_ENTRIES =
   /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^console\/(bundle\.ts$|web\/)/;
 
@@ -86,18 +86,19 @@ const parameters = (path: string): readonly string[] =>
     .filter(isParameter)
     .map((segment) => segment.slice(1, -1).replace(/\+$/, ''));
 
-/** Could one request match both? */
+/** True if one request could match both. */
 const overlap = (one: Endpoint, other: Endpoint): boolean => {
   const [a, b] = [segments(one.path), segments(other.path)];
   const meets = (segment: string, index: number) =>
     segment === b[index] || isParameter(segment) || isParameter(b[index]);
   return one.method === other.method && a.length === b.length && a.every(meets);
 };
-/** Is one the special case of the other, in every segment? */
+/** True if one is the special case of the other in every segment. */
 const isSpecial = (one: Endpoint, other: Endpoint): boolean =>
   segments(one.path).every((segment, index) => segment === segments(other.path)[index] || !isParameter(segment));
 /**
- * Does it refuse what the other has in the place of its parameters? Then no request that it serves is meant for both.
+ * True if it refuses what the other has in the place of its parameters. Then no request that it serves is meant for
+ * both.
  */
 const refusesPathOf = (one: Endpoint, other: Endpoint): boolean => {
   const pairs = segments(one.path).flatMap((segment, index) =>

@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The browser's pages are bundles of their own, and what the benchmarks compare with is a program of its own. */
+/** The browser's pages are separate bundles, and the benchmarks' peers are a separate program. */
 const FILES = globSync('{shared,functions,infra,test}/**/*.ts', {
   cwd: ROOT,
   exclude: ['**/node_modules', 'functions/console/web', 'test/bench/peers'],

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFloors } from '../../infra/docs/floors.ts';
 
-/** Files outside all floors: the entry points that combine the floors, and what starts them. */
+/** Files outside all floors: the entry points that combine the floors, and the files that start them. */
 const TOPS = [
   'shared/host.ts',
   'shared/runtime.ts',
@@ -23,7 +23,7 @@ const SUBFOLDERS = [
   'payments/refunds',
 ];
 
-/** A folder may lie within another folder of floors.json: its files belong to its own floor. */
+/** A folder may lie within another folder of floors.json. Its files then belong to its own floor. */
 const filesOf = (area: string): readonly string[] => {
   const within = AREAS.filter((other) => other.startsWith(`${area}/`));
   return globSync(`${area}/**/*.{ts,tsx}`).filter(

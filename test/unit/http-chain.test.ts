@@ -59,7 +59,7 @@ beforeEach(() => {
   memory = memoryTable({ now: () => now() });
 });
 
-/** Who each credential stands for. */
+/** The caller that each credential stands for. */
 const authenticate = async ({ sessionId, guestToken }: Credentials): Promise<Caller> => {
   if (sessionId === 'bad') throw new DomainError('SESSION_INVALID');
   if (sessionId !== undefined) return session({ userId: sessionId, isAdmin: sessionId === 'admin' });

@@ -1,4 +1,4 @@
-/** @module What `npm ci --omit=dev` installs: enough for `npm start`, and little. */
+/** @module The packages that `npm ci --omit=dev` installs: enough for `npm start`, and little more. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

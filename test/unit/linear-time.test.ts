@@ -100,7 +100,7 @@ describe('every regular expression', () => {
   test.each(byFile)('takes linear time in %s', async (_, found = []) => {
     const slow: string[] = [];
     for (const { source, flags } of found) {
-      // At each place of the text, as replacing tries it: no use asks for more.
+      // Matches at each place of the text, as a replacement does; no use needs more.
       const expression = new RegExp(source, [...new Set(`${flags.replace('y', '')}g`)].join(''));
       const growth = await growthOf((text) => text.replaceAll(expression, ''), TEXTS);
       slow.push(...growth.map((input) => `${source} at ${input}`));
@@ -241,7 +241,7 @@ describe('the reader of a text', () => {
   });
 });
 
-/** Schemas of single fields, out of what they are wrapped in. */
+/** Schemas of single fields, without their wrappers. */
 const fieldsOf = (schema: unknown): readonly z.ZodType[] => {
   if (schema instanceof z.ZodObject) return Object.values(schema.shape).flatMap(fieldsOf);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
@@ -264,7 +264,7 @@ describe('every field of a request', () => {
   });
 });
 
-/** As they were before; on a text of any length they agree with what redaction does now. */
+/** The former expressions. On a text of any length they agree with today's redaction. */
 const FORMER: readonly (readonly [RegExp, string])[] = [
   [/(_secret_|[?&][\w-]*(?:secret|token|key|password)[\w-]*=)[^&\s"]+/gi, '$1[redacted]'],
   [/([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\.[^\s@"'<>()[\],;:\\]+)/gu, '$1***@$2'],

@@ -51,7 +51,7 @@ const startOn = async (state: State, at: number, handle: Handler) => {
   };
 };
 
-/** How a message comes to be hidden until `HIDDEN_FOR` from now, in a host that is killed afterwards. */
+/** The ways in which a message is hidden until `HIDDEN_FOR` from now, in a host that is killed afterwards. */
 const HIDDEN: Readonly<Record<string, (state: State) => Promise<unknown>>> = {
   'was sent with a delay': async (state) => (await startOn(state, NOON, succeeds)).send(HIDDEN_FOR),
   'returned from a failed function': async (state) => (await startOn(state, NOON, fails)).send(),

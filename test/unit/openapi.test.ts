@@ -69,7 +69,7 @@ const definedBy = (schema: unknown): readonly string[] => {
   return [...Object.keys(properties), ...allOf.flatMap(definedBy)];
 };
 
-/** Wherever a schema may stand: an example is data, and may have a field `required`. */
+/** Only places of schemas count, because an example is data, and may have a field `required`. */
 const undefinedRequirements = (value: unknown, at: readonly string[] = []): readonly string[] => {
   if (typeof value !== 'object' || value === null) return [];
   const required = schemaShape.safeParse(value).data?.required ?? [];

@@ -37,7 +37,7 @@ beforeEach(() => {
   documents.reset();
 });
 afterEach(() => {
-  // In this order: a spy that is restored later would bring the false timer back.
+  // In this order, because a spy that is restored later would bring the false timer back.
   vi.restoreAllMocks();
   vi.useRealTimers();
 });

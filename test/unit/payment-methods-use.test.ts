@@ -49,7 +49,7 @@ const tableWith = async (fields: Partial<PaymentMethod> = {}): Promise<Table> =>
 
 const isMet = async ({ onlyIf }: UsableMethod, table: Table): Promise<boolean> => (await table.transact(onlyIf)).ok;
 
-/** What may happen between the decision and the claim. */
+/** The changes that may happen between the decision and the claim. */
 const CHANGES: Readonly<Record<string, (table: Table) => Promise<unknown>>> = {
   nothing: async () => undefined,
   'the method is deleted': (table) => table.remove(methodKey),

@@ -322,7 +322,7 @@ describe('a report about a refund', () => {
   const ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
 
   test.each(ORDER.flatMap((from) => ORDER.map((to) => [from, to] as const)))(
-    'moves only forward a refund that the provider knows: %s to %s',
+    'moves a refund only forward if the provider knows it: %s to %s',
     (from, to) => {
       const known = refund({ status: from, providerRefundId: 're_1' });
       expect(isLaterRefund(known, to)).toBe(ORDER.indexOf(to) > ORDER.indexOf(from));
@@ -333,7 +333,7 @@ describe('a report about a refund', () => {
     expect(isLaterRefund(refund({ status: 'failed' }), to)).toBe(true);
   });
 
-  test('moves only forward a pending refund that the provider does not know yet', () => {
+  test('moves a pending refund only forward if the provider does not know it yet', () => {
     expect(isLaterRefund(refund(), 'pending')).toBe(false);
     expect(isLaterRefund(refund({ status: 'succeeded' }), 'pending')).toBe(false);
   });

@@ -212,7 +212,7 @@ describe('a stale event', () => {
     const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
     const { clock, sendEvent, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
     clock.at = NOON + 10 * SECOND_MS;
-    // A provider whose clock is behind ours: the success of this attempt looks older than its claim.
+    // The provider's clock is behind ours, so the success of this attempt looks older than its claim.
     const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND_MS - 2);
     expect(answer).toMatchObject({ kind: 'ignored', reason: 'stale' });
     expect((await load())?.['due_at']).toBe(iso(clock.at));

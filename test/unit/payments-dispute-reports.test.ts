@@ -13,7 +13,7 @@ import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { payment } from '../builders/payment.ts';
 
-/** What a report of the provider does to a dispute, by the time of the report. */
+/** The effect of a provider's report on a dispute, by the time of the report. */
 const T = instant('2026-11-20T10:00:00.000Z');
 const NOW = T + DAY_MS;
 

@@ -15,7 +15,7 @@ const creating = (fields: Partial<Payment> = {}): Payment => ({
 
 type Counters = Map<string, Map<string, number>>;
 
-/** What the table does with the steps: history once a version, numbers added. */
+/** The effect of the steps on the table: history once per version, numbers added. */
 const apply = (counters: Counters, history: Set<string>, steps: readonly TransactionStep[]): void => {
   for (const step of steps) {
     if ('put' in step) {
@@ -34,7 +34,7 @@ const apply = (counters: Counters, history: Set<string>, steps: readonly Transac
   }
 };
 
-/** What the counters have to say, counted from the records themselves; zeros left out. */
+/** The expected counters, counted from the records themselves; zeros left out. */
 const counted = (records: readonly Payment[]): Record<string, Record<string, number>> => {
   const counts: Record<string, Record<string, number>> = {};
   const add = (scope: string, { createdAt, status }: Payment): void => {
@@ -50,7 +50,7 @@ const counted = (records: readonly Payment[]): Record<string, Record<string, num
   return counts;
 };
 
-/** The counters without the sums, which have tests of their own. */
+/** The counters without the sums, which have separate tests. */
 const ofLists = (counters: Counters): Counters => new Map([...counters].filter(([name]) => name.startsWith('COUNT#')));
 
 const shown = (counters: Counters): Record<string, Record<string, number>> =>

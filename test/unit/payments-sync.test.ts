@@ -1,4 +1,4 @@
-/** @module A sync of a payment: a response of 200 shows what the provider holds. */
+/** @module A sync of a payment. A response of 200 shows the payment as the provider holds it. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';

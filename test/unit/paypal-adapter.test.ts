@@ -71,7 +71,7 @@ describe('the status of a PayPal order', () => {
     [['DECLINED', 'COMPLETED', 'DECLINED'], 'C2', 'succeeded'],
     [['DECLINED', 'PENDING', 'DECLINED'], 'C2', 'processing'],
     [['DECLINED', 'DECLINED'], 'C2', 'failed'],
-  ])('is decided among the captures %j by %s: %s', (statuses, paymentId, status) => {
+  ])('is taken from the deciding capture among %j: %s is %s', (statuses, paymentId, status) => {
     const captures = statuses.map((one, index) => capture(`C${index + 1}`, one));
     expect(readPayPalOrder(order('COMPLETED', captures), known('processing'))).toMatchObject({ paymentId, status });
   });

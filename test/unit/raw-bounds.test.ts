@@ -21,7 +21,7 @@ const checksOf = (schema: z.ZodString): readonly string[] =>
 /** Kinds of schemas whose work does not depend on the length of the input. */
 const PLAIN = [z.ZodEnum, z.ZodLiteral, z.ZodNumber, z.ZodBoolean, z.ZodNever, z.ZodUnknown];
 
-/** What is wrong with the strings, lists and objects of a schema, by their paths. */
+/** The problems of the strings, lists and objects of a schema, by their paths. */
 const unboundedIn = (schema: Schema, path: string): readonly string[] => {
   if (schema instanceof z.ZodObject) {
     return Object.entries(schema.shape).flatMap(([name, field]) => unboundedIn(field, `${path}.${name}`));
@@ -47,7 +47,7 @@ const unboundedInPipe = (pipe: z.ZodPipe, path: string): readonly string[] => {
   return out instanceof z.ZodArray ? unboundedIn(out._zod.def.element, `${path}[]`) : unboundedIn(out, path);
 };
 
-/** `boundedObject` and `boundedList` refuse what is too large before they hand on any member. */
+/** `boundedObject` and `boundedList` refuse an oversized value before they hand on any member. */
 const isBound = ({ _zod }: z.ZodPipe): boolean => {
   const large = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`k${at}`, 'x']));
   const list = Array.from({ length: 1_000 }, () => 'x');
@@ -88,7 +88,7 @@ const WORKING = [
   ...['normalize', 'trim', 'trimStart', 'trimEnd', 'toLowerCase', 'toUpperCase', 'split', 'replace', 'replaceAll'],
   ...['match', 'matchAll', 'search'],
 ] as const;
-/** Metadata, of 16 KB at most, is the longest that any reader takes. */
+/** Metadata, of 16 KB at most, is the longest text that any reader accepts. */
 const LONGEST_READ = 16 * 1024;
 
 /** Calls `seen` with the name and the text of every call of the method, until the result is called. */
@@ -102,7 +102,7 @@ const watch = (prototype: object, name: string, seen: (text: string) => void): (
   return () => Object.defineProperty(prototype, name, { value: original, configurable: true, writable: true });
 };
 
-/** Runs the task and returns the methods that were called with a longer text than any reader takes. */
+/** Runs the task and returns the methods that were called with a longer text than any reader accepts. */
 const longReadsOf = async (task: () => Promise<unknown>): Promise<readonly string[]> => {
   const found = new Set<string>();
   const note = (name: string) => (text: string) => {
@@ -130,7 +130,7 @@ describe('the detector of reads of long texts', () => {
 });
 
 describe('an oversized text in a request', () => {
-  // Longer than any reader takes; the bench sends the longest that a body can be.
+  // Longer than any reader accepts; the bench sends the longest that a body can be.
   const texts = hostileTexts(2 * LONGEST_READ);
   const byRoute = Object.entries(Object.groupBy(HOSTILE_PLACES, ({ endpoint }) => endpoint.id));
 

@@ -109,7 +109,7 @@ describe('the secrets of a purpose', () => {
     ]);
   });
 
-  test('contain the API keys for a receiver of PayPal, because only a call verifies its events', async () => {
+  test('include the API keys for a PayPal receiver, because only an API call verifies PayPal events', async () => {
     manager.on(GetSecretValueCommand, { SecretId: 'arn:keys' }).resolves({ SecretString: '{"CLIENT_SECRET":"hush"}' });
     const env = { PROVIDER_A_CLIENT_ID: 'id', PROVIDER_A_WEBHOOK_ID: 'W' };
     host({ PROVIDER_A: 'paypal', ...env, PROVIDER_A_SIGNATURE_SECRET_ARN: 'arn:keys' });

@@ -30,7 +30,10 @@ import type { HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
 
-/** Each sentence of the simulation falls on a small history that breaks it, and holds on one beside it that does not. */
+/**
+ * Each sentence of the simulation fails on a small history that breaks it, and holds on a similar history that does
+ * not.
+ */
 const DAY_SECONDS = 86_400;
 const CREATED = `${PAYMENT}:1:payment.created`;
 const PAID = `${PAYMENT}:2:payment.succeeded`;
@@ -391,7 +394,7 @@ describe('the sentences of the simulation', () => {
     expect(dunning?.violations(changed({ day: 13, to: METHOD }))).not.toEqual([]);
   });
 
-  test('accept a refund at the provider that crosses a refund reserved here, until the run is at rest', () => {
+  test('accept a provider refund that overlaps a refund reserved here, until the run is at rest', () => {
     const refundOf = (id: string, fields: HistoryJson): HistoryItem => ({
       ...{ pk: `RFD#${id}`, sk: 'RFD', paymentId: PAYMENT, ...fields },
     });

@@ -536,7 +536,7 @@ describe('the loss of the method', () => {
     ]);
   });
 
-  test('keeps the reason of any other subscription, and opens no charge', () => {
+  test('keeps the reason of a subscription that is not past due, and opens no charge', () => {
     const active = recordPaid(opening(), NOON);
     expect(dropMethod(active)).toEqual({ ...active, paymentMethodId: undefined, methodRef: undefined });
     expect('charge' in dropMethod(subscription())).toBe(false);

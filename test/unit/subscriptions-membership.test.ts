@@ -23,7 +23,7 @@ const charge: Charge = {
   ...{ paymentId: 'pay_1', generation: 0, attempts: 0 },
 };
 
-/** What a subscription gives, and until when. */
+/** The membership that a subscription gives, and its end. */
 const CASES: readonly (readonly [what: string, Partial<Subscription>, status: string, endsAt: string | undefined])[] = [
   ['that is paid', {}, 'active', day(31)],
   ['whose renewal is retried', { status: 'past_due', currentPeriodEnd: day(62) }, 'active', day(31)],

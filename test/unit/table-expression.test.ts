@@ -4,7 +4,7 @@ import { type Changes, type Clause, expression } from '../../shared/platform/exp
 
 const NOW = 1_773_144_000;
 
-/** Names and values as a caller could give them: anything, and above all what means something in an expression. */
+/** Names and values as a caller could give them: anything, and above all text with a meaning in an expression. */
 const hostile = fc.constantFrom(
   'pk',
   'status',
@@ -56,7 +56,7 @@ const changes: fc.Arbitrary<Changes> = fc.record(
   { requiredKeys: [] },
 );
 
-/** All that an expression may be made of, once its placeholders are out. */
+/** All parts that an expression may have, once its placeholders are removed. */
 const GRAMMAR =
   /^(?:SET|REMOVE|ADD|AND|OR|IN|BETWEEN|attribute_exists|attribute_not_exists|contains|<=|>=|<>|[=<>(),. ])*$/;
 const withoutPlaceholders = (written: string): string => written.replaceAll(/#n\d+|:v\d+/g, '');

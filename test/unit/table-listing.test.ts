@@ -4,7 +4,7 @@ import { type Cursor, listRows, listTogether } from '../../shared/platform/listi
 import type { IndexQuery, Item, Page, Table } from '../../shared/platform/table.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 
-/** Rows of several partitions, newest first; a filter takes those marked, after they have been read. */
+/** Rows of several partitions, newest first. A filter keeps the wanted rows after they have been read. */
 interface Row {
   readonly sort: string;
   readonly wanted: boolean;

@@ -1,4 +1,4 @@
-/** @module The requests that are sent to both sides, each with an Idempotency-Key of its own if it writes. */
+/** @module The requests that are sent to both sides, each with its own Idempotency-Key if it writes. */
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { gatewayRequest } from '../gateway-request.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { freePort } from '../../builders/free-port.ts';
 
-/** Debian's PostgreSQL with its own defaults, in a folder of its own, on this machine alone. */
+/** Debian's PostgreSQL with its own defaults, in a separate folder, on this machine alone. */
 export interface Postgres {
   readonly url: string;
   readonly version: string;

@@ -1,4 +1,4 @@
-/** @module Counts what a request of each side asks of DynamoDB and of the provider. */
+/** @module Counts the requests of each side to DynamoDB and to the provider. */
 import { openMeter, type Run } from '../meter.ts';
 import { say, sheet } from '../sheet.ts';
 import { trailOf } from '../tally.ts';
@@ -6,7 +6,10 @@ import { createdId, REQUESTS } from './payment-requests.ts';
 import { MEASURED, type Measured } from './reference-functions.ts';
 import { CONTEXT, handlersOf, SIDES, type Side, send } from './sides.ts';
 
-/** @param env of the functions. @returns whether both sides send as many requests, in as many levels. */
+/**
+ * @param env of the functions. @returns whether both sides send the same number of requests, in the same number of
+ * levels.
+ */
 export const doSameWork = async (folder: string, env: Readonly<Record<string, string>>): Promise<boolean> => {
   const meter = await openMeter(() => env['AWS_ENDPOINT_URL_DYNAMODB'] ?? '');
   try {

@@ -51,7 +51,7 @@ export const CONTEXT: FunctionContext = {
   getRemainingTimeInMillis: () => 10_000,
 };
 
-/** @returns the body of the response. @throws if its status is another than expected. */
+/** @returns the body of the response. @throws if its status is not the expected one. */
 export const send = async (handlers: Handlers, name: Measured, event: Request): Promise<unknown> => {
   const { statusCode, body } = await handlers[name](event, CONTEXT);
   if (statusCode !== STATUSES[name]) throw new Error(`${name}: ${statusCode} ${String(body)}`);

@@ -8,9 +8,10 @@ import { PEERS, preparePeers } from './peers.ts';
 import { startPostgres } from './postgres.ts';
 
 /**
- * Creates a second and their times, here and by Fastify over PostgreSQL doing the same work: by turns, in one run,
- * against one provider and one identity service in a process of their own. The result compares both on this machine
- * only. @returns whether this service makes at least as many
+ * Creates per second and their times, here and by Fastify over PostgreSQL that does the same work. Both sides take
+ * turns in one run, against one provider and one identity service in a separate process. The result compares both on
+ * this machine only.
+ * @returns whether this service makes at least as many
  */
 export const benchVersus = async (): Promise<boolean> => {
   const postgres = await startPostgres();

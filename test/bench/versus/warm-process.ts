@@ -9,7 +9,7 @@ const ROUNDS = { least: 15, most: 60 } as const;
 const CALLS: Readonly<Record<Measured, number>> = { get: 100, create: 50, confirm: 30 };
 const MILLISECOND = 1_000;
 
-/** The requests of a round. A payment is confirmed once, so each confirmation gets a payment of its own. */
+/** The requests of a round. A payment is confirmed once, so each confirmation gets its own payment. */
 const eventsOf = async (handlers: Handlers, name: Measured): Promise<readonly Request[]> => {
   const created = async (): Promise<string> => createdId(await send(handlers, 'create', REQUESTS.create()));
   const count = CALLS[name];

@@ -10,7 +10,7 @@ export interface Documented {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;
   readonly status: number;
-  /** The demo session that the operation's security asks for; undefined: no credential. */
+  /** The demo session that the operation's security requires; undefined if it requires no credential. */
   readonly session: string | undefined;
 }
 

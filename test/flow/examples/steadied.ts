@@ -13,10 +13,10 @@ export interface Steady {
 export const PRESENT = Date.parse('2126-11-02T09:30:00.000Z');
 const ID =
   /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
-/** Of requests and of messages of a queue. */
+/** Ids of requests and of queue messages. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_secret_)[0-9a-f]{24}\b/g;
-/** Of a record at a simulated provider. */
+/** The id of a record at a simulated provider. */
 const PROVIDER_ID = /\b(?:[A-Za-z]+_\d?|[A-Z]+)(?:demo|DEMO)[0-9A-Za-z]{12,}/g;
 const PROVIDER_COUNT = /(?<=demo)[0-9a-z]+$/i;
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;

@@ -137,7 +137,7 @@ export const createStaffedOrganization = async (
   return id;
 };
 
-/** A guest token of that e-mail. */
+/** A guest token for that e-mail. */
 const guestOf = async (service: TestHost, email: string): Promise<string> => {
   const made = await service.post('/payments/intents', {
     total_cents: 100,

@@ -33,7 +33,7 @@ import {
   WRITE_OR_ADMIN,
 } from './tables.ts';
 
-/** What one cell asks: a path, a query and a body. */
+/** The request of one cell: a path, a query and a body. */
 export interface CellRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -88,7 +88,7 @@ const makePaid = async (service: TestHost, maker: RecordCreator): Promise<Record
 /** A refund of 1.00 by a platform admin. */
 const makeRefund = async (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
   const payment = await makePaid(service, maker);
-  // Another admin than the one whose payment it may be.
+  // An admin other than the possible owner of the payment.
   const { session_id: session } = await service.session({ is_admin: true });
   const made = await service.post(`/payments/${payment['id']}/refunds`, { amount_cents: 100 }, { session });
   expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201 });
@@ -186,7 +186,7 @@ interface OnSubscription {
   /** The body of a request that changes the record. */
   readonly body?: unknown;
   readonly product?: string;
-  /** Commands that bring a subscription of its own to the state that the request needs. */
+  /** Commands that bring a separate subscription to the state that the request needs. */
   readonly before?: readonly string[];
 }
 
@@ -241,7 +241,7 @@ const organizationIn = (fixtures: MatrixFixtures, column: Column): Record<string
   return column === 'another organization' ? { organization_id: fixtures.anotherOrganizationId } : {};
 };
 
-/** A create; in the columns of another's and the guest's it names their address. */
+/** A create. In the columns of another user and of the guest, it names their address. */
 const creating = (path: string, table: MatrixTable, body: Record<string, unknown>): MatrixRoute => ({
   table,
   success: 201,
@@ -275,7 +275,7 @@ const always = (grant: Grant, asked: CellRequest): MatrixRoute => ({ ...grant, a
 const tier = { name: 'Gold', slug: 'gold', entity_type: 'user' };
 let tiers = 0;
 
-/** Every request that may delete a tier gets one of its own. */
+/** Every request that may delete a tier gets a separate tier. */
 const deletingTier: MatrixRoute = {
   table: PLATFORM_ADMIN,
   success: 204,
@@ -352,7 +352,7 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   return { email, role: 'member' };
 };
 
-/** Entries about what was sent, one a column and, where it is the caller's own, a caller; each can be sent again. */
+/** Entries about sent events: one per column and, if it is the caller's own, one per caller. Each can be sent again. */
 const logEntries = new Map<string, Promise<string>>();
 const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => CellRequest): MatrixRoute => ({
   table,

@@ -1,6 +1,7 @@
 /**
- * Who may do what, as reviewed tables: a row a caller, a column a record, a cell the status. `ok` is the route's own
- * success and the only cell that may change anything; `-` is no cell. Read against decisions 7, 8 and 13.
+ * Access rules as reviewed tables: a row is a caller, a column is a record, and a cell is the status. `ok` is the
+ * route's own success and the only cell that may change anything; `-` is no cell. Compare them with decisions 7, 8 and
+ * 13.
  */
 export const CALLERS = [
   'anonymous',
@@ -20,7 +21,7 @@ export const CALLERS = [
 ] as const;
 export type CallerName = (typeof CALLERS)[number];
 
-/** Whose the record is, or whose the record or organization is that the request names. */
+/** The owner of the record, or of the record or organization that the request names. */
 export const COLUMNS = ['own', "another's", 'organization', 'another organization', 'guest'] as const;
 export type Column = (typeof COLUMNS)[number];
 
@@ -101,13 +102,13 @@ owner of another organization | ok  | 404 | 403 | ok  | 404
 platform admin                | ok  | 403 | 403 | 403 | 403
 `);
 
-/** What owners may do to their record, and platform admins to every record. */
+/** Actions of owners on their record, and of platform admins on every record. */
 export const WRITE_OR_ADMIN: MatrixTable = {
   ...WRITE,
   'platform admin': { own: 'ok', "another's": 'ok', organization: 'ok', 'another organization': 'ok', guest: 'ok' },
 };
 
-/** Confirming a payment: a guest may, by token, its own. */
+/** Confirming a payment; a guest may confirm its own payment by token. */
 export const WRITE_BY_TOKEN = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
@@ -153,7 +154,7 @@ export const CREATE_FROM_OWN: MatrixTable = {
   "other's guest_data": { ...CREATE["other's guest_data"], own: 404 },
 };
 
-/** Creating what names no other record. */
+/** Creating a record that names no other record. */
 export const CREATE_ALONE = tableOf(`
 anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -
@@ -189,7 +190,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | ok  | ok  | -
 `);
 
-/** Listing what an entity has: the caller, another user, an organization. */
+/** Listing the records of an entity: the caller, another user, an organization. */
 export const LIST_OF_ENTITY = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | -
 bad session                   | 401 | 401 | 401 | 401 | -
@@ -225,7 +226,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | ok  | ok  | -
 `);
 
-/** What every signed-in user may do, and no guest. */
+/** Actions of every signed-in user, but of no guest. */
 export const SIGNED_IN = tableOf(`
 anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
@@ -243,7 +244,7 @@ owner of another organization | ok  | - | - | - | -
 platform admin                | ok  | - | - | - | -
 `);
 
-/** What an organization's members may read. */
+/** Reads of an organization's members. */
 export const ORGANIZATION_READ = tableOf(`
 anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -
@@ -261,7 +262,7 @@ owner of another organization | - | - | 403 | ok  | -
 platform admin                | - | - | ok  | ok  | -
 `);
 
-/** What its owner alone may do. */
+/** Actions of the owner alone. */
 export const OWNER_ONLY = tableOf(`
 anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -
@@ -279,7 +280,7 @@ owner of another organization | - | - | 403 | ok  | -
 platform admin                | - | - | 403 | 403 | -
 `);
 
-/** Leaving: every member except the owner. */
+/** Leaving, which every member except the owner may do. */
 export const LEAVE = tableOf(`
 anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -
@@ -297,7 +298,7 @@ owner of another organization | - | - | 403 | 400 | -
 platform admin                | - | - | 403 | 403 | -
 `);
 
-/** What platform admins alone may do. */
+/** Actions of platform admins alone. */
 export const PLATFORM_ADMIN = tableOf(`
 anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
@@ -351,7 +352,7 @@ owner of another organization | ok  | 404 | 404 | 404 | 404
 platform admin                | ok  | ok  | ok  | ok  | ok
 `);
 
-/** Sending the delivery of such an entry again: no user may do so for their own entries. */
+/** Resending the delivery of such an entry; no user may resend their own entries. */
 export const LOG_REPLAY = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401

@@ -11,7 +11,7 @@ import type { Key } from '../../../shared/platform/keys.ts';
 import { NOW_SECONDS } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** Random operations on few keys and attributes, so that they meet each other. */
+/** Random operations on few keys and attributes, so that they conflict with each other. */
 export type TableOperation =
   | { readonly get: Key }
   | { readonly getBatch: readonly Key[] }
@@ -22,7 +22,7 @@ export type TableOperation =
   | { readonly query: PartitionPage }
   | { readonly count: PartitionPage };
 
-/** Keys differ in bytes of UTF-8, and one is beyond the basic plane: it sorts by its bytes. */
+/** Keys differ in bytes of UTF-8. One key is beyond the basic plane, and sorts by its bytes. */
 const PARTITIONS = ['A', 'B', 'ü'] as const;
 const SORT_KEYS = [STREAMED, 'HIST#1', 'HIST#2', '\uFFFD', '💶'] as const;
 const INDEX_KEYS = ['o1', 'o2'] as const;
@@ -84,7 +84,9 @@ const clause: fc.Arbitrary<Clause> = fc.letrec<{ clause: Clause }>((tie) => ({
 })).clause;
 const clauses = fc.oneof(fc.constant([]), fc.array(clause, { maxLength: 3 }));
 
-/** Dynoxide takes null for a map if an update names a path in it; DynamoDB and the embedded table refuse the update. */
+/**
+ * Dynoxide accepts null as a map if an update names a path in it; DynamoDB and the embedded table refuse the update.
+ */
 const withoutNullMap = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> => ({
   ...fields,
   ...(fields['m'] === null && { m: 'a' }),
@@ -136,8 +138,8 @@ const changes: fc.Arbitrary<Changes> = fc
   });
 
 /**
- * Requests that are invalid whatever the table holds. They stand alone: DynamoDB and the embedded table look for mistakes
- * before they test a condition, dynoxide finds some of them only if a condition holds.
+ * Requests that are invalid whatever the table holds. They stand alone because DynamoDB and the embedded table look for
+ * mistakes before they test a condition, but dynoxide finds some mistakes only if a condition holds.
  */
 const invalid: fc.Arbitrary<TableOperation> = key.chain((at) =>
   fc.constantFrom<TableOperation>(
@@ -234,7 +236,7 @@ const carryOut = async (connection: Connection, asked: TableOperation): Promise<
   return pagesOf(connection, asked.query);
 };
 
-/** All pages, each as it came: a page ends at its limit, and the next one begins after it. */
+/** All pages, each as it came. A page ends at its limit, and the next page begins after it. */
 const pagesOf = async (connection: Connection, query: PartitionPage): Promise<unknown> => {
   const pages: unknown[] = [];
   let after: Item | undefined;

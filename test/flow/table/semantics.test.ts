@@ -5,7 +5,7 @@ import { NOON } from '../../builders/payment.ts';
 import { ENGINES, NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** What this service needs of its table, on each engine. */
+/** The table's behavior that this service needs, on each engine. */
 const KILOBYTE = 1_024;
 const ITEM_LIMIT = 400 * KILOBYTE;
 /** The bytes of an item without its values. */

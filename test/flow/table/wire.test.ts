@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestHost, type TestHost } from '../host.ts';
 import { ENGINES } from './engines.ts';
 
-/** The wire protocol, by the AWS SDK: both engines respond alike, and count the same capacity. */
+/** The wire protocol, by the AWS SDK. Both engines respond alike, and count the same capacity. */
 const KILOBYTE = 1_024;
 const text = (kilobytes: number): string => 'x'.repeat(kilobytes * KILOBYTE);
 const KEY = { pk: 'A', sk: 'X' };
@@ -260,7 +260,7 @@ describe('the wire protocol', () => {
     for (const service of hosts) await service.stop();
   });
 
-  // In order: each request finds what the ones before it have left.
+  // In order, because each request finds the state that the requests before it have left.
   test.each(STEPS)('matches the other engine’s response (%s), with the same capacity', async (_name, send) => {
     const [ours, theirs] = await Promise.all(clients.map((client) => answerOf(() => send(client))));
     expect(ours).toEqual(theirs);

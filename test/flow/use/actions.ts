@@ -19,7 +19,7 @@ export interface PreparedUse {
 export interface ActionContext {
   readonly service: TestHost;
   readonly fixtures: UseFixtures;
-  /** Payments that are to name a method which the API of today would not store on them. */
+  /** Payments that must name a method that today's API would not store on them. */
   readonly fromBefore: { readonly id: string; readonly method: Method; readonly isByProviderOnly: boolean }[];
 }
 
@@ -94,7 +94,7 @@ const newPayment = async ({ service, fixtures, fromBefore }: ActionContext, cell
   return { id, amount };
 };
 
-/** Who is refused changes nothing: one record of a payer, with what is stored on it, serves all of them. */
+/** A refused request changes nothing, so one record of a payer, with what is stored on it, serves all of them. */
 const sharedBy = <T>(make: (context: ActionContext, cell: UseCell) => Promise<T>) => {
   const records = new WeakMap<UseFixtures, Map<string, Promise<T>>>();
   return (context: ActionContext, cell: UseCell): Promise<T> => {
@@ -141,7 +141,7 @@ const updateAndConfirm: Action = async (context, cell) => {
     amount: raised,
     send: async () => {
       const updated = await service.put(`/payments/intents/${id}`, body, options);
-      // An update of the amount that was refused is followed by a confirmation of what is stored.
+      // After a refused update of the amount, the stored amount is confirmed.
       if (!ok(updated) && (!isStored || updated.status === 401)) return [updated];
       return [updated, await service.post(`/payments/confirm/${id}`, {}, options)];
     },
@@ -270,7 +270,7 @@ const changeMethod: Action = async (context, cell) => {
   };
 };
 
-/** Brought to a stop while its first period runs, and asked for again when that is over. */
+/** Stopped while its first period runs, and restarted when that period is over. */
 const comingBack =
   (stop: 'pause' | 'cancel', comeBack: 'resume' | 'reactivate'): Action =>
   async (context, cell) => {

@@ -73,7 +73,7 @@ const STORES_NOTHING: readonly ActionName[] = ['create and confirm', 'save', 'su
 const NAMES_NOTHING: readonly ActionName[] = ['resume', 'reactivate'];
 const OF_SUBSCRIPTIONS: readonly ActionName[] = ['subscribe', 'change method', 'resume', 'reactivate'];
 
-/** On a payment from before the rule: the API of today stores no such method, but the row may stand in the table. */
+/** On a payment from before the rule. Today's API stores no such method, but the row may stand in the table. */
 export const isFromBefore = ({ naming, payer, holder }: Use): boolean =>
   naming === 'stored' &&
   (payer === 'person'
@@ -82,7 +82,7 @@ export const isFromBefore = ({ naming, payer, holder }: Use): boolean =>
 
 const isStored = ({ naming }: Use): boolean => naming === 'stored';
 
-/** What is left out, and why. */
+/** The combinations that are left out, and why. */
 export const LEFT_OUT: Readonly<Record<string, (use: Use) => boolean>> = {
   'nothing is stored before the record is made': (use) => isStored(use) && STORES_NOTHING.includes(use.action),
   'a change of method names one': (use) => isStored(use) && use.action === 'change method',
@@ -127,8 +127,8 @@ const askedOf = ({ action, caller }: Use): string => `${action} by ${caller}`;
 const OF_THIRD = new Set(USES.filter((_, index) => isOfThird(index)).map(askedOf));
 
 /**
- * A third of the uses, and those of a caller who would ask for nothing of an action, each at one provider, the next at the next
- * one; or every use at every provider.
+ * A third of the uses, and those of a caller who would otherwise request nothing of an action, each at one provider in
+ * turn; or every use at every provider.
  */
 export const cellsOf = (whole: boolean): UseCell[] =>
   USES.filter((use, index) => whole || isOfThird(index) || !OF_THIRD.has(askedOf(use))).flatMap((use, index) => {

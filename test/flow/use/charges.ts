@@ -1,6 +1,6 @@
 import type { ParsedJson, TestHost } from '../host.ts';
 
-/** What the ledger says was taken: how much, and with which method of the provider. */
+/** A charge in the ledger: its amount, and the provider's method that paid. */
 export interface Taken {
   readonly id: string;
   readonly amount: number;
@@ -9,7 +9,7 @@ export interface Taken {
 
 const IS_MONEY = ['succeeded', 'pending'];
 
-/** The charges that took money, or still may; those known already aside. */
+/** The charges that took money, or still may, except those that are already known. */
 export const takenSince = async (service: TestHost, known: ReadonlySet<string> = new Set()): Promise<Taken[]> => {
   const { charges, payment_intents: intents } = await service.ledger();
   const methods = new Map<string, string>(intents.map(({ id, payment_method: of }: ParsedJson) => [id, of]));

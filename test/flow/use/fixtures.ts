@@ -23,7 +23,7 @@ export interface UseFixtures {
   /** The user who may store that method, or create a record for that payer. */
   readonly makerOf: (cell: UseCell) => RequestOptions;
   readonly methodOf: (cell: Pick<UseCell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
-  /** Detached by the provider before the cells are asked; of a subscription that is live, and so cannot be deleted. */
+  /** Detached by the provider before the cells run. Its subscription is live, so the method cannot be deleted. */
   readonly detachedOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   /** Can be saved, and is declined when it is charged. */
   readonly failingOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;

@@ -44,7 +44,7 @@ const doorOf = ({ action, caller, payer }: UseCell): Expected | undefined => {
 
 const standing = (caller: UseCaller): RefusedAnswer => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
 
-/** Rows 4 to 7: the rule is asked again when a stored method is used. */
+/** Rows 4 to 7. The rule is checked again when a stored method is used. */
 const ofStored = (use: UseCell): Expected => {
   if (isFromBefore(use)) return refused(NO_METHOD, NOT_ALLOWED, NO_MEMBER);
   switch (use.holder) {
@@ -59,7 +59,7 @@ const ofStored = (use: UseCell): Expected => {
   }
 };
 
-/** Rows 1 to 4: by our id and by the provider's, it is the same record. */
+/** Rows 1 to 4. Our id and the provider's id name the same record. */
 const ofNamed = (use: UseCell): Expected => {
   const { caller, holder } = use;
   switch (holder) {
@@ -91,15 +91,15 @@ const ofOrganization = ({ action, caller, holder }: UseCell, mayUse: boolean, pa
   // A guest without a token may get the refusal of the customer first.
   if (isGuest(caller)) return action === 'subscribe' ? refused(NO_MEMBER, NOT_FOUND) : refused(NO_MEMBER);
   if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
-  // The interface: a change of method takes the caller's own only, for an organization's subscription too.
+  // By the interface, a change of method accepts the caller's own only, for an organization's subscription too.
   if (action === 'change method') return refused(INVALID);
   if (!pays) return refused(NOT_ALLOWED);
   return { kind: action === 'save' ? 'shown' : 'charged' };
 };
 
 /**
- * By our id there is no such record. By the provider's it is an instrument that no record here has. Stripe's was
- * detached: its id looks like that of a new one, and Stripe itself refuses it.
+ * By our id, the record does not exist. By the provider's id, it is an instrument that no record here has. Stripe's
+ * method was detached, and its id looks like that of a new method, so Stripe itself refuses it.
  */
 const ofDeleted = ({ action, naming, provider }: UseCell): Expected => {
   if (naming === 'our id') return refused(NOT_FOUND);

@@ -1,8 +1,8 @@
 import { registerHooks } from 'node:module';
 
 /**
- * A mistake planted in the service's source as it is loaded, to prove that the simulation would find it. To add one: a row
- * in a file of this folder. Run it by `npm run simulate -- --bug <name>`: the run has to fail.
+ * A mistake planted in the service's source as it is loaded, to prove that the simulation would find it. To add a
+ * mistake, add a row in a file of this folder. Run it by `npm run simulate -- --bug <name>`; the run has to fail.
  */
 export interface Bug {
   /** `claim without condition` in kebab-case. */

@@ -20,7 +20,7 @@ export interface HuntOptions {
 
 const COMMAND = 'test/simulation/run.ts';
 
-/** Looks for every bug, each in a process of its own, because a bug is planted while the service is loaded. */
+/** Looks for every bug, each in its own process, because a bug is planted while the service is loaded. */
 export const huntAll = async (
   bugs: readonly Bug[],
   { seeds, atOnce, report }: HuntOptions,
@@ -68,7 +68,7 @@ const firstFailure = async (
   throw new Error(`the simulation ended without a result: ${out.slice(-500)}`);
 };
 
-/** Exit code 1 tells of a failed seed. */
+/** Exit code 1 means that a seed failed. */
 const outputOf = async (options: readonly string[]): Promise<string> => {
   try {
     const { stdout } = await promisify(execFile)(execPath, [COMMAND, ...options], { maxBuffer: MOST_OUTPUT });

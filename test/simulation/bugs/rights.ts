@@ -1,6 +1,6 @@
 import type { Bug } from './bug.ts';
 
-/** Mistakes in who may see and charge what. */
+/** Mistakes in the rights to see and to charge. */
 export const RIGHTS_BUGS: readonly Bug[] = [
   {
     name: 'everybody-owns',

@@ -8,9 +8,9 @@ export interface Invocation {
   readonly instance: object;
   /** The clock of the instance minus the true time, ms. */
   readonly skewMs: number;
-  /** Why it ended early: its later steps and timers never run. */
+  /** Why it ended early. Its later steps and timers never run. */
   stopped: string | undefined;
-  /** Ends it: its caller sees a failed function. */
+  /** Ends it. Its caller sees a failed function. */
   stop(reason: string): void;
 }
 

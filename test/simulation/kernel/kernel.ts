@@ -16,9 +16,9 @@ export interface Kernel {
   /** Epoch ms, the true time. */
   now(): number;
   readonly timers: Timers;
-  /** The weather of now: calm once `calmDown` was called. */
+  /** The current weather; calm once `calmDown` was called. */
   weather(): Weather;
-  /** A sequence of its own for a part of the simulation. */
+  /** A separate sequence for a part of the simulation. */
   prng(label: string): Prng;
   /** Waits until the scheduler picks the call, and carries it out or lets it fail. */
   step<T>(request: StepRequest<T>): Promise<T>;
@@ -31,7 +31,7 @@ export interface Kernel {
   driveUntil<T>(work: Promise<T>): Promise<T>;
   /** Runs until nothing is due within `horizonMs`. @throws StuckError */
   driveToRest(horizonMs: number): Promise<void>;
-  /** Something went wrong that is no fault of a step: `started twice`. */
+  /** Counts a problem that is no fault of a step: `started twice`. */
   count(kind: string): void;
   counts(): Counts;
   /** The names of the faults, kills and delays that happened. */
@@ -72,7 +72,7 @@ const MOST_REST_MS = 30 * 86_400_000;
 const MOST_TURNS = 20_000;
 /** Steps, timers and moves of the clock. */
 const MOST_MOVES = 20 * MOST_STEPS;
-/** Between two looks for due work while steps are waiting. */
+/** Steps between two checks for due work while steps are waiting. */
 const LOOK_EVERY = 50;
 const SHORTEST_DELAY_MS = 5;
 
@@ -89,7 +89,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
   let events = 0;
   const happened: string[] = [];
   let lookAt = 0;
-  /** Counts the steps that were asked for. */
+  /** Counts the requested steps. */
   let started = 0;
   const works: TimedWork[] = [];
   const tally: SimulationTally = {
@@ -207,7 +207,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
     if (started > before) return true;
     const moment = Math.min(workDue, timers.nextDueAt() ?? workDue, ...pending.map(({ readyAt }) => readyAt));
     if (moment > latest || moment === Number.POSITIVE_INFINITY) return false;
-    // Work that is due and cannot start yet waits for a place that something else gives free.
+    // Work that is due and cannot start yet waits for a place that other work frees.
     elapsed = Math.max(elapsed + 1, moment - EPOCH);
     return true;
   };

@@ -55,10 +55,10 @@ const real = {
   now: performance.now.bind(performance),
 };
 
-/** One turn of the real event loop: all microtasks have run when it resolves. */
+/** One turn of the real event loop. All microtasks have run when it resolves. */
 export const realTurn = (): Promise<void> => new Promise((resolve) => void real.setImmediate(resolve));
 
-/** Waits for the earliest result that is awaited, and hands it over. @returns whether there was one */
+/** Waits for the earliest result that is awaited, and hands it over. @returns whether a result was awaited */
 export const releaseOutsideWork = async (): Promise<boolean> => {
   const first = outside.shift();
   if (!first) return false;
@@ -173,7 +173,8 @@ const installTimers = (load: NodeJS.Require): void => {
     timeout: (ms: number): AbortSignal => {
       const controller = new AbortController();
       const reason = () => new DOMException('The operation was aborted due to timeout', 'TimeoutError');
-      // Referenced, unlike the real one: a call that never returns must not let time jump over its own time-out.
+      // Referenced, unlike the real timer, because a call that never returns must not let time jump over its own
+      // time-out.
       add(() => controller.abort(reason()), ms);
       return controller.signal;
     },
@@ -243,7 +244,7 @@ const installModules = (): void => {
   });
 };
 
-/** The service writes JSON lines. What an engineer prints to find a mistake appears as always. */
+/** The service writes JSON lines. An engineer's debug output appears as always. */
 const installOutput = (): void => {
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream) as (...args: readonly unknown[]) => boolean;

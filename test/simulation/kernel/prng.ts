@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** The only source of chance in a run: the same seed and label give the same numbers on every machine. */
+/** The only source of chance in a run. The same seed and label give the same numbers on every machine. */
 export interface Prng {
   /** 0 <= draw < 1 */
   next(): number;

@@ -1,4 +1,4 @@
-/** What a run did, for the summary of many runs. */
+/** The activity of a run, for the summary of many runs. */
 export interface SimulationTally {
   steps: number;
   kills: number;

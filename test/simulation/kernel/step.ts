@@ -24,7 +24,7 @@ export interface StepRequest<T> {
   readonly about?: string;
   /** Carries the call out. */
   readonly run: () => Promise<T>;
-  /** What the real place may do wrong. */
+  /** The failures that the real place may cause. */
   readonly faults: readonly Fault<T>[];
   /** The result in words, for the trace. */
   readonly outcome?: (result: T) => string;

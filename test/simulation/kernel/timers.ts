@@ -15,7 +15,7 @@ export interface Timers {
   nextDueAt(): number | undefined;
 }
 
-/** What `setTimeout` returns. */
+/** The result of `setTimeout`. */
 export class VirtualTimer {
   due: number;
   readonly order: number;
@@ -68,7 +68,7 @@ export class VirtualTimer {
 /** Runs in the context of its creation; a function that was stopped no longer has timers. */
 const owned = (callback: () => void): (() => void) => {
   const invocation = currentInvocation();
-  // Outside of functions there is no context to keep.
+  // Outside of functions no context exists to keep.
   if (!invocation) return callback;
   return AsyncLocalStorage.bind(() => {
     if (invocation.stopped === undefined) callback();

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 
 /** The history of a run as lines of text. The digest covers every line; the lines themselves are kept on request. */
 export interface Trace {
-  /** @param at ms since the start of the run. `tells`: the line belongs into the timeline */
+  /** @param at ms since the start of the run. `tells`: the line belongs in the timeline */
   line(at: number, text: string, tells?: boolean): void;
   /** SHA-256 of all lines so far. */
   digest(): string;
   lines(): readonly string[];
-  /** Who did what, and what went wrong: without the calls that simply succeeded. */
+  /** All acts and failures, without the calls that simply succeeded. */
   timeline(): readonly string[];
-  /** What follows only reads what the history has left. */
+  /** Later lines only read what the history has left. */
   endTimeline(): void;
 }
 

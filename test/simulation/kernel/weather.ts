@@ -2,8 +2,8 @@ import type { Prng } from './prng.ts';
 import type { Place } from './step.ts';
 
 /**
- * How hostile a run is. Each seed draws its own weather: some runs have no fault at all, some only one kind of it, so that
- * rare combinations are reached that a mix of everything would hide.
+ * How hostile a run is. Each seed draws its own weather. Some runs have no fault at all, and some have only one kind of
+ * fault, so that rare combinations are reached that a mix of everything would hide.
  */
 export interface Weather {
   /** The probability that a step goes wrong, by place. */
@@ -28,7 +28,7 @@ export interface Weather {
   readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
   /** A provider that responds to no call for a time. */
   readonly outage: Outage | undefined;
-  /** Whether faults of this kind occur in this run. */
+  /** True if faults of this kind occur in this run. */
   readonly allows: (kind: string) => boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { History, HistoryAct } from './history.ts';
 import { INVOICE_PAID } from './outside.ts';
 
-/** What payers did at their provider, past the service. */
+/** Acts of payers at their provider, past the service. */
 const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer', INVOICE_PAID]);
 
 type Acts = Pick<History, 'acts' | 'ledger'>;
@@ -22,13 +22,16 @@ const timesOf = ({ acts, ledger }: Acts, isWanted: (act: HistoryAct) => boolean)
   return found;
 };
 
-/** When the payers of a payment paid it at the provider, approved it or passed a step. */
+/** The times at which the payers of a payment paid it at the provider, approved it or passed a step. */
 export const paidByPayers = (history: Acts): Times =>
   timesOf(history, ({ status, isFailure }) => status < 400 && !isFailure);
 
-/** When an invoice of the payment was paid by hand on the provider's page. The service did not make that charge. */
+/**
+ * The times at which an invoice of the payment was paid by hand on the provider's page. The service did not make that
+ * charge.
+ */
 export const paidByHand = (history: Acts): Times =>
   timesOf(history, ({ name, status }) => name === INVOICE_PAID && status < 400);
 
-/** When they paid it or tried to: a refusal there fails the attempt that is open here. */
+/** The times at which payers paid it or tried to; a refusal there fails the attempt that is open here. */
 export const triedByPayers = (history: Acts): Times => timesOf(history, () => true);

@@ -1,7 +1,7 @@
 import type { History } from './history.ts';
 import { at, recordsOf } from './records.ts';
 
-/** An erasure that may have run, as its request and its job tell. */
+/** An erasure that may have run, as its request and its job show. */
 export interface Erasure {
   /** Undefined if the guests of an e-mail address are erased. */
   readonly userId: string | undefined;

@@ -12,7 +12,8 @@ export const isCarriedOut = ({ status }: Pick<HistoryExchange, 'status'>): boole
 
 /**
  * The organization of a new record or of a list: the one that the request names, else that of the session. Null and an
- * empty text mean a personal request; so does a list of methods that names none. The log is always that of the session.
+ * empty string mean a personal request; so does a list of methods that names no organization. The log is always that of
+ * the session.
  */
 export const organizationAsked = ({
   method,

@@ -41,7 +41,7 @@ const recordsOfGuests = (history: History): ReadonlyMap<string, GuestRecord> => 
 
 const PROVES = /^\/(?:payment-methods|customers|addresses)$/;
 
-/** The records that are there win: they state the time of their creation. */
+/** The records that exist win, because they state the time of their creation. */
 const read = (history: History): ReadonlyMap<string, GuestRecord> =>
   new Map([...history.exchanges.toReversed().flatMap(created), ...stored(history)]);
 

@@ -34,7 +34,7 @@ export interface HistoryExchange {
   readonly query: Readonly<Record<string, string>>;
   readonly sent: HistoryJson;
   readonly idempotencyKey: string | undefined;
-  /** 0: the connection was lost, and the outcome is unknown. */
+  /** 0 if the connection was lost and the outcome is unknown. */
   readonly status: number;
   readonly body: HistoryJson;
   /** `X-Total-Count` of a list. */
@@ -43,17 +43,17 @@ export interface HistoryExchange {
   readonly answeredAt: number;
 }
 
-/** What a payer, a bank or a dashboard did past the service. */
+/** An act of a payer, a bank or a dashboard past the service. */
 export interface HistoryAct {
   /** The name of the operation. */
   readonly name: string;
-  /** Below `/_local`: it names a record of the service or of the provider. */
+  /** Below `/_local`. It names a record of the service or of the provider. */
   readonly path: string;
   /** Epoch ms. */
   readonly at: number;
   /** Of the response, because a provider may refuse it. */
   readonly status: number;
-  /** The act was a step that failed, such as a wrong code in 3-D Secure. */
+  /** True if the act was a step that failed, such as a wrong code in 3-D Secure. */
   readonly isFailure: boolean;
 }
 
@@ -67,15 +67,15 @@ export interface HistoryOutage {
 /** An item of the table, as it is stored. */
 export type HistoryItem = Readonly<Record<string, HistoryJson>>;
 
-/** The write by which the request of a user claims what it is about to do at a provider. */
+/** The write by which a user's request claims its act at a provider. */
 export interface HistoryClaim {
   readonly what: 'an attempt' | 'an amount' | 'a method' | 'a subscription';
   /** Of the record. */
   readonly id: string;
-  /** As the write names it: a change of an amount names none. */
+  /** As the write names it; undefined for a change of an amount. */
   readonly organizationId: string | undefined;
   readonly userId: string;
-  /** When the table carried it out: epoch ms, true time. */
+  /** The time at which the table carried it out: epoch ms, true time. */
   readonly at: number;
 }
 
@@ -106,7 +106,7 @@ export interface Ledger {
   readonly invoices: readonly HistoryJson[];
 }
 
-/** What a list of the API shows to one reader. */
+/** The content of an API list for one reader. */
 export interface ShownList {
   readonly kind: 'payments' | 'payment-methods' | 'customers' | 'subscriptions' | 'addresses';
   /** `USER#id` or `ORG#id`. */
@@ -126,7 +126,7 @@ export interface ShownSum {
   readonly refunded: number;
 }
 
-/** What the readers see at the end, read without faults. */
+/** The readers' views at the end, read without faults. */
 export interface Audit {
   readonly lists: readonly ShownList[];
   readonly sums: readonly ShownSum[];
@@ -142,15 +142,15 @@ export interface History {
   /** Epoch ms, true time. */
   readonly startedAt: number;
   readonly now: number;
-  /** Nothing has gone wrong in the whole run. */
+  /** True if nothing has gone wrong in the whole run. */
   readonly isCalm: boolean;
-  /** Faults are over and every retry has run. */
+  /** True if faults are over and every retry has run. */
   readonly atRest: boolean;
-  /** Rate limits are on. */
+  /** True if rate limits are on. */
   readonly limits: boolean;
   readonly people: readonly Person[];
   readonly exchanges: readonly HistoryExchange[];
-  /** What payers, banks and dashboards did. */
+  /** Acts of payers, banks and dashboards. */
   readonly acts: readonly HistoryAct[];
   /** A provider that could not be reached for a time. Times are epoch ms, true time. */
   readonly outage: HistoryOutage | undefined;
@@ -160,7 +160,7 @@ export interface History {
   readonly bus: readonly HistoryEvent[];
   readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];
-  /** What an operator had to give to its consumer again at the end: dead letters, and changes in the stream. */
+  /** The work that an operator had to redrive at the end: dead letters, and changes in the stream. */
   readonly givenUp: readonly string[];
   /** Messages per queue; the names of dead-letter queues end in `-dlq`. */
   readonly queues: Readonly<
@@ -174,7 +174,7 @@ export interface History {
 /** One sentence that always holds. */
 export interface Oracle {
   readonly sentence: string;
-  /** Holds at rest only: asked once faults are over and all work is done. */
+  /** True if it holds at rest only. It is then checked once faults are over and all work is done. */
   readonly atRestOnly: boolean;
   /** @returns one line for each violation */
   readonly violations: (history: History) => readonly string[];

@@ -10,7 +10,7 @@ export interface OwnerAndProject extends RecordOwner {
 
 export interface Model {
   readonly standing: ModelStanding;
-  /** Takes our id, or the provider's id of a payment or a method. */
+  /** Accepts our id, or the provider's id of a payment or a method. */
   readonly ownerOf: (id: string) => OwnerAndProject | undefined;
   readonly person: (name: string) => Person | undefined;
   /** The user who owns the project and sells through it. */
@@ -60,7 +60,7 @@ const ownersOf = (history: History): ReadonlyMap<string, OwnerAndProject> => {
 
 const OURS = /\b(?:pay|pmt|cust|subs|ref|dsp|org)_[0-9a-f]{24}\b/g;
 
-/** A log entry that has expired belongs to the owner of what it is about. */
+/** An expired log entry belongs to the owner of the record that it is about. */
 const learnLogged = ({ path, status, body }: HistoryExchange, found: Map<string, OwnerAndProject>): void => {
   if (path !== '/webhooks/logs' || status !== 200) return;
   for (const { id, payload } of body?.data ?? body) {

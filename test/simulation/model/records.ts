@@ -72,13 +72,13 @@ const timesOf = ({ sort, f }: HistoryItem): HistoryItem => ({
   ...(f?.u && { updatedAt: f.u }),
 });
 
-/** What is kept of a deleted record, for its idempotency key. */
+/** The remainder of a deleted record, kept for its idempotency key. */
 const isGone = ({ tombstone, deletedAt }: HistoryItem): boolean => tombstone === true || deletedAt !== undefined;
 
 /** True if readers see it, because the provider has responded to its creation. */
 export const isVisible = ({ status, owner }: HistoryItem): boolean => status !== 'creating' && owner !== undefined;
 
-/** Who owns a record. */
+/** The owner of a record. */
 export interface RecordOwner {
   readonly userId?: string | undefined;
   readonly organizationId?: string | undefined;

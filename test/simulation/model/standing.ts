@@ -19,13 +19,13 @@ const LONGEST_CALL_MS = 120_000;
 
 interface Change {
   readonly organizationId: string;
-  /** undefined: every member. */
+  /** undefined for every member. */
   readonly userId: string | undefined;
-  /** undefined: the membership ends. */
+  /** undefined if the membership ends. */
   readonly role: string | undefined;
   readonly sentAt: number;
   readonly answeredAt: number;
-  /** The response says that it happened. */
+  /** True if the response says that it happened. */
   readonly isSure: boolean;
 }
 
@@ -99,7 +99,8 @@ const changed = (exchange: HistoryExchange, names: Names, route: Route): Changed
   if (organizationId === '') return created(body);
   const caller = userOfPerson(exchange, names);
   if (tail === 'leave') return { userId: caller, role: undefined };
-  // Only the owner gives roles and takes them away, and the owner's is never given. What is not found is gone in any case.
+  // Only the owner assigns and removes roles, and never assigns the owner's role. Whatever is not found is gone in any
+  // case.
   const isLawful = (names.founders.get(organizationId) ?? caller) === caller && sent?.role !== 'owner';
   if (!isLawful && exchange.status !== 404) return undefined;
   if (tail === 'members' && memberId === undefined)

@@ -3,7 +3,7 @@ import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** Sentences about the attempts of a payment, as its versions tell them. */
+/** Sentences about the attempts of a payment, as its versions show them. */
 /** PayPal keeps the idempotency key of an order for six hours, the others keep keys longer. */
 const KEY_KEPT_MS = 6 * 3_600_000;
 
@@ -48,8 +48,8 @@ const stepsOf = (history: History): readonly Step[] => {
 };
 
 /**
- * A direct debit is pending for days and may still take the money, so that its payer may not try again. An approved order is pending
- * too: the service captures it, which is its next attempt.
+ * A direct debit is pending for days and may still take the money, so its payer may not try again. An approved order is
+ * pending too, because the service captures it as its next attempt.
  */
 const isOpen = (version: HistoryItem | undefined, next: HistoryItem): boolean =>
   version?.['status'] === 'processing' ||

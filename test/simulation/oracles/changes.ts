@@ -4,7 +4,7 @@ import type { History, HistoryExchange, Oracle, Person } from '../model/history.
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
 
-/** Who may change what: every request that was carried out, and is no GET, is judged by the row of its route. */
+/** Rights to change records. Every request that was carried out, except a GET, is judged by the row of its route. */
 
 type Who =
   | 'every user'
@@ -204,7 +204,10 @@ export const ownersFit: Oracle = {
     }),
 };
 
-/** The provider refused the method, and the payer paid with another one in the browser: the confirmation tells of that. */
+/**
+ * The provider refused the method, and the payer paid with another one in the browser. The confirmation returns that
+ * payment.
+ */
 const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, id: string): boolean => {
   const payment = /^\/payments\/confirm\/([^/]+)$/.exec(path)?.[1];
   const paid = ledger.payment_intents.find(

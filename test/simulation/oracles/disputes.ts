@@ -2,7 +2,10 @@ import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '..
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
-/** Sentences about disputes: the record follows the provider, its last word is announced, and no refund is an accident. */
+/**
+ * Sentences about disputes. The record follows the provider, its last change is published, and no refund is an
+ * accident.
+ */
 const OPEN = new Set(['needs_response', 'under_review']);
 
 /** The reasons of a bank in each vendor's words, in lower case. Stripe's are those of the ledger. */

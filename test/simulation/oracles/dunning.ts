@@ -21,11 +21,11 @@ interface Attempt {
 
 interface Span {
   readonly from: number;
-  /** Infinity: not over. */
+  /** Infinity if it is not over. */
   readonly until: number;
 }
 
-/** From a failed renewal until its subscription is something else than past due. */
+/** From a failed renewal until its subscription is no longer past due. */
 interface Lapse extends Span {
   /** The version that ended it. */
   readonly end: HistoryItem | undefined;
@@ -35,11 +35,11 @@ interface Bill {
   readonly subscriptionId: string;
   /** Of the subscription; none if it was removed. */
   readonly versions: readonly HistoryItem[];
-  /** It has a payment method now. */
+  /** True if it has a payment method now. */
   readonly hasMethod: boolean;
   readonly lapses: readonly Lapse[];
   readonly attempts: readonly Attempt[];
-  /** An attempt was under way, or its outcome was unclear. */
+  /** The times when an attempt was under way, or its outcome was unclear. */
   readonly open: readonly Span[];
   /** Of the provider that collects. */
   readonly outage: HistoryOutage | undefined;
@@ -49,7 +49,7 @@ interface Bill {
 
 const OPEN = new Set(['processing', 'pending']);
 
-/** A claim that was taken back reached no provider, and counts as none. */
+/** A released claim reached no provider, and does not count. */
 const attemptsOf = (id: string, versions: readonly HistoryItem[]): readonly Attempt[] => {
   let isRepeated = false;
   return versions.flatMap((version, index) => {
@@ -107,7 +107,7 @@ const latestOf = (planned: number, { outage, delayMs }: Pick<Bill, 'outage' | 'd
   return (isAway ? Math.max(planned, outage.until) : planned) + delayMs;
 };
 
-/** The day of the plan, in whose window the time is; undefined: in none. */
+/** The day of the plan whose window contains the time; undefined if none does. */
 const plannedDay = (first: number, time: number, bill: Bill): number | undefined =>
   RETRY_DAYS.findLast((days) => {
     const planned = first + days * DAY_MS;
@@ -193,7 +193,7 @@ const missedDays = (history: History, bill: Bill, { from, until, end }: Lapse): 
     if (latest > Math.min(until, history.now) && !isGivenUp) return false;
     const isTried = bill.attempts.some(({ at: time }) => time >= planned - CLOCKS_MS && time <= latest);
     const isUnderWay = bill.open.some((one) => one.from <= planned && one.until > planned);
-    // Its end names a failure of its own.
+    // Its end names its own failure.
     return !isTried && !isUnderWay && !isWithoutMethod(bill, Math.min(latest, until));
   });
 };

@@ -30,7 +30,10 @@ const chargesOf = (history: History): Charges => {
   return found;
 };
 
-/** A request, and how long its function may have run: whatever it left behind is over with an ending that was sent later. */
+/**
+ * A request, and how long its function may have run. An ending that was sent later also ends whatever the request left
+ * behind.
+ */
 interface Running {
   readonly sentAt: number;
   readonly until: number;
@@ -53,7 +56,7 @@ const goesOnOf = ({ exchanges }: History): ReadonlyMap<string, readonly Running[
 interface Ending {
   /** The record that has ended. */
   readonly id: string;
-  /** From then on nothing is charged. Times are epoch ms. */
+  /** From this time on, nothing is charged. Times are epoch ms. */
   readonly at: number;
   /** A later request may continue it. */
   readonly sentAt: number;
@@ -122,7 +125,7 @@ export const nothingWhilePaused: Oracle = {
   },
 };
 
-/** The payer paid at the provider, with what the payer was given before. */
+/** The payer paid at the provider, with data that the payer got before. */
 const isByPayer = (byPayers: ReturnType<typeof paidByPayers>, charge: Charge): boolean =>
   (byPayers.get(charge.paymentId) ?? []).some((paidAt) => Math.abs(charge.at - paidAt) < UNDER_WAY_MS);
 
@@ -154,7 +157,7 @@ export const nothingAfterDeletion: Oracle = {
   },
 };
 
-/** The e-mail address with which a guest made a record: an erasure removes it from the record. */
+/** The e-mail address with which a guest made a record. An erasure removes it from the record. */
 const guestsOf = ({ exchanges, people }: History): ReadonlyMap<string, string> => {
   const emails = new Map(people.map(({ name, email }) => [name, email]));
   return new Map(

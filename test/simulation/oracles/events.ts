@@ -38,7 +38,7 @@ const OUTCOMES: Readonly<Record<string, string>> = { succeeded: 'payment.succeed
 /** The events that the versions of a payment stand for. A first charge is published with its outcome, under that version. */
 const expectedOf = (id: string, versions: readonly HistoryItem[]): readonly string[] => {
   const outcomes = versions.flatMap((version, index) => {
-    // A claim that is taken back leads to a status that has been published before.
+    // A released claim leads to a status that has been published before.
     const name = version['cause'] === 'release' ? undefined : OUTCOMES[version['status']];
     const before = versions[index - 1];
     // A provider that collects an invoice by itself reports each failed attempt.
@@ -94,7 +94,7 @@ const PERSONAL = new Set(['email', 'name']);
 const withoutPerson = (payload: HistoryJson): string =>
   JSON.stringify(payload, (field, value) => (PERSONAL.has(field) ? undefined : value));
 
-/** It names a person who was erased. */
+/** True if the text names a person who was erased. */
 const isAboutErased = (history: History, text: string): boolean =>
   erasuresOf(history).some(({ userId, email }) =>
     [userId, email].some((word) => word !== undefined && text.includes(`"${word}"`)),
@@ -171,7 +171,7 @@ export const deliveriesKeepTheirId: Oracle = {
   },
 };
 
-/** Providers send an event again, also long after it was applied. */
+/** Providers send an event again, even long after it was applied. */
 export const storedOnce: Oracle = {
   sentence: 'An event of a provider is stored once, as it came first',
   atRestOnly: false,

@@ -2,7 +2,7 @@ import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about what was acknowledged, and about lists. */
+/** Sentences about acknowledged writes, and about lists. */
 const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   '/payments': 'payments',
   '/payments/intents': 'payments',
@@ -14,8 +14,8 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
 };
 
 /**
- * A removal that met a conflict may have done a part of its work: its caller repeats it. So may one of a customer, while another
- * request made a subscription use one of its methods.
+ * A removal that met a conflict may have done a part of its work, so its caller repeats it. The same applies to a
+ * removal of a customer while another request made a subscription use one of its methods.
  */
 const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }: HistoryExchange): boolean => {
   if (status < 400 || status >= 500 || body?.code === 'VERSION_CONFLICT') return true;
@@ -140,7 +140,7 @@ const isListed = (kind: string, item: HistoryItem): boolean => {
   return true;
 };
 
-/** Whose list shows it. */
+/** The owner whose list shows it. */
 const listOf = ({ organizationId, userId }: HistoryItem): string =>
   organizationId === undefined ? `USER#${userId}` : `ORG#${organizationId}`;
 

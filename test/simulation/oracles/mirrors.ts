@@ -1,7 +1,7 @@
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { recordsOf } from '../model/records.ts';
 
-/** Sentences about customers and payment methods: at rest the record is what its provider has. */
+/** Sentences about customers and payment methods. At rest the record matches its provider's. */
 
 /** Providers that send an event when a customer or a card changes there. */
 const TELLING = new Set(['provider_a', 'provider_c']);

@@ -41,7 +41,10 @@ interface PaidPeriod {
   readonly end: number;
 }
 
-/** Of the provider that bills by itself: each invoice that took money names its period, also one that was voided meanwhile. */
+/**
+ * For a provider that bills by itself, each invoice that took money names its period, also an invoice that was voided
+ * since.
+ */
 const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id ?? id]));
   const taken = new Set(ledger.charges.filter(isChargeTaken).map(({ payment_intent }) => payment_intent));
@@ -83,7 +86,7 @@ export const periodPaidOnce: Oracle = {
     const periods = grouped([...claimed, ...invoicedPeriods(history)], ({ subscription }) => subscription);
     const acts = actsOnSubscriptions(history);
     return [
-      // A subscription that was deleted has taken its claims along.
+      // A deleted subscription has no claims left.
       ...paid
         .filter(({ id, subscriptionId }) => !named.has(id) && kept.has(subscriptionId))
         .map(({ id, subscriptionId }) => `${id} of ${subscriptionId} was paid for no period, or for one that is paid`),
@@ -168,7 +171,7 @@ export const refundsWithinCharge: Oracle = {
       ({ paymentId }) => String(paymentId),
     );
     const here = payments.flatMap(({ id, refundedCents = 0, refundingCents = 0, totalCents }) => {
-      // The dashboard does not ask for what is reserved here; until the reserved refund is refused, both are counted.
+      // The dashboard does not know the amount reserved here. Until the reserved refund is refused, both are counted.
       const unasked = history.atRest ? 0 : sum(byDashboard.get(id) ?? [], ({ amountCents }) => amountCents);
       return Math.max(refundedCents, refundedCents + refundingCents - unasked) > totalCents
         ? [`${id} of ${totalCents} shows refunds of ${refundedCents} and reserves ${refundingCents}`]

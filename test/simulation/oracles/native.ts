@@ -2,7 +2,7 @@ import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history
 import { INVOICE_PAID } from '../model/outside.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about what the record of a subscription says that its provider bills. */
+/** Sentences about the record of a subscription that its provider bills. */
 const secondOf = (time: string | null | undefined): number | null =>
   time === null || time === undefined ? null : Math.floor(at(time) / 1_000);
 
@@ -13,12 +13,12 @@ interface Both {
   readonly there: HistoryJson;
 }
 
-/** A trial at the provider that covers time that is paid for is no trial here, and has no period of its own. */
+/** A trial at the provider that covers paid time is not a trial here, and has no period here. */
 const isBridged = ({ here, there }: Both): boolean => isStartedAgain(here) && there.trial_end !== null;
 
 const isStartedAgain = (here: HistoryItem): boolean => (here['formerProviderIds'] ?? []).length > 0;
 
-/** The provider keeps a date of its own beside the flag. */
+/** The provider keeps a separate date beside the flag. */
 const endOf = ({ here, there }: Both): readonly [Fields, Fields] => [
   { ends: here['cancelAtPeriodEnd'], at: there.cancel_at === null ? null : secondOf(here['cancelAt']) },
   { ends: there.cancel_at_period_end || there.cancel_at !== null, at: secondOf(there.cancel_at) },
@@ -44,7 +44,7 @@ const timesOf = (both: Both): readonly [Fields, Fields] => {
   ];
 };
 
-/** What a past-due subscription says of its collection. */
+/** The collection that a past-due subscription shows. */
 const billingOf = ({ here, there }: Both): readonly [Fields, Fields] =>
   here['status'] === 'past_due' && here['held'] === undefined
     ? [{ unpaid: here['isUnpaid'] === true }, { unpaid: there.status === 'unpaid' }]
@@ -98,7 +98,7 @@ export const renewedOnce: Oracle = {
   },
 };
 
-/** A person paused it here. A pause on the provider's dashboard leaves what is owed. */
+/** A person paused it here. A pause on the provider's dashboard leaves the debt. */
 const isPausedHere = ({ status }: HistoryItem, versions: readonly HistoryItem[]): boolean =>
   status === 'paused' && versions.findLast(({ cause }) => cause === 'paused')?.['actor']?.type === 'user';
 

@@ -72,7 +72,10 @@ import {
 } from './states.ts';
 import { nothingGivenUp } from './work.ts';
 
-/** Every sentence. To add one: export an `Oracle` from a file of this folder, its row here, and a test that it can fail. */
+/**
+ * Every sentence. To add a sentence, export an `Oracle` from a file of this folder, and add its row here and a test
+ * that it can fail.
+ */
 export const ORACLES: readonly Oracle[] = [
   chargedOnce,
   periodPaidOnce,

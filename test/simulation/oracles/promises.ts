@@ -62,7 +62,7 @@ export const refundsFit: Oracle = {
 
 const isRefused = ({ status }: HistoryExchange): boolean => status >= 400 && status < 500;
 
-/** Requests that may move a default: they set or remove one, or remove methods. */
+/** Requests that may move a default, by setting or removing it, or by removing methods. */
 const mayMoveDefault = (exchange: HistoryExchange): boolean => {
   const { method, path, sent } = exchange;
   if (method === 'GET' || isRefused(exchange)) return false;
@@ -85,7 +85,7 @@ export const defaultKept: Oracle = {
       const method = methods.get(id);
       const isRemovedThere = removedThere.some((act) => act.at + UNDER_WAY_MS > exchange.sentAt);
       if (!isCarriedOut(exchange) || method === undefined || isRemovedThere) return [];
-      // A repeat under a key only shows again what the first request has done.
+      // A repeat under a key only returns the result of the first request again.
       const first = history.exchanges.find((one) => isSameRequest(one, exchange)) ?? exchange;
       const later = history.exchanges.some(
         (one) => !isSameRequest(one, exchange) && mayMoveDefault(one) && one.answeredAt + UNDER_WAY_MS > first.sentAt,
@@ -126,7 +126,7 @@ export const erasedIsNameless: Oracle = {
   },
 };
 
-/** What its provider's dashboard changes may move the end, or begin another period before it. */
+/** Changes on the provider's dashboard may move the end, or begin another period before it. */
 const MOVES_END = new Set<string>([ENDING, TRIAL_MOVED, PRICING]);
 
 /** Requests after which a subscription continues. */

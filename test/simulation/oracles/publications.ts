@@ -3,7 +3,7 @@ import { changedThere } from '../model/outside.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
-/** Sentences about the events of each record: one for each change, with its amounts, in a possible order. */
+/** Sentences about the events of each record. Each change has one event, with its amounts, in a possible order. */
 
 /** The events of each record by their ids, which are `record:version:event`. */
 const publishedOf = (history: History): ReadonlyMap<string, ReadonlyMap<string, HistoryEvent>> => {
@@ -73,9 +73,9 @@ const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: 
 interface MembershipBefore {
   readonly was: string | undefined;
   readonly wasActive: boolean;
-  /** No period is paid, this one included. */
+  /** True if no period is paid, this one included. */
   readonly isUnpaid: boolean;
-  /** The provider has stopped collecting, so the membership ends as it does at the end of dunning. */
+  /** True if the provider has stopped collecting. The membership then ends as it does at the end of dunning. */
   readonly isGivenUp: boolean;
 }
 
@@ -111,7 +111,7 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
   });
 };
 
-/** Its provider's dashboard may give free time, and settle an invoice without a payment: then the last event counts. */
+/** Its provider's dashboard may give free time, and settle an invoice without a payment, so the last event counts. */
 const lastOfMembership = (
   { id, status }: HistoryItem,
   events: ReadonlyMap<string, HistoryEvent> | undefined,
@@ -153,7 +153,7 @@ export const changesPublished: Oracle = {
         ];
       }),
       ...customers.flatMap((one) => difference(one['id'], eventsOfCustomer(one), found(one['id']))),
-      // What was deleted had an event for each version until then.
+      // A deleted record had an event for each version until its deletion.
       ...[...published].flatMap(([id, events]) => {
         if (kept.has(id) || !/^(subs|cust)_/.test(id)) return [];
         const versions = [...events.keys()].map(numberOf).toSorted((one, other) => one - other);
@@ -175,7 +175,9 @@ const OPEN_DISPUTE = new Set(['needs_response', 'under_review']);
 const refundName = (status: string, was: string | undefined): string | undefined =>
   status === was ? undefined : REFUND_EVENT[status];
 
-/** Each opening and each decision has an event, and so has a new amount or date, or evidence that is asked for again. */
+/**
+ * Each opening and each decision has an event, and so has a new amount or date, or evidence that is requested again.
+ */
 const disputeName = (is: HistoryJson, was: HistoryJson | undefined): string | undefined => {
   const [isOpen, wasOpen] = [OPEN_DISPUTE.has(is.status), OPEN_DISPUTE.has(was?.status)];
   if (isOpen && !wasOpen) return 'payment.dispute_opened';

@@ -43,7 +43,7 @@ const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
 };
 
-/** A list of payments as CSV: its other columns name records that stand beside a payment. */
+/** A list of payments as CSV. Its other columns name records that stand beside a payment. */
 const paymentsInTable = (text: string): readonly HistoryJson[] =>
   text.startsWith('id,') ? (text.match(/^pay_[0-9a-f]{24}/gm) ?? []).map((id) => ({ id })) : [];
 
@@ -57,7 +57,7 @@ const FEW_FIELDS = new Set([
 const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
   /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
 
-/** These lists and sums take the organization whose records they show. */
+/** These lists and sums accept the organization whose records they show. */
 const OF_AN_OWNER =
   /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions|addresses|webhooks\/logs)$/;
 const OF_A_PROJECT = /^\/(?:payments|subscriptions)$/;

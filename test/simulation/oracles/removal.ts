@@ -4,7 +4,7 @@ import { attachedMethods, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.
 import type { History, HistoryJson, Oracle } from '../model/history.ts';
 import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about what has been deleted or erased. */
+/** Sentences about deleted and erased records. */
 export const nothingLeftAtProvider: Oracle = {
   sentence: 'At rest nothing that was deleted here is left at its provider',
   atRestOnly: true,
@@ -32,7 +32,7 @@ interface Deleted {
   readonly customer?: string;
 }
 
-/** What an acknowledged DELETE named, with its provider ids that responses had shown. */
+/** The records that an acknowledged DELETE named, with the provider ids that responses had shown. */
 const deletedIds = (history: History): readonly Deleted[] => {
   const shown = new Map<string, Deleted>();
   const learn = (record: HistoryJson): void => {

@@ -6,7 +6,7 @@ import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
 
-/** Sentences about who may charge what, at which moment. */
+/** Sentences about the right to charge, at each moment. */
 
 /** A charge of the ledger with its payment and the method that paid. */
 interface Charge {
@@ -92,7 +92,7 @@ interface Claim {
   readonly requests: readonly HistoryExchange[];
 }
 
-/** Was the person allowed to charge the payment between the request and its claim? */
+/** True if the person was allowed to charge the payment between the request and its claim. */
 const mayCharge = (model: Model, person: Person, { payment, claim, exchange, guests }: Backing): boolean => {
   const { organizationId, userId, guestId } = payment;
   if (person.kind === 'guest') return guestId !== undefined && guests.includes(guestId);
@@ -156,7 +156,7 @@ export const claimsPermitted: Oracle = {
   },
 };
 
-/** A worker may carry on what its payer has started, and nothing else. */
+/** A worker may continue work that its payer has started, and nothing else. */
 export const chargedOnRequest: Oracle = {
   sentence:
     'A payment without a subscription is charged only after its payer has confirmed it, or paid it at the provider',

@@ -1,13 +1,13 @@
 import { LOCAL_SECRETS } from '../../../infra/local/machine/environment.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, PlantedSecret } from '../model/history.ts';
 
-/** Sentences about what must appear nowhere. */
+/** Sentences about data that must appear nowhere. */
 const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
-  // These two are part of every request to a provider, and no secrets of the service.
+  // These two are part of every request to a provider, and are not secrets of the service.
   .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))
   .map(([name, value]) => ({ what: name, value }));
 
-/** What `plant` of the world makes: one search finds all of them in a text. */
+/** The form of every text that `plant` of the world makes. One search finds all of them in a text. */
 const PLANTED = /canary\d+x/g;
 
 interface SoughtSecret extends PlantedSecret {

@@ -173,7 +173,7 @@ const forgivenIn = ({ ledger }: History): ReadonlySet<string> =>
       .map(({ subscription }) => subscription),
   );
 
-/** The provider's ids of subscriptions whose newest invoice is settled without a payment, and none is owed. */
+/** The provider's ids of subscriptions whose newest invoice is settled without a payment, and that owe no invoice. */
 const settledOtherwise = ({ ledger }: History): ReadonlySet<string> => {
   const newest = new Map(ledger.invoices.map((invoice) => [invoice.subscription, invoice] as const));
   const owing = new Set(owingIn(ledger));
@@ -204,7 +204,9 @@ export const activeIsPaid: Oracle = {
   },
 };
 
-/** Stripe pauses the collection, and keeps the status. One that was replaced there is no longer named here. */
+/**
+ * Stripe pauses the collection, and keeps the status. A subscription that was replaced there is no longer named here.
+ */
 const NATIVE: Readonly<Record<string, readonly string[]>> = {
   trialing: ['trialing', 'paused'],
   active: ['active', 'paused'],
@@ -229,7 +231,7 @@ export const nativeStatusesAgree: Oracle = {
     const wrong = history.ledger.subscriptions.flatMap(({ id, status, subscription_id }: HistoryJson) => {
       const record = here.get(id);
       const own = record?.['status'] ?? 'gone';
-      // Its replacement runs as a trial there until the end of the time that is paid for.
+      // Its replacement runs as a trial there until the end of the paid time.
       const isPaidTrial = status === 'trialing' && own === 'active' && replaced.has(subscription_id);
       replaced.add(subscription_id);
       // Without a method, its collection is paused there; readers see it past due once its paid time is over.
@@ -270,7 +272,7 @@ export const nativeMethodsAgree: Oracle = {
   },
 };
 
-/** An order at PayPal cannot be canceled: without a capture it expires. */
+/** An order at PayPal cannot be canceled, so it expires without a capture. */
 const NEVER_CANCELED = 'provider_b';
 
 export const canceledThereToo: Oracle = {

@@ -4,13 +4,16 @@ import { currentInvocation } from '../kernel/invocation.ts';
 import type { HistoryClaim } from '../model/history.ts';
 
 /**
- * @module The writes by which requests of users claim what they are about to do at a provider, each with the true time at which the
- * table carried it out. The clock of a function is off, and a claim that it dates may be written much later, so that only the table
- * can tell what came first.
+ * @module The writes by which requests of users claim their acts at a provider, each with the true time at which the
+ * table carried it out. The clock of a function is off, and a claim that it dates may be written much later, so only
+ * the table can tell what came first.
  */
 export interface Claims {
   readonly all: readonly HistoryClaim[];
-  /** To be called in the function that writes: it says for whom. @returns what the table carries out in place of `run` */
+  /**
+   * Call it in the function that writes, which identifies the user. @returns the work that the table carries out in
+   * place of `run`
+   */
   noting<T extends { readonly ok: boolean }>(
     steps: readonly TransactionStep[],
     run: () => Promise<T>,

@@ -5,8 +5,8 @@ import type { Kernel } from '../kernel/kernel.ts';
 import { refusedWith } from '../kernel/step.ts';
 
 /**
- * Lambda: the start of a function is a step; a function runs in an instance that serves one invocation at a time and keeps
- * its caches between them. A killed or timed-out invocation takes its instance with it.
+ * Lambda. The start of a function is a step, and a function runs in an instance that serves one invocation at a time
+ * and keeps its caches between them. A killed or timed-out invocation takes its instance with it.
  */
 export interface FunctionsAsSteps {
   readonly load: LoadHandler;

@@ -14,8 +14,8 @@ import {
 } from '../kernel/step.ts';
 
 /**
- * Every HTTP call of the run: functions call providers, AWS, the identity service and webhook targets;
- * providers and clients call the gateway. Nothing leaves the process.
+ * Every HTTP call of the run. Functions call providers, AWS, the identity service and webhook targets; providers and
+ * clients call the gateway. Nothing leaves the process.
  */
 export interface Sent {
   readonly method: string;
@@ -35,7 +35,7 @@ export interface Received {
 
 export type Send = (sent: Sent) => Promise<Received>;
 
-/** As a socket fails. */
+/** The error of a failed socket. */
 export class NetworkError extends Error {
   readonly code: string;
   constructor(code: string) {
@@ -110,7 +110,7 @@ const targetOf = (sent: Sent, { pathname }: URL, { local, bus, webhooks }: Place
   return { place: 'gateway', call, faults: GATEWAY_FAULTS };
 };
 
-/** Segments that carry a digit, and so are no word of the route. */
+/** Segments that carry a digit, and so are not words of the route. */
 const withoutIds = (path: string): string =>
   path.replaceAll(/\/(?=[^/]*\d)(?!v\d+(?:\/|$))(?!provider_)[^/]+/g, '/:id');
 

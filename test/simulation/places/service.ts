@@ -31,7 +31,7 @@ export interface SimulatedService {
   readonly send: Send;
   readonly parts: HostParts;
   readonly claims: Claims['all'];
-  /** Rate limits are on. */
+  /** True if rate limits are on. */
   readonly limits: boolean;
   /** Calls a control route of the host. @throws Error unless it succeeds */
   control(method: string, path: string, body?: unknown): Promise<SimulatedJson>;
@@ -57,7 +57,9 @@ const LOADED_WHEN_NEEDED = [
   'access/guest-signature',
 ];
 
-/** Loads all functions, and what the AWS SDK reads at its first call: no run may wait for the real file system. */
+/**
+ * Loads all functions, and what the AWS SDK reads at its first call, because no run may wait for the real file system.
+ */
 export const loadFunctions = async (): Promise<void> => {
   for (const { id, serves } of endpoints) if (serves !== 'console') handlers.set(id, await loadEntry(id));
   for (const { id } of triggers) handlers.set(id, await loadEntry(id));
@@ -81,7 +83,7 @@ const loaded = (id: string): Handler => {
 /** Of the webhook target: the service's own events alone, or the providers' events too. */
 type EventMode = 'canonical' | 'both';
 
-/** What a seed chooses. */
+/** The choices of a seed. */
 interface Chosen {
   readonly mode: EventMode;
   readonly limits: boolean;

@@ -63,7 +63,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Cla
         call: `TransactWriteItems ${kindsOf(keys.map(({ sk }) => sk))}`,
         about: keys.map(nameOf).join(' '),
         run: claims.noting(steps, () => connection.transact(steps)),
-        // No repetition: the SDK sends a token with which the table recognizes a repeated transaction.
+        // No repetition, because the SDK sends a token with which the table recognizes a repeated transaction.
         faults: [...failures<Transacted>(), conflict<Transacted>()],
         outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
       });

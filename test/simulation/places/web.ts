@@ -125,7 +125,7 @@ class SimulatedRequest extends EventEmitter {
   }
 }
 
-/** Each attempt of the AWS SDK is a step: the SDK itself retries what goes wrong. */
+/** Each attempt of the AWS SDK is a step, because the SDK itself retries failures. */
 export const simulatedAwsSend =
   (send: Send): AwsSend =>
   async (request) => {

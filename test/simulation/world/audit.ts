@@ -86,7 +86,7 @@ const INSTANCES = 2;
 
 /**
  * At the end everyone asks once more, without faults: for some pages that they have seen before, for records of others,
- * and for the lists that need no credential. Their rights can have changed since.
+ * and for the lists that need no credential. Their rights may have changed since.
  */
 export const askAround = async (client: Client, prng: Prng, history: History): Promise<void> => {
   const ask: Ask = (person, path, more = {}) =>
@@ -114,7 +114,7 @@ export const askAround = async (client: Client, prng: Prng, history: History): P
 
 type Ask = (person: Person, path: string, more?: Partial<Question>) => Promise<HistoryExchange>;
 
-/** What stands beside records, and what buyers have paid for a project: a buyer, the seller and another person look. */
+/** A buyer, the seller and another person read the lists beside records, and the payments of buyers for a project. */
 const askBeside = async (ask: Ask, prng: Prng, history: History): Promise<void> => {
   for (const path of draw(prng, pathsBeside(history), MOST_BESIDE)) await ask(prng.pick(PEOPLE), path);
   const include = { query: { include: 'project,product,payment_method' } };
@@ -130,7 +130,7 @@ const OF_A_PROJECT = [
   ['/subscriptions', { include_pm: 'true', include_projects: 'true' }],
 ] as const;
 
-/** What others have paid for Ada's project. */
+/** The payments of others for Ada's project. */
 const soldPayments = (history: History): readonly { readonly person: Person; readonly id: string }[] =>
   recordsOf(history).payments.flatMap((payment) => {
     const buyer = USERS.find(({ userId }) => userId === payment['userId']);
@@ -157,7 +157,7 @@ interface Page {
   readonly page: HistoryExchange;
 }
 
-/** What people saw of an organization's records, although they no longer belong to it. */
+/** Pages that people saw of an organization's records, although they no longer belong to it. */
 const pagesOfFormerMembers = (history: History): readonly Page[] => {
   const { payments, methods, customers, subscriptions, members } = recordsOf(history);
   const organizations = new Map(
@@ -194,7 +194,7 @@ const recordPaths = (history: History): readonly string[] => {
   ];
 };
 
-/** What a record has beside it, and the log. */
+/** The paths of the lists beside a record, and of the log. */
 const pathsBeside = (history: History): readonly string[] => {
   const { payments, subscriptions, organizations } = recordsOf(history);
   const visible = payments.filter(isVisible);

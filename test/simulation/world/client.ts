@@ -138,7 +138,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
 const nameOfSession = ({ name }: Person, organizationId: string | undefined): string =>
   organizationId === undefined ? name : `${name} in ${organizationId}`;
 
-/** Each person has a network of their own. */
+/** Each person has a separate network. */
 const addressOf = (person: Person): string => `198.51.100.${PEOPLE.indexOf(person) + 1}`;
 
 const isUnclear = ({ status, body }: StageAnswer): boolean =>

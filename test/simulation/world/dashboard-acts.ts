@@ -16,7 +16,7 @@ const NAMES = ['Ada Byron', 'Grace Hopper', 'Cher'] as const;
 const PHONES = ['+15550100123', '+15550100456'] as const;
 const EMAILS = ['new@example.com', 'Other@Example.com'] as const;
 
-/** Undefined: stays, null: is cleared. */
+/** Undefined keeps the value; null clears it. */
 const drawDetail = ({ prng }: Scene, values: readonly string[]): string | null | undefined =>
   prng.chance(0.5) ? undefined : prng.pick([...values, null]);
 

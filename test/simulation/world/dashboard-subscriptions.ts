@@ -4,7 +4,7 @@ import type { Known } from './knowledge.ts';
 import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './operation.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** What the owner of the Stripe account changes on its dashboard, and a payer in the portal, of a subscription. */
+/** Changes of a subscription by the owner of the Stripe account on its dashboard, and by a payer in the portal. */
 const native = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const isAny = prng.chance(0.15);
   const found = knowledge
@@ -16,7 +16,7 @@ const native = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
 };
 
-/** @param draw what changes; null clears */
+/** @param draw the change; null clears */
 const onSubscription = (name: string, weight: number, draw: (scene: Scene) => HistoryJson): WorldOperation => ({
   name,
   weight,

@@ -48,7 +48,7 @@ const ODD: Readonly<Record<WorldProvider, readonly string[]>> = {
   ],
 };
 
-/** They pay once, or some times, and never again: a renewal fails. */
+/** Methods that pay once, or some times, and never again, so a renewal fails. */
 const WORN_OUT: Readonly<Record<WorldProvider, readonly string[]>> = {
   provider_a: ['pm_sim_ok_1_then_lost', 'pm_sim_ok_1_then_nsf', 'pm_sim_ok_3_then_decline'],
   provider_b: ['SIM-OK-1-THEN-LOST', 'SIM-OK-1-THEN-NSF', 'SIM-OK-3-THEN-DECLINE'],
@@ -58,14 +58,14 @@ const WORN_OUT: Readonly<Record<WorldProvider, readonly string[]>> = {
 /** A debit whose outcome comes later, so the payer may cancel and return in the meantime. */
 const SLOW_DEBIT = 'pm_sim_processing_ok';
 
-/** For the methods that people have from the beginning: subscriptions renew with them. */
+/** For the methods that people have from the beginning, because subscriptions renew with them. */
 export const drawFirstToken = (prng: Prng, provider: WorldProvider): string => {
   if (provider === 'provider_a' && prng.fork('slow debit').chance(0.15)) return SLOW_DEBIT;
   if (prng.chance(0.5)) return PLAIN_TOKENS[provider];
   return prng.chance(0.6) ? prng.pick(WORN_OUT[provider]) : drawToken(prng, provider);
 };
 
-/** Half of them pay without more ado. */
+/** Half of them pay without further steps. */
 export const drawToken = (prng: Prng, provider: WorldProvider): string =>
   prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick([...ODD[provider], ...WORN_OUT[provider]]);
 

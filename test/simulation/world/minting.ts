@@ -6,8 +6,8 @@ import { confirmStep, drawAmount, drawProvider } from './payments.ts';
 import { GUESTS, type WorldProvider } from './people.ts';
 
 /**
- * @module A person with many stolen cards, most of which are declined: tries them on ever new payments, saves them, and has them
- * charged by subscriptions. A guest names the e-mail address of another guest, who pays afterwards.
+ * @module A person with many stolen cards, most of which are declined, tries them on ever new payments, saves them, and
+ * has them charged by subscriptions. A guest names the e-mail address of another guest, who pays afterwards.
  */
 interface Minter {
   readonly prng: Prng;
@@ -115,7 +115,7 @@ const drawMinter = ({ prng, users }: Scene): Pick<Minter, 'person' | 'victim'> =
   return { person, victim: GUESTS.find((one) => one !== person) };
 };
 
-/** Without limits there is nothing to see but a long history. */
+/** Without limits, this would only make the history long. */
 const mintPayments: WorldOperation = {
   name: 'try stolen cards',
   weight: 8,

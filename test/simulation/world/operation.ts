@@ -4,9 +4,9 @@ import type { Knowledge, Known, Wanted } from './knowledge.ts';
 import type { StageAnswer } from './stage.ts';
 
 /**
- * One thing that a client, a payer or a provider does. To add one: a `WorldOperation` in a file of this folder, and a row in
- * that file's list. Everything random is drawn from the scene's own numbers, so that an operation stays the same when
- * another one is switched off.
+ * One act of a client, a payer or a provider. To add an act, add a `WorldOperation` in a file of this folder, and a row
+ * in that file's list. Everything random is drawn from the scene's own numbers, so that an operation stays the same
+ * when another one is switched off.
  */
 export interface WorldOperation {
   /** In plain words: `create an intent`. */
@@ -16,14 +16,14 @@ export interface WorldOperation {
   readonly twice?: number;
   /** The second of the two; mostly the same, or one that is planned again. */
   readonly again?: (step: OperationStep, prng: Prng) => OperationStep;
-  /** @returns undefined: no person knows a record for it */
+  /** @returns undefined if no person knows a record for it */
   readonly plan: (scene: Scene) => OperationStep | undefined;
 }
 
 export interface Scene {
   readonly prng: Prng;
   readonly knowledge: Knowledge;
-  /** Rate limits are on. */
+  /** True if rate limits are on. */
   readonly limits: boolean;
   /** The users who act in this run. */
   readonly users: readonly Person[];
@@ -48,11 +48,11 @@ export interface AskedRequest {
   readonly body?: Readonly<Record<string, unknown>>;
   /** The actions immediately after the response, by its content. */
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
-  /** What another person does at the same time. */
+  /** The act of another person at the same time. */
   readonly beside?: OperationStep;
   /** A new one, or none, by default. */
   readonly idempotencyKey?: string;
-  /** The organization of the session; a session of its own is opened for it. */
+  /** The organization of the session; a separate session is opened for it. */
   readonly inOrganization?: string | undefined;
   /** Asks for a table instead of JSON. */
   readonly asCsv?: boolean;

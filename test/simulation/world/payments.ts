@@ -191,7 +191,7 @@ const update: WorldOperation = {
   name: 'update a payment',
   weight: 10,
   twice: 0.5,
-  // Two concurrent amounts: one of them has to be the amount here and at the provider.
+  // Two amounts at the same time. One of them has to be the amount here and at the provider.
   again: (step, prng) =>
     step.kind === 'request' ? { ...step, body: { ...step.body, total_cents: drawAmount(prng) } } : step,
   plan: (scene) => {

@@ -6,7 +6,7 @@ import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './op
 import { ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
-/** What payers, banks and the providers' dashboards do, past the service. */
+/** Acts of payers, banks and the providers' dashboards, past the service. */
 const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const found = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
   return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
@@ -95,7 +95,7 @@ const decideDispute: WorldOperation = {
 
 const REASONS = ['fraudulent', 'duplicate', 'product_not_received', 'general'] as const;
 
-/** A bank asks again, moves a date or an amount, makes a chargeback of an inquiry, and takes back what it has decided. */
+/** A bank asks again, moves a date or an amount, turns an inquiry into a chargeback, and reverses its decision. */
 const changeDispute: WorldOperation = {
   name: 'change a dispute',
   weight: 8,
@@ -119,7 +119,7 @@ const changeDispute: WorldOperation = {
       if (movesDate) return { kind: 'act', path, body: { evidence_due_by: inDays(now, later) } };
       const terms = { ...maybe('evidence_due_by', due), ...maybe('amount', amount), ...maybe('reason', reason) };
       const moved = { status: status ?? one.status, ...terms, ...maybe('inquiry', inquiry) };
-      // Two words of the bank may come within one second.
+      // Two reports of the bank may come within one second.
       const next = isTwice ? () => ({ kind: 'act', path, body: { status: one.status } }) satisfies Acted : undefined;
       return { kind: 'act', path, body: moved, ...(next && { next }) };
     };

@@ -119,7 +119,7 @@ const readAsAdmin: WorldOperation = {
   },
 };
 
-/** What buyers pay for a project is its seller's to read. */
+/** The seller of a project may read the payments of its buyers. */
 const readAsSeller: WorldOperation = {
   name: 'read the list of a project',
   weight: 2,
@@ -185,7 +185,7 @@ const doAgain: WorldOperation = {
   },
 };
 
-/** Who is a member already cannot be added again. */
+/** A member cannot be added again. */
 const NAMES_RECORD = /_[0-9a-f]{24}(?!\/members$)/;
 
 /** Programs that lost their response, or were restarted, send a request again under its key, up to a day later. */

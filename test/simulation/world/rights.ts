@@ -6,7 +6,7 @@ import { confirmStep, drawAmount, drawProvider, isOpenPayment, isUnconfirmed } f
 import { USERS } from './people.ts';
 import { drawPrice } from './subscriptions.ts';
 
-/** @module Members who act for their organization at the very time at which its owner takes the right to it from them. */
+/** @module Members who act for their organization while its owner removes their right to do so. */
 
 /** A member who may charge, with the id of the membership. */
 interface Manager {
@@ -83,7 +83,7 @@ const save: Act = ({ prng }, { person, organization }) => {
   };
 };
 
-/** With a method of the organization, or an own one. */
+/** With a method of the organization, or the member's own. */
 const methodFor = (scene: Scene, manager: Manager, provider?: string): Known | undefined => {
   const fits = (fields: Known['fields']): boolean => provider === undefined || fields['provider_id'] === provider;
   const own = scene.knowledge
@@ -110,7 +110,9 @@ const subscribe: Act = (scene, manager) => {
 
 const COMMANDS: Readonly<Record<string, string>> = { paused: 'resume', canceled: 'reactivate' };
 
-/** Resumes or reactivates a subscription that is paused or canceled, and changes the method of one that is not. */
+/**
+ * Resumes or reactivates a subscription that is paused or canceled, and changes the method of any other subscription.
+ */
 const goOnWithSubscription: Act = (scene, manager) => {
   const subscription = ofOrganization(scene, manager, { kind: 'subscription', fits: () => true });
   if (!subscription) return undefined;

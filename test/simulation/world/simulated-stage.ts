@@ -7,7 +7,7 @@ import type { ClientRequest, StageAnswer, WorldStage } from './stage.ts';
 const PATIENCE_MS = 70_000;
 const NO_ANSWER: StageAnswer = { status: 0, body: undefined };
 
-/** The stage of a simulated run: every request of a client is a step, control routes are none. */
+/** The stage of a simulated run. Every request of a client is a step, but control routes are not. */
 export const simulatedStage = (kernel: Kernel, service: SimulatedService): WorldStage => ({
   now: kernel.now,
   wait: (ms) => (ms === 0 ? Promise.resolve() : new Promise((resolve) => void setTimeout(resolve, ms))),

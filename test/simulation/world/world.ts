@@ -12,15 +12,15 @@ import { drawPrice } from './subscriptions.ts';
 
 /**
  * A seeded history: rounds of operations that are sent at the same time, with a span of virtual time after each round.
- * Operations are named `operation round.index`; one that is switched off is left out, and the others stay as they are.
+ * Operations are named `operation round.index`; a switched-off operation is left out, and the others stay as they are.
  */
 export interface World {
   readonly client: Client;
   /** The name of each operation that was planned, by which it can be switched off: `operation 2.3`. */
   readonly labels: readonly string[];
-  /** Who acted. */
+  /** The people who acted. */
   readonly people: readonly string[];
-  /** What payers, banks and dashboards did. */
+  /** Acts of payers, banks and dashboards. */
   readonly acts: readonly HistoryAct[];
   run(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface World {
 export interface WorldOptions {
   readonly stage: WorldStage;
   readonly prng: Prng;
-  /** Rate limits are on. */
+  /** True if rate limits are on. */
   readonly limits: boolean;
   /** Operations that are left out. */
   readonly off?: ReadonlySet<string>;
@@ -36,7 +36,7 @@ export interface WorldOptions {
   readonly afterRound?: (spanMs: number) => Promise<void>;
   /** Called within longer spans. */
   readonly afterWeek?: () => Promise<void>;
-  /** One of the rounds lasts until then, ms since the start of the run: something happens before. */
+  /** One of the rounds lasts until this time, ms since the start of the run, because something happens before it. */
   readonly lastsUntil?: number;
   readonly note?: (text: string) => void;
 }
@@ -60,7 +60,7 @@ const SPANS = [
   { weight: 1, ms: 32 * DAY_MS },
 ];
 
-/** All spans together: renewals of a long time make a history long, and show no more. */
+/** The length of all spans together. Renewals over a longer time make a history long, and show no more. */
 const LONGEST_MS = 45 * DAY_MS;
 
 export const createWorld = ({

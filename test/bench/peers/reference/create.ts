@@ -39,7 +39,7 @@ const bodySchema = z
   );
 type Body = z.infer<typeof bodySchema>;
 
-/** With an Idempotency-Key the id follows from the key: the first write decides who creates the payment. */
+/** With an Idempotency-Key the id follows from the key, so the first write decides who creates the payment. */
 const idOf = (session: Session, key: string | undefined): string =>
   key === undefined
     ? randomUUID()

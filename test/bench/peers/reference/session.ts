@@ -1,4 +1,4 @@
-/** @module The session of a request, asked for at the identity service and kept for a minute. */
+/** @module The session of a request, read from the identity service and cached for a minute. */
 import { createError } from '@middy/util';
 import * as z from 'zod';
 

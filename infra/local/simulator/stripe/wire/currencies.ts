@@ -10,7 +10,7 @@ const TWO_DECIMALS = `
   czk dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gtq gyd hkd hnl htg huf idr ils inr jmd kes kgs khr kyd kzt lak lbp
   lkr lrd lsl mad mdl mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln qar ron rsd
   rub sar sbd scr sek sgd shp sle sos srd szl thb tjs top try ttd twd tzs uah uyu uzs wst xcd xcg yer zar zmw`;
-/** One unit of the currency is Stripe's 1. */
+/** Stripe's amount 1 is one whole unit of the currency. */
 const ZERO_DECIMALS = 'bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf';
 /** Zero decimals today, but still written with two decimals, which must be 00. */
 const ALWAYS_00 = 'isk ugx';
