@@ -92,7 +92,7 @@ describe('the console’s pages for operators and developers', () => {
       expect(await received()).toHaveLength(1);
       await open(`/webhooks/${log.id}`);
       await soon(() => page.getByLabel('Payload', { exact: true }).innerText()).toContain(payment.id);
-      expect(await page.getByLabel('Answer', { exact: true }).innerText()).toContain('"http_status": 200');
+      expect(await page.getByLabel('Response', { exact: true }).innerText()).toContain('"http_status": 200');
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
       await page.getByRole('button', { name: 'Send again' }).click();
