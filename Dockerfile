@@ -4,7 +4,7 @@ FROM node:24-bookworm-slim
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The image has Node 24: the packaged one is not needed.
-RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force && rm -r node_modules/node-linux-*
+RUN npm ci --omit=dev --ignore-scripts && npm cache clean --force && rm -rf node_modules/node-linux-*
 COPY . .
 RUN mkdir /data && chown node /data
 USER node

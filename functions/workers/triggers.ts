@@ -83,7 +83,7 @@ export const workerTriggers = [
     uses: ['table:read', 'table:put', 'queue:depth:run-due', 'queue:send:run-due'],
     timeoutSeconds: 55,
     // On the first of the month, each run leases thousands of records.
-    memoryMb: MEMORY_MB.request,
+    memoryMb: MEMORY_MB.payment,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },

@@ -7,15 +7,39 @@ import { expression } from './expression.ts';
 
 export const connectDynamo = (documents: DynamoDBDocumentClient, tableName: string, now: Now): Connection => {
   const dynamo = { documents, tableName, compose: () => expression(epochSeconds(now())) };
+  const inTurn = limitedTo(SOCKETS);
   return {
-    getItem: (key, consistent) => getItem(dynamo, key, consistent),
-    getBatch: (keys, consistent) => getBatch(dynamo, keys, consistent),
-    putItem: (item, clauses) => putItem(dynamo, item, clauses),
-    updateItem: (update) => updateItem(dynamo, update),
-    deleteItem: (key, clauses) => deleteItem(dynamo, key, clauses),
-    transact: (steps) => transact(dynamo, steps),
-    query: (query) => queryPage(dynamo, query),
-    count: (query) => countPage(dynamo, query),
-    scan: (slice) => scanPage(dynamo, slice),
+    getItem: (key, consistent) => inTurn(() => getItem(dynamo, key, consistent)),
+    getBatch: (keys, consistent) => inTurn(() => getBatch(dynamo, keys, consistent)),
+    putItem: (item, clauses) => inTurn(() => putItem(dynamo, item, clauses)),
+    updateItem: (update) => inTurn(() => updateItem(dynamo, update)),
+    deleteItem: (key, clauses) => inTurn(() => deleteItem(dynamo, key, clauses)),
+    transact: (steps) => inTurn(() => transact(dynamo, steps)),
+    query: (query) => inTurn(() => queryPage(dynamo, query)),
+    count: (query) => inTurn(() => countPage(dynamo, query)),
+    scan: (slice) => inTurn(() => scanPage(dynamo, slice)),
+  };
+};
+
+/**
+ * The sockets of the SDK's agent. The SDK's limits of time run from the creation of a request, so a request that waited
+ * for a socket would fail although the table is well.
+ */
+const SOCKETS = 50;
+
+/** Runs at most so many calls at the same time, and the others in the order of their arrival. */
+const limitedTo = (most: number) => {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async <T>(call: () => Promise<T>): Promise<T> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((start) => waiting.push(start));
+    try {
+      return await call();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
   };
 };

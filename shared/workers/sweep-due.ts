@@ -14,6 +14,8 @@ import type { Item, Table } from '../platform/table.ts';
 /** Shorter than the lease of `run-due`, so that a taken record never has the due time of its message. */
 const SWEEP_LEASE_MS = 10 * MINUTE_MS;
 const PER_PAGE = 100;
+/** A sweep starts no further page after this time, so that the last one is queued before the function times out. */
+const SWEEP_FOR_MS = 40 * SECOND_MS;
 /** The most records of one lane that a sweep queues, because it must lease and send them within its time-out. */
 const MOST_PER_LANE = 6_000;
 /** A renewal calls the provider twice, to create the payment and to confirm it. */
@@ -97,7 +99,7 @@ const sweepShard = async (deps: SweepDeps, shard: string, most: number): Promise
       read += page.items.length;
       queued += messages.length;
       after = page.next;
-    } while (after && read < most);
+    } while (after && read < most && deps.now() < now + SWEEP_FOR_MS);
   } catch (error) {
     failures.push(error);
   }

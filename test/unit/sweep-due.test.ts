@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { iso, MINUTE_MS } from '../../shared/core/time.ts';
+import { iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { dueShards } from '../../shared/platform/keys.ts';
 import type { GroupedMessage } from '../../shared/platform/queues.ts';
 import type { Item, Table } from '../../shared/platform/table.ts';
@@ -65,6 +65,27 @@ test('a record without a lease does not keep leased records from the queue, but 
   const { queued, error } = await sweep({ [OTHER_SHARD]: all }, (pk) => pk === 'pay_2');
   expect(queued).toEqual(['pay_1', 'pay_3']);
   expect(error).toBe(conflict);
+});
+
+test('a sweep reads no further page after 40 seconds, and leaves the rest to the next sweep', async () => {
+  const { table } = memoryTable({ now: () => NOON });
+  let [at, pages] = [NOON, 0];
+  await sweepDue({
+    table: {
+      ...table,
+      queryIndex: async ({ partition }: { readonly partition: string }) => {
+        if (partition !== SLOW_SHARD) return { items: [], next: undefined };
+        pages += 1;
+        at += 15 * SECOND_MS;
+        return { items: [], next: dueItem('pay_1') };
+      },
+    },
+    queues: { depth: async () => 0, retryAfter: async () => undefined, send: async () => undefined },
+    log: logLines().log,
+    now: () => at,
+    callsPerSecond: () => 95,
+  });
+  expect(pages).toBe(3);
 });
 
 describe('the lease of the sweep', () => {

@@ -37,6 +37,23 @@ beforeEach(() => {
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
+describe('the calls of a table', () => {
+  test('never outnumber the sockets of the SDK, and a failed call frees its place', async () => {
+    let [running, most] = [0, 0];
+    engine.on(UpdateCommand).callsFake(async ({ Key: { pk } }) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((turn) => setImmediate(turn));
+      running -= 1;
+      if (pk === 'PAY#7') throw new Error('the engine failed');
+      return {};
+    });
+    const updates = await Promise.allSettled(keys(400).map((key) => table.update(key, { set: { due_at: 'now' } })));
+    expect(updates.filter(({ status }) => status === 'fulfilled')).toHaveLength(399);
+    expect(most).toBe(50);
+  });
+});
+
 describe('getMany', () => {
   test('requests again only the keys that the engine left unprocessed', async () => {
     const [one, other] = keys(2);
