@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { Problem } from '../../functions/console/web/api/problem.ts';
-import { isOutcomeUnknown } from '../../functions/console/web/pages/refund-draft.ts';
+import { isOutcomeUnknown, isRepeatable } from '../../functions/console/web/pages/refund-draft.ts';
 import { ERRORS, type ErrorCode } from '../../shared/core/errors.ts';
+import { HOUR_MS } from '../../shared/core/time.ts';
 import { ERROR_CODES } from '../../shared/openapi/error-responses.ts';
+import { NOON } from '../builders/payment.ts';
 
 const problemWith = (code: ErrorCode): Problem => new Problem('Refused', { status: ERRORS[code][0], code });
 const isUnknown = (code: ErrorCode, wasUnknown: boolean): boolean => isOutcomeUnknown(problemWith(code), wasUnknown);
@@ -37,6 +39,23 @@ describe('the unknown outcome of a refund', () => {
 
   test.each([false, true])('follows a request without a response (unknown before: %s)', (wasUnknown) => {
     expect(isOutcomeUnknown(new Problem('unreachable', { status: 0 }), wasUnknown)).toBe(true);
+  });
+
+  test('is resolved by the refusal of the provider, which names the failed refund', () => {
+    const refused = new Problem('The provider refused the refund', {
+      status: 502,
+      code: 'PROVIDER_ERROR',
+      details: { refund_id: 'ref_1', reason: 'refused' },
+    });
+    expect([isOutcomeUnknown(refused, false), isOutcomeUnknown(refused, true)]).toEqual([false, false]);
+  });
+
+  test.each([
+    [22, true],
+    [24, false],
+  ])('allows the same request %i hours after the first one: %s', (hours, isAllowed) => {
+    const sent = { amount: '10.00', reason: '', key: 'key_1', despiteDispute: false, sentAt: NOON } as const;
+    expect(isRepeatable(sent, NOON + hours * HOUR_MS)).toBe(isAllowed);
   });
 
   test('is resolved only by a refusal that follows the lookup of its key', () => {

@@ -6,6 +6,7 @@
 import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
+import { Problem } from '../api/problem.ts';
 import type { Dispute, Payment, Refund } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog } from '../view/dialog.tsx';
@@ -15,12 +16,16 @@ import { Fact, Money, ProblemNote } from '../view/parts.tsx';
 import {
   dropSentRefund,
   isOutcomeUnknown,
+  isRepeatable,
   keepSentRefund,
   REASONS,
   type Reason,
   type RefundDraft,
   sentRefund,
 } from './refund-draft.ts';
+
+const TOO_OLD =
+  'This refund was first sent more than 23 hours ago, so it can no longer be sent again safely. Check the refunds of the payment before you refund again.';
 
 interface RefundDialogProps {
   readonly payment: Payment;
@@ -43,7 +48,12 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
   const [refund, setRefund] = useState<Refund>();
   const cents = minorUnits(draft.amount, currency) ?? 0;
   const sending = useAction(async () => {
-    const sent = unknown ?? { ...draft, key: newKey(), despiteDispute: dispute !== undefined && despiteDispute };
+    const sent = unknown ?? {
+      ...draft,
+      key: newKey(),
+      despiteDispute: dispute !== undefined && despiteDispute,
+      sentAt: Date.now(),
+    };
     // Stored before it is sent, because the dialog may be closed before the response arrives.
     keepSentRefund(payment.id, sent);
     const end = (): void => {
@@ -51,6 +61,10 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
       setUnknown(undefined);
       onAnswered();
     };
+    if (!isRepeatable(sent, Date.now())) {
+      end();
+      throw new Problem(TOO_OLD, { status: 0 });
+    }
     try {
       const made = await createRefund(payment.id, sent.key, {
         amount_cents: cents,

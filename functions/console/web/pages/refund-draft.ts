@@ -19,7 +19,14 @@ export interface SentRefund extends RefundDraft {
   readonly key: string;
   /** True if a dispute was open and the user confirmed the refund despite it. */
   readonly despiteDispute: boolean;
+  /** The time of the first request, epoch ms. */
+  readonly sentAt: number;
 }
+
+/** The service keeps a key for 24 hours. Later it would make a second refund under the same key. */
+const REPEATABLE_MS = 23 * 3_600_000;
+
+export const isRepeatable = ({ sentAt }: SentRefund, now: number): boolean => now < sentAt + REPEATABLE_MS;
 
 /** A key is valid for one user only, so the drafts of each user are stored separately. */
 const placeOf = (paymentId: string): string => `payments-console-refund-${session.value?.userId ?? ''}-${paymentId}`;
@@ -33,7 +40,8 @@ export const sentRefund = (paymentId: string): SentRefund | undefined => {
   if (!isRecord(value)) return undefined;
   const reason = REASONS.find((one) => one === value['reason']) ?? '';
   const despiteDispute = value['despiteDispute'] === true;
-  return { key: String(value['key']), amount: String(value['amount']), reason, despiteDispute };
+  const sentAt = Number(value['sentAt'] ?? 0);
+  return { key: String(value['key']), amount: String(value['amount']), reason, despiteDispute, sentAt };
 };
 
 export const keepSentRefund = (paymentId: string, sent: SentRefund): void =>
@@ -57,7 +65,9 @@ const AFTER_THE_KEY: readonly string[] = [
 ];
 
 /** @param wasUnknown true if an earlier request of the same refund has had no definite response */
-export const isOutcomeUnknown = ({ status, code }: Problem, wasUnknown: boolean): boolean => {
+export const isOutcomeUnknown = ({ status, code, details }: Problem, wasUnknown: boolean): boolean => {
+  // The provider refused this refund, which has failed.
+  if (code === 'PROVIDER_ERROR' && isRecord(details) && 'refund_id' in details) return false;
   const isRefusal = status >= 400 && status < 500;
   if (!isRefusal || UNDECIDED.includes(code)) return true;
   return wasUnknown && !AFTER_THE_KEY.includes(code);
