@@ -1,4 +1,4 @@
-/** @module Packages that one command alone needs: they have a folder of their own, which the command installs. */
+/** @module Packages that only one command needs. They have a separate folder, which the command installs. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * @module PayPal gives a customer an id only with the first saved method; until then our own id stands in its place.
+ * @module PayPal gives a customer an id only with the first saved method. Until then our own id is used instead.
  * The provider's id is stored before the method, so that a deletion finds every method.
  */
 

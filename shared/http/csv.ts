@@ -15,7 +15,7 @@ export interface CsvForm {
 }
 
 export interface CsvPage {
-  /** The rows of all earlier pages. */
+  /** The number of rows on all earlier pages. */
   readonly before: number;
   readonly limit: number;
   /** The list's own cursor; absent on the first page, and for lists that have no cursor. */

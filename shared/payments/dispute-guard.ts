@@ -1,4 +1,4 @@
-/** @module Prevents an accidental refund beside an open dispute, because the payer could get the money twice. */
+/** @module Prevents an accidental refund during an open dispute, because the payer could get the money twice. */
 
 import { DomainError } from '../core/errors.ts';
 import { isClosedDispute } from '../core/money-back.ts';

@@ -17,9 +17,9 @@ export type Owner =
   | { readonly kind: 'guest'; readonly email: string; readonly guestId: string }
   | { readonly kind: 'organization'; readonly organizationId: string };
 
-/** Kinds of records that have an owner and stand in its lists. */
+/** Kinds of records that have an owner and appear in its lists. */
 export type OwnedKind = 'PAY' | 'PM' | 'ADDR' | 'CUS' | 'SUB' | 'RFD' | 'DSP';
-/** Kinds of items that hold copies of what records say. */
+/** Kinds of items that hold copies of record data. */
 export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
 /**
  * Kinds of items, which are their sort keys. A table that decides something for each kind is keyed by this type and
@@ -28,7 +28,7 @@ export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
 export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
 /** Kinds about which no table decides: reference records, which other systems own, and ids, locks and counters. */
 type PlainKind = (typeof REFERENCE_PREFIX)[ReferenceKind] | 'REF' | 'GONE' | 'ERASING' | 'CALLS';
-/** Every version of these records is kept. A payment's history has those of its refunds and disputes; others have none. */
+/** Every version of these records is kept. A payment's history also has the versions of its refunds and disputes. */
 export type HistoricKind = Exclude<OwnedKind, 'PM' | 'ADDR' | 'CUS' | 'RFD' | 'DSP'>;
 
 export const recordKey = (kind: ItemKind | PlainKind, id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });

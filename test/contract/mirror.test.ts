@@ -156,7 +156,7 @@ const SHOWN: ReadonlySet<string> = (() => {
   );
 })();
 
-/** The providers' own files are no part of this project; if copies lie beside the project, the tables are compared with them. */
+/** The providers' files are not part of this project. If copies are next to it, the tables are compared with them. */
 const PLACES = ['../contracts', '../shared/contracts'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
 

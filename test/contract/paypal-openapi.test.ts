@@ -11,8 +11,8 @@ import { openRig, type ProviderRig, type WireExchange } from './provider-rig.ts'
 import { PAYPAL } from './provider-subjects.ts';
 
 /**
- * PayPal's own description of its API is no part of this project; if a copy lies beside the project, the tests
- * compare with it.
+ * PayPal's own API description is not part of this project. If a copy is next to the project, the tests compare
+ * with it.
  */
 const PLACES = ['../contracts/paypal', '../shared/contracts/paypal'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);

@@ -46,7 +46,7 @@ describe('a signed PayPal event', () => {
     expect(asked()).toBe(1);
   });
 
-  test('does not verify another event with the same transmission id', async () => {
+  test('does not make another event with the same transmission id valid', async () => {
     const headers = signed();
     await verify(headers);
     expect(await verify(headers, EVENT.replace('25.00', '99.00'))).toBe('invalid');

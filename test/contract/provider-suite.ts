@@ -600,7 +600,7 @@ const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): voi
     });
 
     test.each(Object.entries(methods.declinesLater))(
-      'is declined after its successful payments if it was made of %s',
+      'is declined after its successful payments if it was created from %s',
       async (token, late) => {
         const { methodId: method, customerId: customer } = doneValue(await attach(token));
         const charge = async () =>
@@ -713,7 +713,7 @@ const testBilling = ({ methods }: ProviderSubject): void => {
 };
 
 const testRawCards = (): void => {
-  test('can be made of a raw card through a token', async () => {
+  test('can be created from a raw card through a token', async () => {
     const { token } = doneValue(await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' }));
     expect(await attach(token)).toMatchObject({ kind: 'done', value: { lastFour: '4242' } });
   });

@@ -41,7 +41,7 @@ describe.each([
 });
 
 describe('the SDK of Square', () => {
-  test('asked for the API version that our adapter asks for: a newer version needs a look at the changelog of Square', () => {
+  test('requests our adapter’s API version in every recording (read Square’s changelog before an upgrade)', () => {
     const requests = RECORDED_SDKS.Square.recordings.flatMap(({ steps }) => steps).filter((step) => 'request' in step);
     expect(new Set(requests.map(({ headers }) => headers['square-version']))).toEqual(new Set([SQUARE_VERSION]));
   });

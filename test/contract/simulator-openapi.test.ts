@@ -7,8 +7,8 @@ import { type OpenApi, parseOpenApi, schemaProblemsOf } from './openapi-check.ts
 import { createRig } from './simulator-harness.ts';
 
 /**
- * Stripe's own description of its API is no part of this project; if a copy lies beside the project, the tests
- * compare with it.
+ * Stripe's own API description is not part of this project. If a copy is next to the project, the tests compare
+ * with it.
  */
 const PLACES = ['../contracts/stripe', '../shared/contracts/stripe'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);

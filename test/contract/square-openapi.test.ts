@@ -16,8 +16,8 @@ import { openRig, type ProviderRig, type WireExchange } from './provider-rig.ts'
 import { SQUARE } from './provider-subjects.ts';
 
 /**
- * Square's own description of its API is no part of this project; if a copy lies beside the project, the tests
- * compare with it.
+ * Square's own API description is not part of this project. If a copy is next to the project, the tests compare
+ * with it.
  */
 const PLACES = ['../contracts/square', '../shared/contracts/square'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);

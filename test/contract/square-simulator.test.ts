@@ -161,7 +161,7 @@ describe('an authorized payment at the simulated Square', () => {
 });
 
 describe('a card at the simulated Square', () => {
-  test('is made of a payment once, and charged for its customer only', async () => {
+  test('is created from a payment only once, and charged only for its customer', async () => {
     const customer = await call('POST /v2/customers', { given_name: 'Ana' });
     const { id: customerId } = customer.body.customer;
     const { body } = await charge('k1');

@@ -57,7 +57,7 @@ describe('an attached method at Stripe', () => {
   });
 
   test.each([ASKS, 'tok_authenticationRequiredOnSetup'])(
-    'waits for its payer, after one call, if it is made of %s',
+    'waits for its payer after one call if it was created from %s',
     async (token) => {
       const method = await attach(token);
       expect(method).toMatchObject({ customerId: undefined, cardBrand: 'visa', lastFour: '3155' });

@@ -112,7 +112,7 @@ describe('the list of addresses', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_FILTER' } });
   });
 
-  test('follows a change of type and completeness', async () => {
+  test('filters by the new type and completeness after a change', async () => {
     const shopper = await signedIn();
     const { id } = await create(shopper, { type: 'billing' });
     await service.put(`/addresses/${id}`, { ...fullAddress(), type: 'shipping', is_partial: false }, shopper.options);

@@ -8,7 +8,7 @@ import { company, saveReadyMethod } from './payers.ts';
 
 const service = withHost({ frozen: true });
 
-/** The hosts of this file share one table, so each test looks at the payments from its own start on. */
+/** The hosts of this file share one table, so each test lists only the payments created since it started. */
 const start = async () => {
   await service.advance(2 * DAY_SECONDS);
   const admin = await signIn(service, { is_admin: true });
@@ -153,7 +153,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { from, disputed: 'true' })).toEqual([]);
   });
 
-  test('follows the refunds and disputes of each payment', async () => {
+  test('filters by the latest refunds and disputes of each payment', async () => {
     const { admin, user, since } = await start();
     const paid = await createPaidIntent(service, user, { total_cents: 700 });
     await confirm(service, paid.id, user.options);

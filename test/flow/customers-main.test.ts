@@ -423,7 +423,7 @@ describe('the deletion of a customer', () => {
     expect([first.id, second.id, null]).not.toContain(method.customer_id);
   });
 
-  test('is not undone by a repeat of an old payment create under its key', async () => {
+  test('is not undone when an old payment create is repeated with its key', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'basket' };
     const body = { total_cents: 900, currency: 'EUR', setup_future_usage: 'off_session' };

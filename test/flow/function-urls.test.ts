@@ -5,7 +5,7 @@ import { squareWebhooks } from '../../infra/local/simulator/square/operations/we
 import { stripeWebhooks } from '../../infra/local/simulator/stripe/operations/webhooks.ts';
 import { withHost } from './host.ts';
 
-/** The URL that Lambda gives a function, beside its route. Square signs this URL, which is another address. */
+/** The function URL that Lambda assigns in addition to the route. Square signs this URL, not the URL of the route. */
 const FUNCTION_URL = 'https://abcdefghijklmnop.lambda-url.eu-central-1.on.aws/';
 
 const service = withHost({

@@ -21,7 +21,7 @@ export interface TestHostOptions {
   readonly daysAgo?: number;
   /** The time that `daysAgo` counts from, epoch ms; real time by default. */
   readonly present?: number;
-  /** Any free one by default; one that is known before the start can stand in the settings. */
+  /** A free port by default. Set a port if the settings must contain it before the start. */
   readonly port?: number;
   readonly catalogue?: Catalogue;
   readonly between?: HostOptions['between'];

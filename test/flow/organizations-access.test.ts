@@ -138,7 +138,7 @@ describe('a response stored under an Idempotency-Key', () => {
 });
 
 describe('a deleted organization', () => {
-  test('refuses writes immediately, and reads after five minutes', async () => {
+  test('refuses writes immediately, and refuses reads after five minutes', async () => {
     const { id, owner, member } = await seatedMember();
     const payment = await service.post('/payments/intents', intentBody({ organization_id: id }), member.options);
     expect(payment.status).toBe(201);

@@ -24,7 +24,7 @@ describe('the clear-cache command', () => {
     expect(await clear({ cache_type: 'all' })).toMatchObject(refused(401, 'AUTHENTICATION_REQUIRED'));
   });
 
-  test('is limited to six times per minute and user', async () => {
+  test('is limited to six calls per minute per user', async () => {
     const [one, two] = [await newPerson(service, { is_admin: true }), await newPerson(service, { is_admin: true })];
     for (let times = 0; times < 6; times += 1) {
       expect(await clear({ cache_type: 'all' }, one)).toMatchObject({ status: 200 });

@@ -66,7 +66,7 @@ describe('payctl', () => {
 
   const stateOf = ({ checks }: ParsedJson, check: string) => checks.find((one: ParsedJson) => one.check === check);
 
-  test('doctor finds no problem, whatever the variables of its own shell', async () => {
+  test('doctor finds no problem, and ignores the variables of its own shell', async () => {
     const well = await payctl(['doctor'], {
       DUNNING_DAYS: 'never',
       PROVIDER_B: '',

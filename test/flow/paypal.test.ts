@@ -436,7 +436,7 @@ describe('a saved PayPal method', () => {
     expect(paid).not.toHaveProperty('next_action');
   });
 
-  test('is captured by reconciliation if it requires authentication and no webhook arrives', async () => {
+  test('is charged by reconciliation if it requires authentication and no webhook arrives', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const method = await saved(user, 'SIM-CARD-3DS');

@@ -66,7 +66,7 @@ describe('a token that a payment holds and a member later saves as their own met
     return { payment, saved, raise };
   };
 
-  test('cannot be charged, nor the payment’s amount raised, by the owner while the member belongs to the organization', async () => {
+  test('does not let the owner charge the payment or raise its amount while the member belongs to the organization', async () => {
     const { payment, raise } = await held();
     const done = await begin();
     expect(await raise()).toMatchObject(DENIED);
@@ -78,7 +78,7 @@ describe('a token that a payment holds and a member later saves as their own met
     });
   });
 
-  test('cannot be charged, nor the payment’s amount raised, after the member leaves', async () => {
+  test('does not let the owner charge the payment or raise its amount after the member leaves', async () => {
     const { payment, raise } = await held();
     await removeMember(service, acme, acme.billing);
     const done = await begin();

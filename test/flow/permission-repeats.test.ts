@@ -33,7 +33,7 @@ const memberWithSessions = async (role = 'billing') => {
   return { owner, member, there, organizationId, remove };
 };
 
-describe.each(CREATES)('POST %s under a key', (path, body) => {
+describe.each(CREATES)('POST %s repeated with an Idempotency-Key', (path, body) => {
   test('does not show its organization record to a former member in a session without an organization', async () => {
     const { member, there, organizationId, remove } = await memberWithSessions();
     const first = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
@@ -54,7 +54,7 @@ describe.each(CREATES)('POST %s under a key', (path, body) => {
   });
 });
 
-describe('a repeat under a key by a caller who left the session’s organization', () => {
+describe('a request repeated with the same key after its caller left the session’s organization', () => {
   const NO_MEMBER = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
 
   test('does not show the result of a test event', async () => {

@@ -156,7 +156,7 @@ describe('confirms', () => {
   const cardsTried = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
 
-  test('are limited without a session to 20 per minute and IP address, and have no such limit with a session', async () => {
+  test('are limited to 20 per minute per IP address without a session, and not with a session', async () => {
     const ip = newAddress();
     const guests = await times(4, () => guestPayment());
     // Without a method a confirmation is refused before anything is claimed.
@@ -172,7 +172,7 @@ describe('confirms', () => {
     expect(await tryCard(ip, fifth)).toMatchObject({ status: 400 });
   });
 
-  test('are limited to 5 declines per hour and payment, after which nothing is charged', async () => {
+  test('are limited to 5 declines per hour per payment, after which nothing is charged', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const pay = (card: string) => confirm(service, payment.id, { ...user.options, body: { payment_method_id: card } });
@@ -188,7 +188,7 @@ describe('confirms', () => {
     expect(await pay(VISA)).toMatchObject({ status: 200 });
   });
 
-  test('are limited to 10 declines per hour and IP address, across guests and payments', async () => {
+  test('are limited to 10 declines per hour per IP address, across guests and payments', async () => {
     const ip = newAddress();
     const guests = await times(12, () => guestPayment());
     const answers = await inTurn(12, (index) => tryCard(ip, at(guests, index), DECLINED));
@@ -201,7 +201,7 @@ describe('confirms', () => {
     expect(await tryCard(ip, await guestPayment(), DECLINED)).toMatchObject({ status: 402 });
   });
 
-  test('are limited to 20 declines per hour and user, across payments and addresses', async () => {
+  test('are limited to 20 declines per hour per user, across payments and addresses', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
     const pay = async (who: User, card: string) => {
       const payment = await createIntent(service, who);
@@ -217,7 +217,7 @@ describe('confirms', () => {
     expect(await pay(other, VISA)).toMatchObject({ status: 200 });
   });
 
-  test('are limited to 10 declines per hour and guest token holder, from any address', async () => {
+  test('are limited to 10 declines per hour per guest token holder, from any address', async () => {
     const first = await guestPayment();
     const payments = [first];
     for (let index = 0; index < 3; index += 1) {
@@ -271,7 +271,7 @@ describe('confirms', () => {
 });
 
 describe('member additions', () => {
-  test('are limited to 30 per hour and caller, whether or not the e-mail has an account', async () => {
+  test('are limited to 30 per hour per caller, whether or not the e-mail has an account', async () => {
     const [owner, other] = [await newPerson(service), await newPerson(service)];
     const [acme, mine, theirs] = [
       await newOrganization(service, owner),
@@ -303,7 +303,7 @@ describe('saves of payment methods', () => {
   /** A token that is unknown to the provider, so each attempt calls the provider. */
   const DECLINED_TOKEN = 'pm_unknown';
 
-  test('are limited to 20 per hour and user', async () => {
+  test('are limited to 20 per hour per user', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
     const first = await inTurn(20, () => save(user.options));
     expect(first).not.toContain(429);
@@ -315,7 +315,7 @@ describe('saves of payment methods', () => {
     expect((await save(user.options)).status).toBe(first[0]);
   });
 
-  test('are limited to 20 per hour and organization, and refused callers use up none of the limit', async () => {
+  test('are limited to 20 per hour per organization, and refused callers use up none of the limit', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const organization_id = acme.id;
@@ -381,7 +381,7 @@ describe('saves of payment methods', () => {
   const attached = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/v1/setup_intents')).length;
 
-  test('are limited to 20 declines per hour and user, across organizations', async () => {
+  test('are limited to 20 declines per hour per user, across organizations', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations = [null, await newOrganization(service, user), await newOrganization(service, user)];
     const saveFor = (index: number, token = REFUSED_CARD) =>

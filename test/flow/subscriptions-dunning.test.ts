@@ -84,7 +84,7 @@ describe('a failed renewal', () => {
       'subscription.cancelled payment_failed',
       'membership.cancelled cancelled',
     ]);
-    // The period has one payment, however often it was tried, and nothing follows the end.
+    // The period has one payment for all its attempts, and nothing is charged after the end.
     expect(await paymentsOf(service, who, id)).toHaveLength(2);
     await service.advance(40 * DAY_SECONDS);
     expect(await attempts()).toEqual(expected);

@@ -583,7 +583,7 @@ describe('a replayed webhook', () => {
     expect(await received()).toHaveLength(2);
   });
 
-  test('is limited to 60 per minute and caller', async () => {
+  test('is refused after 60 replays in a minute by the same caller', async () => {
     const [hasty, other] = [await signIn(service, { is_admin: true }), await signIn(service, { is_admin: true })];
     const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
     await service.moveTo(new Date(Math.ceil((service.now() + 1) / 60_000) * 60_000 + 20_000).toISOString());

@@ -59,7 +59,7 @@ describe('the build', () => {
     expect({ changed, isComplete: files.length > 2_000 }).toEqual({ changed: [], isComplete: true });
   });
 
-  test('may leave out a file of which nothing is used: a file does nothing when it is loaded but define its constants', () => {
+  test('may omit an unused file, because loading a file only defines its constants', () => {
     const files = globSync('{functions,shared}/**/*.ts', { cwd: PROJECT_ROOT, exclude: ['functions/console/web/**'] });
     const doing = files.filter((file) => !statementsOf(file).every(isDefinition));
     expect({ doing, isComplete: files.length > 300 }).toEqual({ doing: [], isComplete: true });

@@ -21,7 +21,7 @@ const folderWithOldNode = (): string => {
 };
 
 describe('the app command of cdk.json', () => {
-  test('runs the installed Node, even if another Node stands first on the PATH', async () => {
+  test('runs the installed Node, even if another Node is first on the PATH', async () => {
     expect(app.endsWith(` ${APP}`)).toBe(true);
     const { stdout } = await promisify(execFile)('sh', ['-c', app.replace(APP, '--version')], {
       cwd: ROOT,

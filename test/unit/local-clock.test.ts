@@ -44,7 +44,7 @@ test('the clock runs the work of all sources in time order, each at its time', a
   expect(clock.now()).toBe(START + 5 * HOUR_MS);
 });
 
-test('the clock runs work that other work creates in between', async () => {
+test('while the clock moves, it also runs work that other work creates', async () => {
   const clock = clockAt(START);
   const ran: [string, number][] = [];
   const follow: number[] = [];

@@ -1,4 +1,4 @@
-/** @module The messages of the local queues after the host was killed, for every time of the restart. */
+/** @module The messages of the local queues after the host is killed and then restarted at various times. */
 import { describe, expect, test } from 'vitest';
 import { openState, type State } from '../../infra/local/machine/sqlite.ts';
 import { openQueueStore } from '../../infra/local/messaging/queue-store.ts';

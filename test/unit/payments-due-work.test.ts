@@ -77,7 +77,7 @@ describe('work that ends with an error', () => {
     expect(lines).toMatchObject([{ message: 'payment stuck', fields: { reason: 'outcome_unknown' } }]);
   });
 
-  test('leaves a payment alone that has no work by then', async () => {
+  test('does not change a payment that no longer has due work', async () => {
     const work = await paymentWork(expired, {
       cancelIntent: async () => {
         await work.overtake({ status: 'succeeded' });
@@ -185,7 +185,7 @@ describe('a payment that waits for its payer', () => {
   });
 });
 
-describe('a payment whose provider reports what is stored', () => {
+describe('a payment whose provider reports nothing new', () => {
   test('is looked up again while it is under way, and stuck after a week', async () => {
     const script = { findPayment: async () => reported('processing') };
     const soon = await run({ record: claimed(), at: HOUR_MS, script });
@@ -194,7 +194,7 @@ describe('a payment whose provider reports what is stored', () => {
     expect(late.lines).toMatchObject([{ message: 'payment stuck', fields: { reason: 'still_under_way' } }]);
   });
 
-  test('is left alone until it expires if nothing is under way', async () => {
+  test('stays unchanged until it expires if nothing is under way', async () => {
     const script = { findPayment: async () => reported('created'), cancelIntent: async () => reported('canceled') };
     const record = payment({ reconcileAt: iso(NOON + MINUTE_MS), draft: undefined });
     const soon = await run({ record, at: MINUTE_MS, script });
@@ -213,7 +213,7 @@ describe('a look-up', () => {
     expect(settled.stored).not.toHaveProperty('due');
   });
 
-  test('stores what the provider of the payment reports', async () => {
+  test('stores the report of the payment’s provider', async () => {
     const { result, stored, opened } = await run({
       ...{ record: claimed(), at: MINUTE_MS, script: { findPayment: async () => reported('succeeded') } },
     });
@@ -288,7 +288,7 @@ describe('an attempt that never arrived', () => {
     expect([result, await dueAt(), stored?.['status']]).toEqual([expected, NOON + 5 * MINUTE_MS, 'processing']);
   });
 
-  test('is sent again under its intent’s successor, whose outcome counts, if the intent is spent', async () => {
+  test('is sent again with a new intent if its intent is spent, and the new outcome counts', async () => {
     const sent: string[] = [];
     const { result, stored } = await run({
       record: claimed(),

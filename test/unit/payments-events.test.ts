@@ -32,7 +32,7 @@ describe('the events of a payment’s change', () => {
   });
 
   test.each(PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const)))(
-    'report from %s to %s a new success or failure, and no other change',
+    'report only a new success or failure when the status changes from %s to %s',
     (from, to) => {
       const expected = from !== to && (to === 'succeeded' || to === 'failed') ? [`payment.${to}`] : [];
       const before = payment({ status: from });

@@ -153,7 +153,7 @@ describe('the payment store', () => {
     return { store, memory };
   };
 
-  test('keeps the first of two payments under the same id, and returns it', async () => {
+  test('keeps the first of two payments with the same id, and returns it', async () => {
     const { store } = await stored();
     expect(await store.insertOrFind(payment({ totalCents: 1, subtotalCents: 1 }))).toEqual(payment());
   });

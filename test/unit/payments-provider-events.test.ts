@@ -136,7 +136,7 @@ describe('the payment of an event', () => {
     expect(result).toEqual({ kind: 'early', isUnnamed: false });
   });
 
-  test('is early if it is not stored yet, and unnamed if the event names none of ours', async () => {
+  test('is early if the payment is not stored yet, and unnamed if the event has no id of ours', async () => {
     const named = await apply({ object: other });
     expect(named.result).toEqual({ kind: 'early', isUnnamed: false });
     const unnamed = await apply({ object: { ourPaymentId: undefined } });
@@ -149,7 +149,7 @@ describe('the payment of an event', () => {
     ['the provider differs', { slot: 'provider_b' }, 'provider differs'],
     ['neither id is the payment’s', { object: { id: 'pi_9', intentId: 'order_9' } }, 'provider object differs'],
     ['it has no other id', { object: { id: 'pi_9' } }, 'provider object differs'],
-  ] as const)('named by our id alone is not believed if %s', async (_, sent, reason) => {
+  ] as const)('is not accepted from our id alone if %s', async (_, sent, reason) => {
     const { result, stored } = await apply(sent);
     expect(result).toMatchObject({ kind: 'quarantined', reason, payment: { status: 'created' } });
     expect(stored).toMatchObject({ status: 'created', version: 1 });
@@ -193,7 +193,7 @@ describe('an event that contradicts a settled payment', () => {
   });
   const REASON = 'canceled here, succeeded by the event';
 
-  test('is applied if the provider confirms it, with what the provider reports', async () => {
+  test('is applied with the values that the provider reports if the provider confirms it', async () => {
     const report = reported('succeeded', { paymentId: 'capture_1', attemptRef: 'ch_9' });
     const { result, stored, lines, opened } = await apply({ record: canceled, script: reads(report) });
     expect(opened).toEqual(['provider_a for payments']);
@@ -310,7 +310,7 @@ describe('an approval during an update without a response', () => {
     expect(stored).toMatchObject({ totalCents: 3_000, status: 'succeeded' });
   });
 
-  test('is early while the update cannot be finished', async () => {
+  test('is kept for a later retry while the update cannot be finished', async () => {
     const { result, calls } = await apply({
       ...approval,
       record,

@@ -312,7 +312,7 @@ describe('the provider’s status from a read', () => {
     ['failed', 'store'],
     ['canceled', 'store'],
     ['succeeded', 'store'],
-  ])('is interpreted during our claim: %s means %s', (status, kind) => {
+  ])('with the status %s during our claim gives the decision: %s', (status, kind) => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs: ['ch_1'] });
     expect(decideRead(claimed, { status, attemptRef: 'ch_2' }).kind).toBe(kind);
   });
@@ -325,7 +325,7 @@ describe('the provider’s status from a read', () => {
   test.each([
     [undefined, 'not reached'],
     [['ch_1'], 'store'],
-  ])('is interpreted for a failure without an attempt: after the attempts %s it means %s', (priorAttemptRefs, kind) => {
+  ])('for a failure without an attempt, after the attempts %s, gives the decision: %s', (priorAttemptRefs, kind) => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs });
     expect(decideRead(claimed, { status: 'failed', attemptRef: undefined }).kind).toBe(kind);
   });

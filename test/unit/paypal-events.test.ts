@@ -101,7 +101,7 @@ describe('a PayPal event', () => {
   });
 
   test.each(['25', '25.5', '25.501', '-25.00', '1e3', ' 25.00', '٢٥.٠٠', ''])(
-    'reads the amount %j as PayPal means it, or not at all',
+    'reads the amount %j exactly, or reads none if PayPal does not use that format',
     (value) => {
       const meant: Readonly<Record<string, number>> = { 25: 2_500, '25.5': 2_550, '25.501': 2_550.1, '-25.00': -2_500 };
       const amount = { currency_code: 'USD', value };

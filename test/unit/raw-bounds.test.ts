@@ -38,7 +38,7 @@ const unboundedIn = (schema: Schema, path: string): readonly string[] => {
   return PLAIN.some((kind) => schema instanceof kind) ? [] : [`${path}: ${schema._zod.def.type} without a bound`];
 };
 
-/** A list or record may only stand behind its bound; members of a record are JSON of the caller's own. */
+/** A list or record must come after its bound. The members of a record are any JSON of the caller. */
 const unboundedInPipe = (pipe: z.ZodPipe, path: string): readonly string[] => {
   const { in: first, out } = pipe._zod.def;
   if (!(first instanceof z.ZodTransform)) return unboundedIn(first, path);

@@ -130,7 +130,7 @@ describe('the secrets in production', () => {
     manager.on(GetSecretValueCommand, { SecretId: 'arn:g' }).resolves({ SecretString: secret });
   };
 
-  test('include no guest secret of under 32 characters, and one log line reports it', async () => {
+  test('exclude a guest secret shorter than 32 characters, and one log line reports it', async () => {
     const written: string[] = [];
     vi.spyOn(process.stderr, 'write').mockImplementation((line) => written.push(String(line)) > 0);
     guestSecret('short');
@@ -144,7 +144,7 @@ describe('the secrets in production', () => {
     expect(written[0]).not.toContain('"short"');
   });
 
-  test('include guest secrets of 32 characters or more beside a refused secret', async () => {
+  test('include guest secrets of 32 characters or more even if another secret is refused', async () => {
     vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
     guestSecret(`short,${LONG}`);
     const guests = stage('prod');
@@ -152,7 +152,7 @@ describe('the secrets in production', () => {
     expect(await guests.read(issued?.token ?? '')).toMatchObject(GUEST);
   });
 
-  test('allow no event under a webhook secret of under 24 bytes', async () => {
+  test('allow no delivery with a webhook secret shorter than 24 bytes', async () => {
     const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://hooks.example' };
     const targets = { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...node };
     const secret = JSON.stringify({ ...targets, WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' });
@@ -163,7 +163,7 @@ describe('the secrets in production', () => {
     expect(await dispatchDeps().targets()).toHaveLength(1);
   });
 
-  test('allow raw cards under no setting', () => {
+  test('never allow raw cards, even if the setting does', () => {
     stage('prod', { ALLOW_RAW_CARDS: 'true' });
     expect(webDeps().allowRawCards).toBe(false);
     stage('staging', { ALLOW_RAW_CARDS: 'true' });

@@ -383,7 +383,7 @@ describe('the settlement of a charge by its payment', () => {
     );
   });
 
-  test('records a canceled payment, and another payment follows', () => {
+  test('records a canceled payment, so the next attempt uses another payment', () => {
     const was = renewing();
     const canceled = settled(was, { status: 'canceled', attempt: 1 });
     expect(canceled.charge).toMatchObject({ generation: 1, failureCode: 'processing_error', attempts: 0 });
@@ -431,7 +431,7 @@ describe('the end of a charge without retries', () => {
     expect(abandonCharge(subscription({ lapsed: 3 }), NEXT)).toEqual({ charge: undefined, lapsed: 3 });
   });
 
-  test('gives the next charge another payment after a dropped charge, and else keeps the count', () => {
+  test('gives the next charge another payment after a dropped charge, and otherwise keeps the count', () => {
     expect(dropCharge(opening())).toMatchObject({ charge: undefined, lapsed: 1 });
     const again = { ...opening(), charge: { ...(opening().charge as Charge), generation: 4 } };
     expect(dropCharge(again).lapsed).toBe(5);

@@ -62,14 +62,14 @@ describe('a period that begins now', () => {
   const calendar = { anchor: iso(LATE), period: 0 };
   const month = { start: iso(LATE), end: '2026-07-18T13:00:00.000Z' };
 
-  test.each(STARTS)('is opened under a new calendar by $start without a cost', ({ cause, before, reason }) => {
+  test.each(STARTS)('starts a new calendar on $start without a charge', ({ cause, before, reason }) => {
     const next = startFirstPeriod({ ...before, totalCents: 0, subtotalCents: 0 }, cause, LATE);
     expect(next).toMatchObject({ status: 'active', reason, ...calendar, canceledAt: undefined, charge: undefined });
     expect(next).toMatchObject({ currentPeriodStart: month.start, currentPeriodEnd: month.end, paidUntil: month.end });
     expect(next.activeSince).toBe(before.activeSince ?? month.start);
   });
 
-  test.each(STARTS)('is charged under the same new calendar by $start', ({ cause, before, reason }) => {
+  test.each(STARTS)('starts the same new calendar on $start with a charge', ({ cause, before, reason }) => {
     const opened = startFirstPeriod(before, cause, LATE);
     expect(opened).toEqual({ ...before, charge: expect.anything(), latestPaymentId: opened.charge?.paymentId });
     expect(opened.charge).toMatchObject({ cause, ...calendar, ...month });

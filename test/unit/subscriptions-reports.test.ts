@@ -246,7 +246,7 @@ describe('the period of a report', () => {
   test.each([
     ['start', { ...month, currentPeriodStart: seconds(NOON + DAY_MS) }],
     ['end', { ...month, currentPeriodEnd: seconds(END + DAY_MS) }],
-  ])('causes an update if it has moved: its %s', (_, report) => {
+  ])('causes an update if its %s has moved', (_, report) => {
     expect(reported(running(), report)).toMatchObject({ reason: 'updated', version: 4 });
   });
 
@@ -323,13 +323,13 @@ describe('a scheduled cancellation at the provider', () => {
 });
 
 describe("the provider's id of a subscription", () => {
-  test('is taken from its first report, as an update', () => {
+  test('is stored from the first report that contains it, and counts as an update', () => {
     const next = reported(running({ providerSubscriptionId: undefined }), { ...month, subscriptionId: 'sub_9' });
     expect(next).toMatchObject({ providerSubscriptionId: 'sub_9', reason: 'updated', version: 4 });
     expect(reported(running({ providerSubscriptionId: undefined }), month).version).toBe(3);
   });
 
-  test('is also taken from a report that closes the charge of a renewal', () => {
+  test('is also stored from a report that closes the charge of a renewal', () => {
     const { charge } = waiting();
     const was = running({ charge: charge && { ...charge, cause: 'renew' } });
     expect(reported(was, { ...month, isCollecting: true })).toMatchObject({ status: 'active', reason: 'updated' });
@@ -371,7 +371,7 @@ describe('a subscription on hold without a method', () => {
     expect(reported({ ...held, trialEnd: undefined }, { status: 'paused' }).status).toBe('trialing');
   });
 
-  test('follows any other report, and a subscription without a hold is paused', () => {
+  test('takes its status from any other report, and is paused if it has no hold', () => {
     expect(reported(held, { ...month, status: 'canceled' }).status).toBe('canceled');
     expect(reported(running(), paused).status).toBe('paused');
   });

@@ -17,7 +17,7 @@ const standingsOf = ({ role, exists = true }: Standing): Standings => ({
 const send = (caller: Caller, organizationId: string | undefined, standing: Standing): Promise<void> =>
   requireSender({ standings: standingsOf(standing) }, caller, organizationId);
 
-describe('who sends an event again', () => {
+describe('the caller who may replay an event', () => {
   test.each(['owner', 'admin'] as const)('is the %s of its organization', async (role) => {
     await send(session(), 'org_1', { role });
   });
@@ -27,24 +27,24 @@ describe('who sends an event again', () => {
     [{ role: 'member' }, 'INSUFFICIENT_PERMISSIONS'],
     [{ role: undefined }, 'ORGANIZATION_ACCESS_DENIED'],
     [{ role: 'owner', exists: false }, 'ORGANIZATION_ACCESS_DENIED'],
-  ] as const)('is no one else of an organization: %j', async (standing, code) => {
+  ] as const)('is never a caller with the standing %j', async (standing, code) => {
     expect((await refusalIn(send(session(), 'org_1', standing))).code).toBe(code);
   });
 
-  test('is a platform admin, also of an event without an organization', async () => {
+  test('is a platform admin, even if the event has no organization', async () => {
     const admin = session({ isAdmin: true });
     await send(admin, 'org_1', { role: undefined });
     await send(admin, undefined, { role: undefined });
   });
 
-  test('is no user of an event without an organization, not even its own', async () => {
+  test('is never a user if the event has no organization, not even for their own event', async () => {
     expect(await refusalIn(send(session(), undefined, { role: 'owner' }))).toMatchObject({
       code: 'INSUFFICIENT_PERMISSIONS',
       details: { required: 'platform admin' },
     });
   });
 
-  test('is no guest', async () => {
+  test('is never a guest', async () => {
     expect((await refusalIn(send(guest(), 'org_1', { role: 'owner' }))).code).toBe('AUTHENTICATION_REQUIRED');
   });
 });

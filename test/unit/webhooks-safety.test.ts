@@ -100,7 +100,7 @@ describe('a webhook target', () => {
     },
   );
 
-  test('can have any address if private addresses are allowed, but no credentials', async () => {
+  test('may have any address if private addresses are allowed, but its URL may not contain credentials', async () => {
     const post = openPost({ timeoutMs: 5_000, allowPrivate: true });
     await post(posted('http://127.0.0.1:1/in'));
     await post(posted('https://[::1]/in'));

@@ -335,7 +335,7 @@ describe('the selection of events for a target', () => {
     expect(taken('both')).toEqual(['canonical', 'raw']);
   });
 
-  test('knows a raw event without an interface name by its own names', () => {
+  test('matches a raw event without an interface name only by its provider names', () => {
     const event = raw('CUSTOMER.DISPUTE.CREATED');
     expect(event.aliases).toEqual(['provider_b:CUSTOMER.DISPUTE.CREATED', 'CUSTOMER.DISPUTE.CREATED']);
     expect(wants({ mode: 'raw', filters: ['payment.*', 'customer.*'] }, event)).toBe(false);

@@ -9,7 +9,7 @@ export interface DemoSite {
   /** The header of requests that pass the closed door, while outside requests wait. */
   readonly pass: Readonly<Record<string, string>>;
   readonly now: () => number;
-  /** Epoch ms at which the clock then stands still. By default the clock joins real time. */
+  /** Epoch ms at which the clock stops after the demo data are made. By default the clock follows real time. */
   readonly present?: number;
 }
 

@@ -124,7 +124,7 @@ const queueWithDeadLetter = (trigger: QueueTrigger): readonly Queue[] => {
   ];
 };
 
-/** Invokes the handler of one queue, at most as often at the same time as its maximum concurrency allows. */
+/** Invokes the handler of one queue, up to its maximum concurrency. */
 const createPoller = ({ store, clock, invoke, log }: QueuesOptions, queue: Queue, trigger: QueueTrigger) => {
   const running = new Set<Promise<void>>();
   const groups = watchGroups();

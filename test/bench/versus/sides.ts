@@ -9,7 +9,7 @@ import type { Measured } from './reference-functions.ts';
 export const SIDES = ['ours', 'theirs'] as const;
 export type Side = (typeof SIDES)[number];
 
-/** Measurements of both sides, by rounds. */
+/** Measurements of both sides, one per round. */
 export const timesSchema = z.object({ ours: z.array(z.number()), theirs: z.array(z.number()) });
 export type Times = z.infer<typeof timesSchema>;
 

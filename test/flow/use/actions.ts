@@ -111,7 +111,7 @@ const sharedBy = <T>(make: (context: ActionContext, cell: UseCell) => Promise<T>
 
 const paymentFor = sharedBy(newPayment);
 
-/** Rewrites those rows as they stand that were made before the rule. */
+/** Rewrites the rows that must look as if they were stored before the rule. */
 export const writeRowsFromBefore = async ({ service, fromBefore }: ActionContext): Promise<void> => {
   const { payment_methods: there } = await service.ledger();
   const items = await itemsOf(service, 'PAY#');

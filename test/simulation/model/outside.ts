@@ -1,6 +1,6 @@
 import type { History, HistoryAct } from './history.ts';
 
-/** The acts on a provider's dashboard that a sentence about subscriptions has to know, by the name of their operation. */
+/** Names of the dashboard operations at a provider that the invariants about subscriptions take into account. */
 export const ENDING = 'move the end of a subscription at the provider';
 export const TRIAL_MOVED = 'move a trial at the provider';
 export const PRICING = 'change a price at the provider';

@@ -35,7 +35,7 @@ export const oneBodyPerId: Oracle = {
 
 const OUTCOMES: Readonly<Record<string, string>> = { succeeded: 'payment.succeeded', failed: 'payment.failed' };
 
-/** The events that the versions of a payment stand for. A first charge is published with its outcome, under that version. */
+/** The events expected for a payment's versions. A first charge is published with its outcome, under that version. */
 const expectedOf = (id: string, versions: readonly HistoryItem[]): readonly string[] => {
   const outcomes = versions.flatMap((version, index) => {
     // A released claim leads to a status that has been published before.

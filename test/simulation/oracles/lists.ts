@@ -111,7 +111,7 @@ export const sameKeySameRecord: Oracle = {
   violations: (history) => {
     const byKey = Map.groupBy(
       history.exchanges.filter(({ idempotencyKey, status }) => idempotencyKey !== undefined && status === 201),
-      // A guest without a token is another caller than the same guest with one.
+      // The same guest with a token and without a token counts as two callers.
       ({ person, credential, guestId, path, idempotencyKey }) =>
         [person, credential, guestId, path, idempotencyKey].join(' '),
     );

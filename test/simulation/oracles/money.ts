@@ -146,7 +146,7 @@ export const intentsAgree: Oracle = {
       const isSettling =
         (draft !== undefined && !history.atRest) || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
       if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
-      // An update that came beside the cancellation may have changed it at the provider. It can no longer be charged.
+      // An update concurrent with the cancellation may have changed it at the provider. It can no longer be charged.
       if (payment['status'] === 'canceled') return [];
       if (intent.amount === totalCents && intent.currency === currency) return [];
       return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];

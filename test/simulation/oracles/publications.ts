@@ -89,7 +89,7 @@ const membershipAt = (
   return status === 'active' && isUnpaid ? 'pending' : MEMBERSHIP[status];
 };
 
-/** A membership is active from the first paid period on, while the subscription is; it is extended by each later one. */
+/** A membership is active while its subscription is, from the first paid period. Each later period extends it. */
 const eventsOfMembership = (subscription: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
   let [was, until, wasActive]: [string | undefined, string, boolean] = [undefined, '', false];
   return versions.flatMap((version) => {
@@ -187,7 +187,7 @@ const disputeName = (is: HistoryJson, was: HistoryJson | undefined): string | un
   return isAskedAgain || isOther ? 'payment.dispute_updated' : undefined;
 };
 
-/** The events that the changes of a payment's refunds and disputes stand for, and their last statuses. */
+/** The events expected for the changes of a payment's refunds and disputes, and their last statuses. */
 const moneyBackOf = (id: string, versions: readonly HistoryItem[]) => {
   const last = new Map<string, HistoryJson>();
   const events = versions.flatMap((version) => {

@@ -43,7 +43,7 @@ const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
 };
 
-/** A list of payments as CSV. Its other columns name records that stand beside a payment. */
+/** A list of payments as CSV. Its other columns contain records related to the payment. */
 const paymentsInTable = (text: string): readonly HistoryJson[] =>
   text.startsWith('id,') ? (text.match(/^pay_[0-9a-f]{24}/gm) ?? []).map((id) => ({ id })) : [];
 
@@ -86,7 +86,7 @@ export const answersPermitted: Oracle = {
   },
 };
 
-/** The reason why this path and query must return nothing to the person, whatever the response shows. */
+/** The reason why this path and query must return nothing to the person, regardless of the response. */
 const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
   const { person, exchange } = reader;
   const { path, query } = exchange;

@@ -326,7 +326,7 @@ export const methodsAttached: Oracle = {
   },
 };
 
-/** Two changes that were made from the same version leave one of them in the history, and the other in the record. */
+/** If two changes start from the same version, the history has only one of them, and the record has the other. */
 export const historyIsWhole: Oracle = {
   sentence: 'At rest the newest entry in the history of a payment or subscription is the record itself',
   atRestOnly: true,

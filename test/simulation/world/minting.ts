@@ -6,7 +6,7 @@ import { confirmStep, drawAmount, drawProvider } from './payments.ts';
 import { GUESTS, type WorldProvider } from './people.ts';
 
 /**
- * @module A person with many stolen cards, most of which are declined, tries them on ever new payments, saves them, and
+ * @module A person with many stolen cards, most of which are declined, tries them on new payments, saves them, and
  * has them charged by subscriptions. A guest names the e-mail address of another guest, who pays afterwards.
  */
 interface Minter {

@@ -61,7 +61,7 @@ const cleared = <T, U>(sent: T | null | undefined, write: (value: T) => U): U | 
   return sent === null ? '' : write(sent);
 };
 
-/** An empty string under the name clears the group. A value stands within the group. */
+/** An empty string under the name clears the group. A value is sent inside the group. */
 const group = <T>(
   sent: T | null | undefined,
   { name, inner }: { readonly name: string; readonly inner: string },
