@@ -28,7 +28,7 @@ const record = z
     updated_by: z
       .string()
       .nullable()
-      .describe('The user id of the platform admin who last replaced the record; null for records without one.'),
+      .describe('The user id of the platform admin who last replaced the record; null if none is recorded.'),
   })
   .meta({
     id: 'ReferenceRecord',

@@ -46,7 +46,7 @@ export const openapiEndpoint = endpoint({
     .looseObject({
       openapi: z.string().describe('The version of the OpenAPI standard, 3.1.0.'),
       servers: z
-        .array(z.object({ url: z.string().describe('The address before every path of this document.') }))
+        .array(z.object({ url: z.string().describe('The base URL of every path in this document.') }))
         .describe('The address of this installation.'),
     })
     .meta({ id: 'ApiDocument', description: 'A document of the OpenAPI standard.' }),

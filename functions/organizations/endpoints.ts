@@ -214,7 +214,7 @@ export const changeRoleEndpoint = endpoint({
   method: 'PUT',
   path: '/organizations/{id}/members/{memberId}',
   summary: 'Change the role of a member',
-  description: `Gives a member another role, which counts from the next request on. The owner's role cannot change (\`OWNER_IMMUTABLE\`), and callers
+  description: `Gives a member another role, which takes effect with the next request. The owner's role cannot change (\`OWNER_IMMUTABLE\`), and callers
     cannot change their own role (\`CANNOT_CHANGE_SELF\`).`,
   access: byItsOwner,
   params: byMember,

@@ -40,7 +40,7 @@ export const previewInviteEndpoint = endpoint({
         examples: ['a***@example.com'],
       }),
       status: z.literal('pending').describe('Always `pending`: other invites are not shown.'),
-      expires_at: timestamp.describe('Until when the invite can be accepted.'),
+      expires_at: timestamp.describe('The time until which the invite can be accepted.'),
     })
     .meta({ id: 'InvitePreview', description: 'The fields that the holder of an invite sees before sign-in.' }),
   status: 200,

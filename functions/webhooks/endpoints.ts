@@ -84,7 +84,7 @@ export const listWebhookLogsEndpoint = endpoint({
       .min(1)
       .optional()
       .meta({ description: 'Only entries of this event.', examples: ['payment.succeeded'] }),
-    status: z.enum(LOG_STATUSES).optional().describe('Only attempts that succeeded, or that failed.'),
+    status: z.enum(LOG_STATUSES).optional().describe('Only attempts with this result: succeeded or failed.'),
   }),
   body: null,
   response: z.array(logView),

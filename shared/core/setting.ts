@@ -116,7 +116,7 @@ export type Values<F extends SettingFields> = {
   readonly [Name in keyof F]: F[Name] extends Setting<infer T> ? T : never;
 };
 
-/** @param variableOf the name of a field's variable @returns every mistake, one line each, or the values */
+/** @param variableOf returns the variable that sets a field @returns every mistake, one line each, or the values */
 export const readSettings = <F extends SettingFields>(
   fields: F,
   env: Environment,

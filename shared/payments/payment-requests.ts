@@ -82,7 +82,7 @@ const fields = {
   payment_method_id: tokenText(255)
     .nullish()
     .meta({
-      description: `The method to charge: the id of a saved payment method, the provider's id of one, or a one-time token that the provider's
+      description: `The method to charge: the id of a saved payment method, the provider's id of such a method, or a one-time token that the provider's
         library made in the browser.`,
       examples: ['pmt_ff1f7d6ee53651bba2808e45'],
     }),

@@ -100,7 +100,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     );
   };
 
-  /** Tries once; `change` is the retry loop. @throws Error if the transition table lacks the change of the status */
+  /** Tries once; `change` retries. @throws Error if the transition table does not allow the change of status */
   const commit = async <P extends Payment>(
     was: Payment,
     decided: P,

@@ -32,7 +32,7 @@ export const createSubscriptionBody = z
       'The product to subscribe to. Price, currency, interval and trial days are then those of the product.',
     ),
     payment_method_id: methodIdSchema.describe(
-      "The saved payment method to charge each period: the caller's own, or one of the organization that pays.",
+      "The saved payment method to charge each period: the caller's own method, or a method of the organization that pays.",
     ),
     provider_id: z
       .enum(PROVIDER_SLOTS)

@@ -195,7 +195,7 @@ export const guestSubscriptionSchema = z
     cancel_at_period_end: z
       .boolean()
       .describe(
-        'True if the subscription ends with its current period, or on a date that was set at the provider. If that is later, `next_billing_date` says when it is charged again.',
+        'True if the subscription ends with its current period, or on a date that was set at the provider. If that date is later than the period, `next_billing_date` is the time of the next charge.',
       ),
     is_guest_subscription: z.boolean().describe('True if a guest without a session made the subscription.'),
     guest_email: textOrNull.describe("The guest's e-mail address; null for a signed-in user."),
@@ -213,7 +213,7 @@ export const subscriptionViewSchema = guestSubscriptionSchema
     customer_id: z.string().describe('The customer that pays, `cust_…`.'),
     product_id: textOrNull.describe('The product of the subscription; null for a custom price.'),
     payment_method_id: textOrNull.describe(
-      'The saved payment method that is charged, `pmt_…`; null once it was removed.',
+      'The saved payment method that is charged, `pmt_…`; null after the method was removed.',
     ),
     provider_subscription_id: textOrNull.describe(
       'The id of the subscription at the provider; null if the service bills the subscription.',
@@ -265,7 +265,7 @@ export const createdSubscriptionSchema = subscriptionViewSchema
   })
   .meta({
     id: 'CreatedSubscription',
-    description: 'A new subscription, with what the payer needs if the first charge waits for the payer.',
+    description: 'A new subscription, with the next action and client secret if the first charge waits for the payer.',
   });
 
 export const shownSubscriptionSchema = subscriptionViewSchema

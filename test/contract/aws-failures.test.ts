@@ -91,13 +91,13 @@ describe('a call to DynamoDB', () => {
     ['a connection that ends within the response', { broken: 'within' }, ATTEMPTS],
     ['a connection without a response', { broken: 'silent' }, ATTEMPTS],
     ['a response that stops', { broken: 'stalled' }, ATTEMPTS],
-  ])('fails after %s, in the attempts of its kind', async (_, reply, attempts) => {
+  ])('fails after %s, with the number of attempts for that kind of failure', async (_, reply, attempts) => {
     stub.answer(reply);
     await expect(put()).rejects.toThrow();
     expect(stub.requests).toHaveLength(attempts);
   });
 
-  test('ends within 10 s, the shortest deadline with a table, when every attempt meets silence', async () => {
+  test('ends within 10 s, the shortest deadline of a function with a table, if no attempt gets a response', async () => {
     timeouts.clear();
     stub.answer({ broken: 'silent' });
     await expect(put()).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -110,13 +110,13 @@ describe('a call to DynamoDB', () => {
     ['a response that was cut off', { broken: 'within' }],
     ['silence', { broken: 'silent' }],
     ['a response that stopped', { broken: 'stalled' }],
-  ])('succeeds at the attempt after %s', async (_, failure) => {
+  ])('succeeds at the next attempt after %s', async (_, failure) => {
     stub.answer(failure, { body: { Item: { pk: { S: 'PAY#1' }, cents: { N: '12' } } } });
     expect(await openTable().getItem(KEY, true)).toEqual({ pk: 'PAY#1', cents: 12 });
     expect(stub.requests).toHaveLength(2);
   });
 
-  test('sends one token with all attempts of a transaction, and another with the next transaction', async () => {
+  test('sends the same token with every attempt of a transaction, and another token with the next transaction', async () => {
     const table = openTable();
     stub.answer({ broken: 'before' }, {}, {});
     await table.transact([{ put: KEY }]);

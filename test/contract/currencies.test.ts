@@ -107,7 +107,7 @@ describe('the currency of a Square location', () => {
     expect(reads()).toBe(1);
   });
 
-  test('is reported, or the reason why the location accepts none', async () => {
+  test('is reported, or else the reason why the location cannot be used is reported', async () => {
     expect(await rig.reopen(SQUARE.settings)?.onlyCurrency?.()).toEqual({ kind: 'done', value: 'USD' });
     const elsewhere = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await elsewhere?.onlyCurrency?.()).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });

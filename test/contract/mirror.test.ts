@@ -113,7 +113,7 @@ describe('the table of a mirrored object', () => {
     expect(OBJECTS.map(([key]) => key).filter((key) => !(key in PUBLISHED))).toEqual(['PayPal: Dispute']);
   });
 
-  test.each(OBJECTS)('%s lists each field once, and marks only known fields as found elsewhere', (_key, table) => {
+  test.each(OBJECTS)('%s lists each field once, and marks only listed fields as available elsewhere', (_key, table) => {
     const names = [...usedPaths(table), ...grouped(table.ignored)];
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     const used = usedPaths(table).map(topOf);
@@ -130,7 +130,7 @@ describe('the table of a mirrored object', () => {
     expect(difference(usedPaths(table), await fieldsReadBy(key))).toEqual(NONE);
   });
 
-  test.each(OBJECTS)('%s gives each status the adapter’s meaning', async (key, { statuses = {} }) => {
+  test.each(OBJECTS)('%s gives each status the same meaning as the adapter', async (key, { statuses = {} }) => {
     for (const [field, values] of Object.entries(statuses)) {
       for (const [value, meaning] of Object.entries(values)) {
         const expected = typeof meaning === 'string' ? [meaning] : meaning.either;

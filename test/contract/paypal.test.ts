@@ -144,19 +144,22 @@ describe('an order without a saved method', () => {
     expect(await timesCharged()).toBe(1);
   });
 
-  test('shows, if it was approved during an open attempt, that the attempt did not arrive', async () => {
+  test('shows that an open attempt did not arrive if the approval came during the attempt', async () => {
     const made = await create();
     await approve();
     expect(doneValue(await find(made, 'processing'))).toMatchObject({ status: 'requires_payment_method' });
     expect(doneValue(await find(made, 'processing'))).not.toHaveProperty('awaitsCapture');
   });
 
-  test.each(['failed', 'canceled'] as const)('keeps the record’s status %s after its approval', async (status) => {
-    const made = await create();
-    await approve();
-    expect(doneValue(await find(made, status))).toMatchObject({ status });
-    expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
-  });
+  test.each(['failed', 'canceled'] as const)(
+    'leaves the record’s status %s unchanged after its approval',
+    async (status) => {
+      const made = await create();
+      await approve();
+      expect(doneValue(await find(made, status))).toMatchObject({ status });
+      expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
+    },
+  );
 
   test('is unchanged if its payer leaves the page', async () => {
     const made = await create();
@@ -247,7 +250,7 @@ describe('an order with a saved method', () => {
     },
   );
 
-  test('is certainly not charged if the kind of its method cannot be read now', async () => {
+  test('is not charged, with a certain outcome, if the kind of its method cannot be read', async () => {
     const made = await create({ method: 'SIM-CARD' });
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await confirm(made, 'SIM-CARD')).toEqual({ kind: 'not_done', reason: 'unreachable' });
@@ -373,7 +376,7 @@ describe('an order that has expired', () => {
 });
 
 describe('the cancellation of an order', () => {
-  test('only reads the order, which may still exist, and keeps a canceled record canceled', async () => {
+  test('only reads the order, which can still exist, and a canceled record stays canceled', async () => {
     const made = await create();
     rig.exchanges.length = 0;
     const known = { intentId: made.intentId, attemptRef: undefined, method: undefined, status: 'created' } as const;

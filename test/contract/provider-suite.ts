@@ -232,7 +232,7 @@ const testPayments = (subject: ProviderSubject): void => {
     test.each([
       ['without a method', undefined, 'requires_payment_method'],
       ['with a method', methods.succeeds, 'created'],
-    ] as const)('is created as the record will show: %s', async (_, method, status) => {
+    ] as const)('is created with the same status that the record will have: %s', async (_, method, status) => {
       const { id, report } = await create(method === undefined ? {} : { method });
       expect(report).toMatchObject({
         status,

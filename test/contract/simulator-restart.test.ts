@@ -107,7 +107,7 @@ describe('a slot whose vendor was removed', () => {
 
 describe('a start of the simulator', () => {
   test.each(['sk_live_x', 'rk_live_x', 'pk_live_x'])(
-    'is refused with the key %s, in one line that shows only a part of the key',
+    'is refused with the live key %s, and the one-line error shows only a part of the key',
     (apiKey) => {
       const slots = { ...SLOTS, provider_c: { ...SLOTS.provider_c, apiKey: `${apiKey}_secret` } };
       const start = () =>

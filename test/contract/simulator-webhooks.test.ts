@@ -158,7 +158,7 @@ describe("the simulator's own events", () => {
 });
 
 describe('a webhook mode', () => {
-  test('duplicate sends each event three times, identical to the byte', async () => {
+  test('sends each event three times, identical to the byte, if it is duplicate', async () => {
     await mode({ mode: 'duplicate' });
     await rig.stripe.customers.create({});
     await settled();
@@ -166,7 +166,7 @@ describe('a webhook mode', () => {
     expect(new Set(rig.delivered.map(({ body }) => body)).size).toBe(1);
   });
 
-  test('delay sends an event an hour later by the clock', async () => {
+  test('sends each event an hour later by the clock if it is delay', async () => {
     await mode({ mode: 'delay' });
     await rig.stripe.customers.create({});
     await rig.clock.advance(HOUR_MS - 1);
@@ -176,7 +176,7 @@ describe('a webhook mode', () => {
     expect(verify(rig.delivered[0] ?? expect.fail()).created).toBe((rig.clock.now() - HOUR_MS) / 1000);
   });
 
-  test('reorder sends all events in an order that the seed decides', async () => {
+  test('sends all events in an order that the seed decides if it is reorder', async () => {
     const orderWith = async (seed: number): Promise<string[]> => {
       const other = createRig();
       await other.control('POST', '/webhooks', { mode: 'reorder', seed });
@@ -214,7 +214,7 @@ describe('the webhook mode in metadata[sim_webhooks]', () => {
     expect(rig.delivered).toHaveLength(count);
   });
 
-  test('badsig signs with the wrong secret, and is not retried', async () => {
+  test('signs events with the wrong secret, without retries, if it is badsig', async () => {
     rig.answerWith(401);
     await pay('pm_card_visa', { sim_webhooks: 'badsig' });
     await rig.clock.advance(HOUR_MS);
@@ -222,7 +222,7 @@ describe('the webhook mode in metadata[sim_webhooks]', () => {
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/signature/i);
   });
 
-  test('stale signs with a time outside the tolerance', async () => {
+  test('signs events with a time outside the tolerance if it is stale', async () => {
     await pay('pm_card_visa', { sim_webhooks: 'stale' });
     await settled();
     for (const delivery of rig.delivered) expect(() => verify(delivery)).toThrow(/tolerance/i);

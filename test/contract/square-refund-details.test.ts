@@ -131,7 +131,7 @@ describe('a refund at Square', () => {
   test.each([
     ['fails', 'cnon:sim-pending-refund-fail', 'FAILED'],
     ['is rejected', 'cnon:sim-pending-refund-reject', 'REJECTED'],
-  ])('has failed, with Square’s reason, if it %s at Square, and can be repeated', async (_, method, failureCode) => {
+  ])('is failed with Square’s reason if it %s at Square, and can be repeated', async (_, method, failureCode) => {
     const payment = await pay(method);
     const { refundId: id, status } = doneValue(await refund(payment, 1));
     expect(status).toBe('pending');
@@ -231,7 +231,7 @@ describe('a dispute at Square', () => {
     [false, 'won', 'won'],
     [false, 'lost', 'lost'],
     [true, 'closed', 'closed'],
-  ])('passes (inquiry: %s) through review, and is then %s', async (inquiry, status, end) => {
+  ])('passes through review (inquiry: %s), and then is %s', async (inquiry, status, end) => {
     const payment = await pay();
     const id = await raise(payment, { inquiry });
     const states = [(await disputed(payment))[0]?.status];

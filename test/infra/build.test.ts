@@ -50,7 +50,7 @@ const isDefinition = (statement: ts.Statement): boolean =>
     : ts.isExportDeclaration(statement) || ts.isVariableStatement(statement) || ts.isDeclarationStatement(statement);
 
 describe('the build', () => {
-  test('loads every file that exists as it is', async () => {
+  test('loads every existing file unchanged', async () => {
     const loads = await loadsOfPlugins();
     const files = globSync(SOURCES, { cwd: PROJECT_ROOT }).map((file) => resolve(PROJECT_ROOT, file));
     const changed: string[] = [];
@@ -65,7 +65,7 @@ describe('the build', () => {
     expect({ doing, isComplete: files.length > 300 }).toEqual({ doing: [], isComplete: true });
   });
 
-  test('has no plugin but those that are tested here', () => {
+  test('uses only the plugins that are tested here', () => {
     const files = globSync('infra/**/*.ts', { cwd: PROJECT_ROOT });
     const plugins = files.filter((file) => /\bonLoad\b|\bonEnd\b/.test(readFileSync(join(PROJECT_ROOT, file), 'utf8')));
     expect(plugins).toEqual([join('infra', 'stage', 'made-modules.ts')]);

@@ -65,18 +65,21 @@ describe('the bundles of the functions', () => {
     expect(large.map(({ id, bytes }) => `${id}: ${bytes}`)).toEqual([]);
   });
 
-  test.each(all)('contain for $id no client of a service without a declared right', async ({ id, uses, consumes }) => {
-    const parts = partsOf(id);
-    expect(parts).toContain('shared/core');
-    for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);
-    if (!callsProviders(uses)) expect(bundles.get(id)?.adapters.size).toBe(0);
-    const files = (await readdir(join(folder, id))).filter((file) => file.endsWith('.mjs'));
-    const code = (await Promise.all(files.map((file) => readFile(join(folder, id, file), 'utf8')))).join('\n');
-    const publishes = uses.includes('events:put');
-    const sends = consumes || uses.some((right) => right.startsWith('queue:send:'));
-    const held = ['PutEvents', 'SendMessageBatch'].filter((operation) => code.includes(operation));
-    expect(held).toEqual([...(publishes ? ['PutEvents'] : []), ...(sends ? ['SendMessageBatch'] : [])]);
-  });
+  test.each(all)(
+    'contain, for $id, only clients of services to which the function declares a right',
+    async ({ id, uses, consumes }) => {
+      const parts = partsOf(id);
+      expect(parts).toContain('shared/core');
+      for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);
+      if (!callsProviders(uses)) expect(bundles.get(id)?.adapters.size).toBe(0);
+      const files = (await readdir(join(folder, id))).filter((file) => file.endsWith('.mjs'));
+      const code = (await Promise.all(files.map((file) => readFile(join(folder, id, file), 'utf8')))).join('\n');
+      const publishes = uses.includes('events:put');
+      const sends = consumes || uses.some((right) => right.startsWith('queue:send:'));
+      const held = ['PutEvents', 'SendMessageBatch'].filter((operation) => code.includes(operation));
+      expect(held).toEqual([...(publishes ? ['PutEvents'] : []), ...(sends ? ['SendMessageBatch'] : [])]);
+    },
+  );
 
   test('contain the AWS SDK, with the other credential providers beside the function', () => {
     const parts = partsOf('payments.get');

@@ -79,7 +79,7 @@ describe('a deployment', () => {
     expect([exitCode, commands]).toEqual([2, [SYNTH]]);
   });
 
-  test('puts no webhooks after a failed deployment of stacks', async () => {
+  test('does not store the webhooks if the deployment of the stacks fails', async () => {
     const { exitCode, webhooks } = await deployed({}, ACCOUNT, { deploy: 3 });
     expect(webhooks).not.toHaveBeenCalled();
     expect(exitCode).toBe(3);

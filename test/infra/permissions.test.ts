@@ -31,7 +31,7 @@ describe('the set of all policies', () => {
     expect(allowed.flatMap(actionsOf).filter((action) => /scan/i.test(action))).toEqual(['dynamodb:Scan']);
   });
 
-  test('allows wildcard actions only to the account on its own key', () => {
+  test('allows wildcard actions only to the account, and only on its own encryption key', () => {
     const wild = allowed.filter((statement) => actionsOf(statement).some((action) => action.includes('*')));
     expect(wild.map(({ Type, Action }) => [Type, Action])).toEqual([['AWS::KMS::Key', 'kms:*']]);
   });

@@ -195,7 +195,7 @@ describe('the role of a function', () => {
     );
   });
 
-  test('reads a provider’s keys only if it can call that provider, and Braintree’s only for customers', () => {
+  test('reads a provider’s keys only if it can call that provider, and Braintree’s keys only for customer operations', () => {
     const reads = (secret: string) => holders(`secretsmanager:GetSecretValue ${secret}`);
     const [a, b, c, d] = ['A', 'B', 'C', 'D'].map((letter) => reads(`Provider${letter}Secret`));
     expect(a).toContain('payments.confirm');
@@ -212,7 +212,7 @@ describe('the role of a function', () => {
     }
   });
 
-  test('gives a receiver only the secret that verifies its events, at PayPal the API keys', () => {
+  test('gives a receiver only the secret that verifies its events, which for PayPal is the API keys', () => {
     const bound = synthesize({ env: { PROVIDER_A: 'stripe', PROVIDER_B: 'paypal', PROVIDER_C: 'square' } });
     const expected = { a: 'ProviderASignatureSecret', b: 'ProviderBSecret', c: 'ProviderCSignatureSecret' };
     for (const [letter, secret] of Object.entries(expected)) {

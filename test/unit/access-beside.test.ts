@@ -88,7 +88,7 @@ describe('the records that a record includes', () => {
     ]);
   });
 
-  test('are null or in the buyer’s view if they have another owner', async () => {
+  test('are null or reduced to the buyer’s view if they have another owner', async () => {
     const { show } = await service([tea('green', { userId: 'user_2' }), cup('red', { userId: 'user_2' })]);
     expect(await show(session(), [{ ...mine, teaId: 'green', cupId: 'red' }])).toEqual([
       { tea: null, cup: 'a buyer sees red' },
@@ -113,7 +113,7 @@ describe('the records that a record includes', () => {
     ]);
   });
 
-  test('are shown to members of another organization after a second read of their standing', async () => {
+  test('are shown to members of another organization after one more read of the standing', async () => {
     const theirs = { organizationId: 'org_2' };
     const { show, reads } = await service([tea('green', theirs), cup('red', theirs), ...member('org_2')]);
     const orders = [{ organizationId: 'org_1', teaId: 'green', cupId: 'red' }];
@@ -122,7 +122,7 @@ describe('the records that a record includes', () => {
     expect(await show(session({ userId: 'user_2' }), orders)).toEqual([{ tea: null, cup: 'a buyer sees red' }]);
   });
 
-  test('are each decided by the standing in their own organization', async () => {
+  test('are each shown according to the caller’s standing in that record’s organization', async () => {
     const items = [tea('green', { organizationId: 'org_1' }), tea('black', { organizationId: 'org_2' })];
     const { show } = await service([...items, ...member('org_1'), { ...organizationKey('org_2') }]);
     const own = { organizationId: 'org_1' };
@@ -137,7 +137,7 @@ describe('the records that a record includes', () => {
     ]);
   });
 
-  test('are read without a standing for a guest, who has none', async () => {
+  test('are read without a standing if the caller is a guest, who has no standing', async () => {
     const owner = { organizationId: 'org_1' };
     const { show, reads } = await service([tea('green', owner), cup('red', owner)]);
     expect(await show(guest(), [{ ...owner, teaId: 'green', cupId: 'red' }])).toEqual([

@@ -27,7 +27,7 @@ describe('an access decision', () => {
     expect(decision).toEqual({ kind: 'granted', canWrite: false, asAdmin: true });
   });
 
-  test('says why a platform admin may not act: the role or the record’s owner', () => {
+  test('tells a platform admin the reason for a refusal: their role or the record’s owner', () => {
     const refusal = (record: Owned, role: Standing['role']) => {
       const asked = { caller: admin, kind: owned, record, standing: standing(role) };
       const decision = decideAccess('canManagePayments', asked);
@@ -69,13 +69,16 @@ describe('an access decision', () => {
     expect(decision).toMatchObject({ kind: 'refused', error: { details: { path: 'project_id' } } });
   });
 
-  test.each(['open', 'project'] as const)('shows the owner the whole record of rule %s without a standing', (rule) => {
-    const asked = { caller: session(), kind: { resource: 'product', rule }, record: mineInOrg };
-    expect(decideShowing(asked)).toEqual({ kind: 'granted', canWrite: true });
-    expect(decideShowing({ ...asked, caller: admin })).toMatchObject({ asAdmin: true });
-  });
+  test.each(['open', 'project'] as const)(
+    'shows the whole record to its owner under the rule %s, without a standing',
+    (rule) => {
+      const asked = { caller: session(), kind: { resource: 'product', rule }, record: mineInOrg };
+      expect(decideShowing(asked)).toEqual({ kind: 'granted', canWrite: true });
+      expect(decideShowing({ ...asked, caller: admin })).toMatchObject({ asAdmin: true });
+    },
+  );
 
-  test('marks access to an organization as a platform admin’s', () => {
+  test('marks a platform admin’s access to an organization', () => {
     expect(decideScope('read', session(), standing('member'))).toEqual({ kind: 'granted' });
     expect(decideScope('read', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
     expect(decideScope('platform admin', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
@@ -105,7 +108,7 @@ describe('the owner of a record', () => {
     expect(ownerIdsOf({ ...all, ...{ status: 'created' } })).toEqual(all);
   });
 
-  test('follows the same rule for a method, and a guest is known by id and e-mail', () => {
+  test('follows the same rule for a method, and a guest needs both an id and an e-mail', () => {
     expect(methodOwner(all)).toEqual({ organizationId: 'org_1' });
     expect(methodOwner(personal)).toEqual({ userId: 'user_1' });
     expect(methodOwner(ofGuest)).toEqual(ofGuest);
@@ -131,9 +134,12 @@ describe('a record that a request names', () => {
     [undefined, undefined],
     [undefined, 'org_1'],
     ['org_1', 'org_1'],
-  ])('is accepted for its own owner: of %s for %s', (organizationId, wanted) => {
-    expect(() => requireSameOwner({ organizationId }, wanted)).not.toThrow();
-  });
+  ])(
+    'is accepted if the record’s organization is %s and the requested organization is %s',
+    (organizationId, wanted) => {
+      expect(() => requireSameOwner({ organizationId }, wanted)).not.toThrow();
+    },
+  );
 
   test.each([undefined, 'org_2'])('is refused for another owner if an organization owns it: %s', (wanted) => {
     for (const require of [requireSameOwner, requirePayersCustomer]) {

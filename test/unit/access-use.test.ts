@@ -64,7 +64,7 @@ describe('the rule for using a payment method', () => {
     },
   );
 
-  test('equals the condition on the stored method', async () => {
+  test('gives the same result as the condition on the stored method', async () => {
     for (const { who, pays, owner } of cells) {
       const owners = payingOwners(who, pays);
       if (owners.length === 0) continue;
@@ -75,7 +75,7 @@ describe('the rule for using a payment method', () => {
     }
   });
 
-  test('refuses a user the method of an organization, even if the method names the user', async () => {
+  test('does not let a user charge an organization’s method, even if the method names the user', async () => {
     const { table } = memoryTable({ now: () => 0 });
     await table.put({ pk: 'PM#1', sk: 'PM', organizationId: 'org_1', userId: 'user_1' });
     const condition = chargeableIf([{ userId: 'user_1' }]);

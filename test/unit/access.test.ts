@@ -231,7 +231,7 @@ describe('a platform admin', () => {
     ['a user', me],
     ['a guest', guest()],
     ['an anonymous caller', { kind: 'anonymous' } as const],
-  ])('is the only caller with admin actions, which stay closed to %s', (_, caller) => {
+  ])('is the only caller who may perform the actions opened to admins, and %s may not', (_, caller) => {
     expect(verdict(caller, 'canManagePayments', { record: theirs, adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
   });
 
@@ -326,7 +326,7 @@ describe('an included record', () => {
   });
 
   test.each(['project', 'open'] as const)(
-    'is shown in full for the rule %s to owner, members and platform admins',
+    'is shown in full under the rule %s to its owner, members and platform admins',
     (rule) => {
       expect(shown(me, rule, { record: mine })).toBe('granted');
       expect(shown(admin, rule, { record: ofOrg })).toBe('granted');
@@ -340,7 +340,7 @@ describe('an included record', () => {
   );
 });
 
-test('an open record can be named by all callers and changed by none', () => {
+test('an open record can be named by every caller, and no caller can change it', () => {
   for (const caller of [me, admin, guest(), { kind: 'anonymous' } as const]) {
     expect(verdict(caller, 'canManagePayments', { record: { organizationId: 'org_2' }, rule: 'open' })).toBe('read');
   }
@@ -355,7 +355,7 @@ describe('a standing in an organization', () => {
     expect(standingOf('org_1', { deletedAt: '2026-03-10' }, { role: 'owner' })).toMatchObject({ exists: false });
   });
 
-  test('is a condition of a write for an organization, but not for a person', () => {
+  test('becomes a condition of the write if an organization owns the record, but not if a person does', () => {
     expect(organizationCheck({ organizationId: 'org_1' })).toEqual([
       { check: organizationKey('org_1'), if: [{ exists: true }, { lacks: 'deletedAt' }] },
     ]);

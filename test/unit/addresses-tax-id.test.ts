@@ -91,15 +91,15 @@ const UNKNOWN: readonly Case[] = [
 const check = ([taxIdType, country, taxId]: Case) => isTaxIdValid({ taxIdType, country, taxId });
 
 describe('a tax id', () => {
-  test.each(VALID)('is valid for %s of %s, %s', (...one) => {
+  test.each(VALID)('of the type %s in the country %s is valid: %s', (...one) => {
     expect(check(one)).toBe(true);
   });
 
-  test.each(INVALID)('is invalid for %s of %s, %s', (...one) => {
+  test.each(INVALID)('of the type %s in the country %s is invalid: %s', (...one) => {
     expect(check(one)).toBe(false);
   });
 
-  test.each(UNKNOWN)('has an unknown validity for %s of %s, %s', (...one) => {
+  test.each(UNKNOWN)('of the type %s in the country %s has an unknown validity: %s', (...one) => {
     expect(check(one)).toBeUndefined();
   });
 

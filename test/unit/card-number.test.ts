@@ -73,7 +73,7 @@ describe('a card number', () => {
     ['38520000023237', 'Diners 38'],
     ['6200000000000005', 'UnionPay 16'],
     ['6205500000000000004', 'UnionPay 19'],
-  ])('belongs to %s of %s', (number) => {
+  ])('is detected by the prefix and length of %s (%s)', (number) => {
     const valid = cardNumber(number.slice(0, -1));
     expect(holdsCardNumber(valid)).toBe(true);
     const wrong = (Number(valid.at(-1)) + 1) % 10;

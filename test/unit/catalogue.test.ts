@@ -165,7 +165,7 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
   });
 
-  test('accepts a guest token on GET of a record exactly if guests may also see the record within another', () => {
+  test('accepts a guest token to read a record if, and only if, guests may also see it inside another record', () => {
     if (spec.method !== 'GET' || !spec.access?.record) return;
     expect(spec.auth === 'session-or-token').toBe(spec.access.record.guestsRead === true);
   });
@@ -202,7 +202,7 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     );
   });
 
-  test('reads, if a provider calls it, only that provider’s signature secret, and may only put items', () => {
+  test('reads only the provider’s signature secret and may only put items, if a provider calls it', () => {
     if (spec.auth !== 'provider-signature') return;
     expect(spec.uses).toEqual(['table:put', `signatures:${spec.path.split('/').at(-1)}`]);
   });

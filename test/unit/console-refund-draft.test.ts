@@ -32,12 +32,12 @@ const RESPONSES: readonly (readonly [ErrorCode, first: boolean, again: boolean])
 ];
 
 describe('the unknown outcome of a refund', () => {
-  test.each(RESPONSES)('follows %s for a first request: %s, for a repeated request: %s', (...row) => {
+  test.each(RESPONSES)('remains after the error %s of a first request: %s, of a repeated request: %s', (...row) => {
     const [code, first, again] = row;
     expect([isUnknown(code, false), isUnknown(code, true)]).toEqual([first, again]);
   });
 
-  test.each([false, true])('follows a request without a response (unknown before: %s)', (wasUnknown) => {
+  test.each([false, true])('remains after a request without a response (already unknown: %s)', (wasUnknown) => {
     expect(isOutcomeUnknown(new Problem('unreachable', { status: 0 }), wasUnknown)).toBe(true);
   });
 
@@ -58,7 +58,7 @@ describe('the unknown outcome of a refund', () => {
     expect(isRepeatable(sent, NOON + hours * HOUR_MS)).toBe(isAllowed);
   });
 
-  test('is resolved only by a refusal that follows the lookup of its key', () => {
+  test('is resolved only by a refusal that the service decides after it looks up the idempotency key', () => {
     const decided = ERROR_CODES.filter((code) => !isUnknown(code, true));
     expect(decided).toEqual(['VALIDATION_ERROR', 'REFUND_EXCEEDS_PAYMENT', 'INVALID_STATE', 'PAYMENT_DISPUTED']);
   });

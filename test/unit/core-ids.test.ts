@@ -40,7 +40,7 @@ describe('an id', () => {
     );
   });
 
-  test('differs if only the concatenated parts are equal', () => {
+  test('differs for different parts, even if they are equal when concatenated', () => {
     expect(derivedId('payment', 'a', 'bc')).not.toBe(derivedId('payment', 'ab', 'c'));
     expect(derivedId('payment', 'abc')).not.toBe(derivedId('payment', 'abc', ''));
     expect(fingerprint('1:a', 'b')).not.toBe(fingerprint('1', 'ab'));

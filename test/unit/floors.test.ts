@@ -45,7 +45,7 @@ describe('the rooms of shared', () => {
     expect([rows.length, rows.flat().length]).toEqual([16, 20]);
   });
 
-  test('have no two files of the same name, except for the adapters', () => {
+  test('have unique file names, except in the adapters', () => {
     const names = filesOf('shared')
       .filter((file) => !/^shared\/providers\/[a-z]+\//.test(file))
       .map((file) => basename(file));

@@ -273,13 +273,13 @@ describe('an authorized caller', () => {
     expect(found).toEqual(expected);
   });
 
-  test('can give an e-mail, but gets no access to that guest’s records', async () => {
+  test('can name a guest’s e-mail, but gets no access to that guest’s records', async () => {
     const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     await ask(byGuestData);
     expect(runs[0]?.caller).toMatchObject({ guestId: 'guest_fresh', email: 'ada@example.com', byToken: false });
   });
 
-  test('keeps its guest_id with a token of the same e-mail only', async () => {
+  test('keeps its guest_id only if the guest token has the same e-mail', async () => {
     const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     const named = (email: string) => ({ ...byToken, body: { amount: 1, guest_data: { email, name: 'Ada' } } });
     await ask(named('ADA@example.com'));

@@ -27,7 +27,7 @@ describe('the canonical text of a JSON value', () => {
     fc.assert(fc.property(value, (given) => canonicalJson(given) === canonicalJson(reordered(given))));
   });
 
-  test('contains the whole value, so that two values never have one text', () => {
+  test('contains the whole value, so two different values never have the same text', () => {
     fc.assert(
       fc.property(value, (given) => {
         expect(JSON.parse(canonicalJson(given))).toEqual(given);
@@ -221,7 +221,7 @@ describe('a create with an Idempotency-Key', () => {
     expect((await refusalIn(create('other'))).code).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
-  test('makes another record after 24 hours, and another the day after', async () => {
+  test('makes another record after 24 hours, and a third record the day after', async () => {
     const { clock, create, records } = service();
     const ids = new Set<string>();
     for (const days of [0, 1, 2]) {
@@ -259,7 +259,7 @@ describe('a create with an Idempotency-Key', () => {
     await expect(create(undefined)).rejects.toThrow('a random id is taken');
   });
 
-  test('is refused as in progress after fifty days of records under one key', async () => {
+  test('is refused as in progress after its key has made a record on each of fifty days', async () => {
     const { clock, create, records } = service();
     for (let day = 0; day < 50; day += 1) {
       clock.at = NOON + day * DAY_MS;

@@ -38,16 +38,16 @@ const client = (audience = '', timeoutMs = 10_000) =>
 const PERSON = { user_id: 'user_1', email: 'Ada@example.com' };
 
 describe('a session', () => {
-  test('is neither valid nor invalid after a timeout of the identity service', async () => {
+  test('has an unknown validity if the identity service times out', async () => {
     await expect(client('', 50).session(SILENT)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
   });
 
-  test.each([400, 404, 414, 431])('is unknown after a %i from the identity service', async (status) => {
+  test.each([400, 404, 414, 431])('does not exist if the identity service returns %i', async (status) => {
     session = { ...PERSON, expires_at: '2030-01-01T00:00:00Z' };
     expect(await client().session(`status-${status}`)).toBeUndefined();
   });
 
-  test.each([401, 403, 429, 500, 503])('is neither valid nor invalid after a %i', async (status) => {
+  test.each([401, 403, 429, 500, 503])('has an unknown validity if the identity service returns %i', async (status) => {
     await expect(client().session(`status-${status}`)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
   });
 
@@ -85,12 +85,15 @@ describe('a bearer token', () => {
     [['shop', 'payments-staging'], false],
     [[], false],
     [undefined, false],
-  ])('is accepted for %j if the configured audience is payments: %s', async (audience, isTaken) => {
+  ])('with the audience %j is accepted if the configured audience is payments: %s', async (audience, isTaken) => {
     const found = await client('payments').sessionOfToken(await signed(audience));
     expect(found?.userId).toBe(isTaken ? 'user_1' : undefined);
   });
 
-  test.each(['payments', undefined])('is accepted for %j if no audience is configured', async (audience) => {
-    expect(await client().sessionOfToken(await signed(audience))).toMatchObject({ userId: 'user_1' });
-  });
+  test.each(['payments', undefined])(
+    'with the audience %j is accepted if no audience is configured',
+    async (audience) => {
+      expect(await client().sessionOfToken(await signed(audience))).toMatchObject({ userId: 'user_1' });
+    },
+  );
 });

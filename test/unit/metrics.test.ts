@@ -30,7 +30,7 @@ describe('the metrics of a log line', () => {
     expect(values(message, fields)).toEqual(expected);
   });
 
-  test("are a total and a provider’s total, in the stage's own namespace", () => {
+  test('include a total and a total per provider, in the stage’s own namespace', () => {
     expect(
       metricsOf({
         stage: 'prod',
@@ -50,7 +50,7 @@ describe('the metrics of a log line', () => {
     });
   });
 
-  test('are only a total without a provider', () => {
+  test('include only the total if the line names no provider', () => {
     const [directive] =
       metricsOf({ stage: 'dev', message: 'changes published', fields: { failed: 0 }, at: AT })?._aws
         .CloudWatchMetrics ?? [];

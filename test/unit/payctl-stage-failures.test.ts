@@ -44,7 +44,7 @@ beforeEach(() => {
 describe('a failed batch of a stage’s stream readers', () => {
   const objects = { 'aws/1': left('publish', 'PAY#1', 'PAY#2'), 'aws/2': left('project', 'PAY#3') };
 
-  test('is listed by reader and by the records it concerns', async () => {
+  test('is listed with its reader and its records', async () => {
     keep(objects);
     expect(await listFailures(place)).toMatchObject({
       exitCode: 1,

@@ -89,7 +89,7 @@ describe('a saved method that a request names', () => {
     expect(heldAs(savedCard({ walletType: 'paypal' })).methodKind).toBe('wallet');
   });
 
-  test('is lent if it is a member’s own and pays for the organization', () => {
+  test('is marked as lent if it is a member’s own method and pays for the organization', () => {
     const lent = useSaved(savedCard(), { caller: ADA, payer: acme, slot: 'provider_a' });
     const own = useSaved(savedCard({ userId: undefined, organizationId: 'org_1' }), {
       ...{ caller: ADA, payer: acme, slot: 'provider_a' },
@@ -97,7 +97,7 @@ describe('a saved method that a request names', () => {
     expect([lent.isLent, own.isLent]).toEqual([true, false]);
   });
 
-  test('is claimed only while it exists, is its owner’s and is set up', async () => {
+  test('is claimed only while it exists, belongs to its owner and is set up', async () => {
     const use = async () => useSaved(savedCard(), { caller: ADA, payer: personal, slot: 'provider_a' });
     expect(await failing(use)).toEqual(OF_THE_METHOD);
   });
@@ -121,8 +121,8 @@ test('a method of another provider is refused by the name of its field', () => {
   expect(use).toThrow(expect.objectContaining({ details: expect.objectContaining({ path: 'payment_method_id' }) }));
 });
 
-describe('no method', () => {
-  test('needs no condition', () => {
+describe('the use of no method', () => {
+  test('requires no condition on the write', () => {
     expect(useNone('cus_1')).toMatchObject({ methodRef: undefined, providerCustomerId: 'cus_1', onlyIf: [] });
   });
 });
@@ -149,14 +149,14 @@ describe('a token', () => {
     details: [{ path: 'payment_method_id', rule: 'stored', message: expect.stringContaining('save it') }],
   };
 
-  test('is used once, without a condition, unless its form shows that the provider stores it', () => {
+  test('is used once, without a condition, unless its format shows that the provider stores it', () => {
     for (const isStored of [false, undefined]) {
       expect(useToken(provider(isStored).stands, 'pm_9', 'cus_1')).toMatchObject({ ...token, onlyIf: [] });
     }
     expect(() => useToken(provider(true).stands, 'pm_9', 'cus_1')).toThrow(expect.objectContaining(STORED));
   });
 
-  test('is read if its form shows nothing, and refused if the provider stores it for a customer', async () => {
+  test('is looked up if its format shows nothing, and is refused if the provider stores it for a customer', async () => {
     const stored = provider(undefined, method('cus_1'));
     await expect(requireOneTime(stored.stands, token)).rejects.toMatchObject(STORED);
     expect(stored.reads).toEqual(['pm_9']);
@@ -185,7 +185,7 @@ describe('a token', () => {
 });
 
 describe('the method that a record holds, charged by a caller', () => {
-  test('is claimed under its conditions and the id that the record holds, without a read', async () => {
+  test('is claimed with its conditions and the id in the record, without a read', async () => {
     expect(await failing(async () => useHeld(ADA, personal, HELD))).toEqual([...OF_THE_METHOD, OTHER_ID]);
     expect(useHeld(ADA, personal, HELD)).toMatchObject(HELD);
   });
@@ -214,7 +214,7 @@ describe('the method that a record holds, resolved for a caller', () => {
   const resolve = async (table: Table, caller = ADA, holder: Parameters<typeof requireHeld>[1] = personal) =>
     requireHeld({ table, caller }, holder, { methodRef: 'pm_1' });
 
-  test('is the saved method of the provider’s id, with its customer', async () => {
+  test('is the saved method with the provider’s id, together with its customer', async () => {
     const usable = await resolve(await tableWith());
     expect(usable).toMatchObject({ ...HELD, methodKind: 'card', providerCustomerId: 'cus_1', isLent: false });
     expect(await failing((table) => resolve(table))).toEqual([...OF_THE_METHOD, OTHER_ID]);
@@ -255,7 +255,7 @@ describe('the method that a record holds, charged without a caller', () => {
     return found;
   };
 
-  test('is claimed only while it exists, is its owner’s and is set up', async () => {
+  test('is claimed only while it exists, belongs to its owner and is set up', async () => {
     expect(await failing((table) => required(table, personal))).toEqual(OF_THE_METHOD);
     expect(await required(await tableWith(), personal)).toMatchObject({ ...HELD, isLent: false });
   });
@@ -265,14 +265,14 @@ describe('the method that a record holds, charged without a caller', () => {
     expect(await required(await tableWith(), acme)).toMatchObject({ ...HELD, isLent: true });
   });
 
-  test('of the organization itself needs no member', async () => {
+  test('requires no member if it belongs to the organization itself', async () => {
     const table = await tableWith({ userId: undefined, organizationId: 'org_1' });
     await table.remove(memberKey('org_1', 'user_1'));
     const usable = await required(table, acme);
     expect([usable.isLent, await isMet(usable, table)]).toEqual([false, true]);
   });
 
-  test('of a guest pays for that guest alone', async () => {
+  test('pays only for the same guest if it belongs to a guest', async () => {
     const table = await tableWith({ userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' });
     const guest = { guestId: 'gst_1', guestEmail: 'ada@example.com', providerId: 'provider_a' } as const;
     expect(await isMet(await required(table, guest), table)).toBe(true);
@@ -285,11 +285,11 @@ describe('the method that a record holds, charged without a caller', () => {
     ['it belongs to another user', { userId: 'user_2' }, HELD],
     ['the record holds no id of the provider', {}, { paymentMethodId: HELD.paymentMethodId }],
     ['the record holds none', {}, {}],
-  ])('is none if %s', async (...[, fields, held]) => {
+  ])('is not found if %s', async (...[, fields, held]) => {
     expect(await find(await tableWith(fields), personal, held)).toBeUndefined();
   });
 
-  test('is none if it was deleted, and a token if it was never saved', async () => {
+  test('is not found if it was deleted, and is treated as a token if it was never saved', async () => {
     const table = await tableWith();
     await table.remove(methodKey);
     expect(await find(table, personal)).toBeUndefined();
@@ -298,7 +298,7 @@ describe('the method that a record holds, charged without a caller', () => {
     if (token) expect(await isMet(token, await tableWith())).toBe(false);
   });
 
-  test('is not read again if the caller has just read it, and read if that is another one', async () => {
+  test('is read again only if the caller has just read a different method', async () => {
     const { table } = memoryTable({ now: () => NOON });
     expect(await find(table, personal, { ...HELD, record: savedCard() })).toMatchObject(HELD);
     const other = savedCard({ id: 'pmt_00000000000000000000000b' });

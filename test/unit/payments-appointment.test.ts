@@ -121,7 +121,7 @@ describe('an attempt whose response was lost', () => {
     expect(calls).toEqual(['findPayment']);
   });
 
-  test('is reported as stuck after half an hour of unknown outcome, and at each later lookup', async () => {
+  test('is reported as stuck after half an hour with an unknown outcome, and again at each later lookup', async () => {
     const { clock, keep, lines } = service(claimed(), {});
     const stuck = () => lines.filter(({ message }) => message === 'payment stuck').length;
     for (const [minutes, expected] of [
@@ -175,7 +175,7 @@ describe('an attempt whose response was lost', () => {
     }
   });
 
-  test('is not settled by another amount, which is an anomaly', async () => {
+  test('is not settled if the provider reports another amount, which is logged as an anomaly', async () => {
     const { clock, keep, load, lines } = service(claimed(), {
       findPayment: async () => report('succeeded', { amountCents: 1 }),
     });
@@ -236,7 +236,7 @@ describe('an event during an update without an outcome', () => {
     ['payment_intent.processing', 'processing'],
     ['payment_intent.requires_action', 'pending'],
     ['payment_intent.canceled', 'canceled'],
-  ] as const)('applies the update if %s names its amount', async (type, status) => {
+  ] as const)('applies the update if %s names the updated amount', async (type, status) => {
     const { sendEvent, load } = updating();
     expect(await sendEvent(type, NOON / SECOND_MS, { amountCents: 3_000 })).toMatchObject({ kind: 'applied', status });
     const stored = await load();
@@ -244,13 +244,13 @@ describe('an event during an update without an outcome', () => {
     expect(stored?.['draft']).toBeUndefined();
   });
 
-  test('keeps the update open if the event of a decline names the amount before it', async () => {
+  test('keeps the update open if a decline event names the previous amount', async () => {
     const { sendEvent, load } = updating();
     await sendEvent('payment_intent.failed', NOON / SECOND_MS, { amountCents: 2_500 });
     expect(await load()).toMatchObject({ status: 'failed', totalCents: 2_500, draft: { totalCents: 3_000 } });
   });
 
-  test('drops the update if the amount before it was paid', async () => {
+  test('drops the update if the previous amount was paid', async () => {
     const { sendEvent, load } = updating();
     await sendEvent('payment_intent.succeeded', NOON / SECOND_MS, { amountCents: 2_500 });
     const stored = await load();
@@ -258,7 +258,7 @@ describe('an event during an update without an outcome', () => {
     expect(stored?.['draft']).toBeUndefined();
   });
 
-  test('changes nothing if the event names neither amount', async () => {
+  test('changes nothing if the event names neither the previous nor the new amount', async () => {
     const { sendEvent, load } = updating();
     const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND_MS, { amountCents: 2_999 });
     expect(answer).toMatchObject({ kind: 'quarantined', reason: 'amount differs' });

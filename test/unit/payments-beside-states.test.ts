@@ -18,7 +18,7 @@ describe('the transition table of a refund', () => {
     },
   );
 
-  test('lets a report move a refund that failed here, or cancels the refund as a duplicate', () => {
+  test('lets a report move a refund that failed here, and lets the refund be canceled as a duplicate', () => {
     expect(REFUND_TRANSITIONS.failed).toEqual({ report: REFUND_ORDER.slice(0, -1), duplicate: ['canceled'] });
   });
 
@@ -26,7 +26,7 @@ describe('the transition table of a refund', () => {
     expect(REFUND_TRANSITIONS[from].duplicate).toEqual(['canceled']);
   });
 
-  test('lets a refusal and the limit fail a pending refund only', () => {
+  test('lets a refusal or the limit fail only a pending refund', () => {
     const others = REFUND_STATUSES.filter((status) => status !== 'pending');
     expect(REFUND_TRANSITIONS.pending).toMatchObject({ refusal: ['failed'], limit: ['failed'] });
     expect(REFUND_TRANSITIONS.canceled.duplicate).toBeUndefined();
@@ -42,7 +42,7 @@ describe('the transition table of a dispute', () => {
     expect(store).not.toThrow();
   });
 
-  test.each(pairs)('lets a report of the same time change %s to %s only forward', (from, to) => {
+  test.each(pairs)('lets a report with the same time change %s to %s only if that is forward', (from, to) => {
     const isLater = DISPUTE_ORDER.indexOf(to) > DISPUTE_ORDER.indexOf(from);
     expect(isLaterDispute(from, to)).toBe(isLater);
     expect(DISPUTE_TRANSITIONS[from].tie?.includes(to) ?? false).toBe(isLater);

@@ -226,7 +226,7 @@ describe('an update that the provider accepted', () => {
     [{ methodRef: 'pm_2' }, 'created'],
     [{ paymentMethodId: 'pmt_1' }, 'created'],
     [{}, 'requires_payment_method'],
-  ] as const)('decides by its method %j that the payment is %s', (fields, status) => {
+  ] as const)('results, with the method %j, in the status %s', (fields, status) => {
     expect(applyDraft(old, draft(fields), { now: LATER }).status).toBe(status);
   });
 

@@ -245,7 +245,7 @@ describe('two reports of one dispute at the same time', () => {
     { about, order: 'the newer one is interrupted', before, first: newer, second: older, newer },
   ]);
 
-  test.each(both)('make one record that the newer one decides: $about, $order', async (pair) => {
+  test.each(both)('make one record that the newer report decides: $about, $order', async (pair) => {
     const { before, first, second, newer } = pair;
     let isInterrupted = true;
     for (let after = 1; isInterrupted; after += 1) {

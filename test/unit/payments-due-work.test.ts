@@ -52,7 +52,7 @@ describe('a payment that was removed', () => {
 });
 
 describe('a creation without a response', () => {
-  test('is repeated, and publishes the payment', async () => {
+  test('is repeated, and the payment is then published', async () => {
     const creating: Payment = { ...payment(), status: 'creating', providerIntentId: undefined, version: 0 };
     const { result, stored, calls } = await run({
       ...{ record: creating, at: MINUTE_MS, script: { createIntent: async () => reported('created') } },
@@ -64,7 +64,7 @@ describe('a creation without a response', () => {
 describe('work that ends with an error', () => {
   const expired = payment({ createdAt: iso(NOON - DAY_MS) });
 
-  test('is due again after five minutes if the error is a refusal, whose code is the result', async () => {
+  test('is due again after five minutes if the error is a refusal, and the refusal’s code is the result', async () => {
     const { result, dueAt, stored } = await run({ record: expired, at: SECOND_MS });
     expect([result, await dueAt()]).toEqual(['PROVIDER_ERROR', NOON + SECOND_MS + 5 * MINUTE_MS]);
     expect(stored).toMatchObject({ status: 'created', version: 1 });
@@ -126,14 +126,17 @@ describe('a client secret', () => {
 describe('a payment without a confirmation', () => {
   const cancels = { cancelIntent: async () => reported('canceled') };
 
-  test.each(['created', 'requires_payment_method'] as const)('that is %s is canceled after a day', async (status) => {
-    const early = await run({ record: payment({ status }), at: DAY_MS - 1, script: cancels });
-    expect([early.result, early.stored?.['status'], early.calls]).toEqual(['nothing due', status, []]);
-    expect(await early.dueAt()).toBe(NOON + DAY_MS);
-    const late = await run({ record: payment({ status }), at: DAY_MS, script: cancels });
-    expect([late.result, late.stored?.['status']]).toEqual(['canceled', 'canceled']);
-    expect(late.stored).toMatchObject({ cause: 'expiry' });
-  });
+  test.each(['created', 'requires_payment_method'] as const)(
+    'is canceled after a day if its status is %s',
+    async (status) => {
+      const early = await run({ record: payment({ status }), at: DAY_MS - 1, script: cancels });
+      expect([early.result, early.stored?.['status'], early.calls]).toEqual(['nothing due', status, []]);
+      expect(await early.dueAt()).toBe(NOON + DAY_MS);
+      const late = await run({ record: payment({ status }), at: DAY_MS, script: cancels });
+      expect([late.result, late.stored?.['status']]).toEqual(['canceled', 'canceled']);
+      expect(late.stored).toMatchObject({ cause: 'expiry' });
+    },
+  );
 
   test('is looked up again later if its provider has not canceled it', async () => {
     const { result, dueAt } = await run({
@@ -169,12 +172,12 @@ describe('a payment that waits for its payer', () => {
     expect([late.result, late.stored?.['status']]).toEqual(['canceled', 'canceled']);
   });
 
-  test('counts from its creation if it was never confirmed here', async () => {
+  test('is canceled a day after its creation if it was never confirmed here', async () => {
     const { result } = await run({ record: pending({ claimedAt: undefined }), at: 4 * HOUR_MS, script });
     expect(result).toBe('canceled');
   });
 
-  test('is never canceled if it pays an invoice of its provider, which ends it itself', async () => {
+  test('is never canceled if it pays a provider’s invoice, because the provider ends it', async () => {
     const { result, calls } = await run({ record: pending({ providerInvoiceId: 'in_1' }), at: 3 * DAY_MS, script });
     expect([result, calls]).toEqual(['unchanged', ['findPayment']]);
   });
@@ -186,7 +189,7 @@ describe('a payment that waits for its payer', () => {
 });
 
 describe('a payment whose provider reports nothing new', () => {
-  test('is looked up again while it is under way, and stuck after a week', async () => {
+  test('is looked up again while an attempt is under way, and counts as stuck after a week', async () => {
     const script = { findPayment: async () => reported('processing') };
     const soon = await run({ record: claimed(), at: HOUR_MS, script });
     expect([soon.result, await soon.dueAt(), soon.lines]).toEqual(['unchanged', NOON + 2 * HOUR_MS, []]);
@@ -204,7 +207,7 @@ describe('a payment whose provider reports nothing new', () => {
   });
 });
 
-describe('a look-up', () => {
+describe('a lookup', () => {
   test('is not made before it is due, and never for a settled payment', async () => {
     const early = await run({ record: claimed(), at: MINUTE_MS - 1 });
     expect([early.result, early.calls, await early.dueAt()]).toEqual(['nothing due', [], NOON + MINUTE_MS]);
@@ -233,7 +236,7 @@ describe('a look-up', () => {
     expect(await work.load()).toMatchObject({ status: 'failed', version: 3 });
   });
 
-  test('of a payment with another amount is made again later', async () => {
+  test('is repeated later if the provider reports another amount', async () => {
     const script = { findPayment: async () => reported('succeeded', { amountCents: 1 }) };
     const { result, dueAt } = await run({ record: claimed(), at: MINUTE_MS, script });
     expect([result, await dueAt()]).toEqual(['mismatch', NOON + 5 * MINUTE_MS]);
@@ -281,7 +284,7 @@ describe('an attempt that never arrived', () => {
   test.each([
     ['has no response again', UNKNOWN, 'processing'],
     ['could not be sent', { kind: 'not_done', reason: 'unreachable' }, 'not sent'],
-  ] as const)('is looked up again if it %s', async (_, outcome, expected) => {
+  ] as const)('is looked up again if its retry %s', async (_, outcome, expected) => {
     const { result, dueAt, stored } = await run({
       ...{ record: claimed(), at: 2 * MINUTE_MS, script: { ...script, confirmIntent: async () => outcome } },
     });
@@ -343,18 +346,21 @@ describe('an approval of the payer that no event has reported', () => {
   test.each([
     ['after the approval', pending],
     ['before the approval', payment({ reconcileAt: iso(NOON + MINUTE_MS) })],
-  ])('is not captured if another function was faster, for a payment that was read %s', async (_, record) => {
-    const work = await paymentWork(record, {
-      ...captures,
-      findPayment: async () => {
-        await work.overtake({ status: 'pending' });
-        return approved();
-      },
-    });
-    work.clock.at = NOON + MINUTE_MS;
-    expect(await runDuePayment(work.deps, record.id)).toBe('another write came first');
-    expect(work.calls).toEqual(['findPayment']);
-  });
+  ])(
+    'is not captured if another function changes the payment first, and the payment was read %s',
+    async (_, record) => {
+      const work = await paymentWork(record, {
+        ...captures,
+        findPayment: async () => {
+          await work.overtake({ status: 'pending' });
+          return approved();
+        },
+      });
+      work.clock.at = NOON + MINUTE_MS;
+      expect(await runDuePayment(work.deps, record.id)).toBe('another write came first');
+      expect(work.calls).toEqual(['findPayment']);
+    },
+  );
 });
 
 describe('an update without a response', () => {
@@ -384,7 +390,7 @@ describe('an update without a response', () => {
     expect(await dueAt()).toBe(NOON + DAY_MS);
   });
 
-  test('is followed by a read if the payer may have acted meanwhile', async () => {
+  test('is followed by a lookup if the payer may have acted in the meantime', async () => {
     const script = { updateIntent: taken, findPayment: async () => reported('succeeded', { amountCents: 3_000 }) };
     const underWay = await run({ record: updating({ status: 'pending' }), at: MINUTE_MS, script });
     expect([underWay.result, underWay.calls]).toEqual(['succeeded', ['updateIntent', 'findPayment']]);
@@ -393,13 +399,13 @@ describe('an update without a response', () => {
     expect([approving.result, approving.calls]).toEqual(['succeeded', ['updateIntent', 'findPayment']]);
   });
 
-  test('is due again after five minutes while the provider gives none', async () => {
+  test('is due again after five minutes while the provider does not respond', async () => {
     const { result, dueAt, stored } = await run({ record: updating(), at: MINUTE_MS });
     expect([result, await dueAt()]).toEqual(['PAYMENT_IN_PROGRESS', NOON + 6 * MINUTE_MS]);
     expect(stored).toMatchObject({ draft: { totalCents: 3_000 }, totalCents: 2_500 });
   });
 
-  test('is not looked up once more if the payment is settled by then', async () => {
+  test('is not followed by a lookup if the payment has settled in the meantime', async () => {
     const work = await paymentWork(updating(), {
       can: { ...CAN, capturesOnApproval: true },
       updateIntent: async () => {
@@ -413,12 +419,12 @@ describe('an update without a response', () => {
   });
 });
 
-describe('a method that is still to be saved', () => {
+describe('a method that must still be saved', () => {
   const wanting = payment({
     ...{ status: 'succeeded', setupFutureUsage: 'off_session', providerCustomerId: 'cus_1', methodRef: 'pm_1' },
   });
 
-  test('is given up for a customer without a record here, and then nothing is due', async () => {
+  test('is not saved if its customer has no record here, and then nothing is due', async () => {
     const { result, stored, dueAt, calls } = await run({ record: wanting, at: MINUTE_MS });
     expect([result, stored?.['methodNotKept'], await dueAt(), calls]).toEqual(['method not kept', true, undefined, []]);
   });

@@ -58,7 +58,7 @@ describe('an event about a payment', () => {
     ['payment_intent.succeeded', 'succeeded', {}],
     ['payment_intent.failed', 'failed', { failureCode: 'do_not_honor' }],
     ['payment_intent.canceled', 'canceled', {}],
-  ] as const)('%s makes it %s', async (type, status, facts) => {
+  ] as const)('applies %s, and the payment becomes %s', async (type, status, facts) => {
     const { result, stored } = await apply({ record: claimed(), type });
     expect(result).toMatchObject({
       kind: 'applied',
@@ -68,17 +68,17 @@ describe('an event about a payment', () => {
     expect(stored).toMatchObject({ status, version: 3, cause: 'event', ...facts });
   });
 
-  test('payment_intent.processing makes a payment that waited for its payer processing', async () => {
+  test('payment_intent.processing moves a payment that waits for its payer to processing', async () => {
     const { result } = await apply({ record: claimed({ status: 'pending' }), type: 'payment_intent.processing' });
     expect(result).toMatchObject({ kind: 'applied', status: 'processing' });
   });
 
-  test('payment_intent.requires_action makes an unconfirmed payment pending', async () => {
+  test('payment_intent.requires_action moves an unconfirmed payment to pending', async () => {
     const { result } = await apply({ type: 'payment_intent.requires_action' });
     expect(result).toMatchObject({ kind: 'applied', status: 'pending' });
   });
 
-  test('stores the attempt and the reason of the failure that it names', async () => {
+  test('stores the attempt and the failure reason that the event names', async () => {
     const { stored } = await apply({
       ...{ record: claimed({ attemptRef: 'ch_1' }), type: 'payment_intent.failed' },
       object: { attemptRef: 'ch_2', failureCode: 'expired_card' },
@@ -89,7 +89,7 @@ describe('an event about a payment', () => {
     expect(silent.stored?.['failureCode']).toBeUndefined();
   });
 
-  test('stores the id of the capture that it is about, and no other id', async () => {
+  test('stores the id of the event’s capture, and no other id', async () => {
     const order = claimed({ providerIntentId: 'order_1', providerPaymentId: 'order_1' });
     const { stored } = await apply({ record: order, object: { id: 'capture_1', intentId: 'order_1' } });
     expect(stored).toMatchObject({ providerIntentId: 'order_1', providerPaymentId: 'capture_1' });
@@ -98,13 +98,13 @@ describe('an event about a payment', () => {
     expect(ofOrder.result).toMatchObject({ payment: { providerPaymentId: 'capture_1' } });
   });
 
-  test('with nothing new is ignored', async () => {
+  test('is ignored if it contains nothing new', async () => {
     const { result, stored } = await apply({ record: payment({ status: 'succeeded' }) });
     expect(result).toMatchObject({ kind: 'ignored', reason: 'no change', payment: { status: 'succeeded' } });
     expect(stored).toMatchObject({ version: 1 });
   });
 
-  test('from before the claim has the payment looked up now, and changes nothing', async () => {
+  test('triggers an immediate lookup if it is older than the claim, and changes nothing', async () => {
     const { result, stored, dueAt } = await apply({ record: claimed(), after: -1 });
     expect(result).toMatchObject({ kind: 'ignored', reason: 'stale' });
     expect([stored?.['status'], await dueAt()]).toEqual(['processing', NOON + MINUTE_MS]);
@@ -117,7 +117,7 @@ describe('the payment of an event', () => {
   const other = { ourPaymentId: 'pay_00000000000000000000000f' };
 
   test.each(['pi_1', 'order_1'])(
-    'is found by the provider’s id %s, whatever id of ours the event names',
+    'is found by the provider’s id %s, even if the event names another payment id of ours',
     async (externalId) => {
       const { result } = await apply({
         ...{ alias: { externalId, kind: 'PAY' }, object: { ...other, id: 'pi_1', intentId: 'order_1' } },
@@ -126,7 +126,7 @@ describe('the payment of an event', () => {
     },
   );
 
-  test('is believed if the provider’s id leads to it, although its record does not hold that id', async () => {
+  test('is matched if the provider’s id leads to it, although its record does not hold that id', async () => {
     const { result } = await apply({ alias: { externalId: 'ch_9', kind: 'PAY' }, object: { ...other, id: 'ch_9' } });
     expect(result).toMatchObject({ kind: 'applied', status: 'succeeded' });
   });
@@ -159,7 +159,7 @@ describe('the payment of an event', () => {
     { id: 'pi_1', intentId: 'order_9' },
     { id: 'capture_1', intentId: 'pi_1' },
     { id: 'capture_1', intentId: undefined },
-  ])('named by our id is believed if one of the provider’s ids is the payment’s: %j', async (object) => {
+  ])('is matched by our id if one of the provider’s ids also belongs to it: %j', async (object) => {
     const { result } = await apply({ record: payment({ providerPaymentId: 'capture_1' }), object });
     expect(result).toMatchObject({ kind: 'applied' });
   });
@@ -175,7 +175,7 @@ describe('an event with another amount', () => {
     expect(stored).toMatchObject({ status: 'processing', version: 2 });
   });
 
-  test('applies the update that is under way with the status, if it has the amount of the update', async () => {
+  test('applies the open update and the status if its amount equals the updated amount', async () => {
     const record = payment({ status: 'pending', draft: draft(), draftVersion: 1, version: 2 });
     const { result, stored } = await apply({ record, object: { amountCents: 3_000 } });
     expect(result).toMatchObject({ kind: 'applied', payment: { totalCents: 3_000, status: 'succeeded' } });
@@ -238,7 +238,7 @@ describe('an event that contradicts a settled payment', () => {
   );
 });
 
-describe('an event of the payer’s approval', () => {
+describe('an event that reports the payer’s approval', () => {
   const approval = { object: { awaitsCapture: true }, type: 'payment_intent.requires_action', after: 1 } as const;
   const captures: Script = { confirmIntent: async () => reported('succeeded') };
 
@@ -248,7 +248,7 @@ describe('an event of the payer’s approval', () => {
     expect([stored?.['status'], stored?.['attempt'], calls]).toEqual(['succeeded', 1, ['confirmIntent']]);
   });
 
-  test('leaves the payment pending with its look in two minutes if the capture was not carried out', async () => {
+  test('leaves the payment pending, with a lookup in two minutes, if the capture was not made', async () => {
     const script: Script = { confirmIntent: async () => ({ kind: 'not_done', reason: 'unreachable' }) };
     const { result, dueAt } = await apply({ ...approval, script });
     expect(result).toMatchObject({ kind: 'applied', status: 'pending' });
@@ -280,7 +280,7 @@ describe('an event of the payer’s approval', () => {
     expect([calls, await dueAt()]).toEqual([[], due]);
   });
 
-  test('has a pending payment looked up now if it is older than the claim', async () => {
+  test('triggers an immediate lookup of a pending payment if it is older than the claim', async () => {
     const record = claimed({
       status: 'pending',
       claimedAt: iso(NOON + 2 * SECOND_MS),

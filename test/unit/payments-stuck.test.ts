@@ -19,12 +19,15 @@ describe('the check for stuck payments', () => {
     ['processing', 'still_under_way', 7 * DAY_MS, true],
     ['pending', 'outcome_unknown', DAY_MS, false],
     ['created', 'outcome_unknown', DAY_MS, false],
-  ])('decides for status %s, lookup %s, %i ms after the claim: %s', (...[status, looked, after, stuck]) => {
-    const claimed = payment({ status, createdAt: iso(NOON - DAY_MS), claimedAt: iso(NOON) });
-    expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
-  });
+  ])(
+    'is made for the status %s and the lookup result %s, %i ms after the claim; stuck: %s',
+    (...[status, looked, after, stuck]) => {
+      const claimed = payment({ status, createdAt: iso(NOON - DAY_MS), claimedAt: iso(NOON) });
+      expect(isStuck(claimed, looked, NOON + after)).toBe(stuck);
+    },
+  );
 
-  test('counts from the creation for a payment that is being created', () => {
+  test('counts from the creation if the payment is still being created', () => {
     const creating = { ...payment(), status: 'creating' as const, createdAt: iso(NOON), claimedAt: undefined };
     expect(isStuck(creating, 'outcome_unknown', NOON + 29 * MINUTE_MS)).toBe(false);
     expect(isStuck(creating, 'outcome_unknown', NOON + 30 * MINUTE_MS)).toBe(true);
@@ -48,11 +51,11 @@ describe('the next lookup of a payment', () => {
     [1, NOON + 5 * MINUTE_MS, 2, 30 * MINUTE_MS],
     [0, NOON + 5 * MINUTE_MS, 2, 30 * MINUTE_MS],
     [0, NOON + DAY_MS, 6, 2 * DAY_MS],
-  ])('is, after lookup %i, the first that is not in the past', (...[step, now, next, after]) => {
+  ])('is the first planned lookup after lookup %i that is not in the past', (...[step, now, next, after]) => {
     expect(nextLook(NOON, step, now)).toEqual({ step: next, at: NOON + after });
   });
 
-  test('is a minute after the payment, or as planned, if a method must still be saved', () => {
+  test('is a minute after the payment, or at its planned time, if a method must still be saved', () => {
     const wanted = { status: 'succeeded', setupFutureUsage: 'off_session', providerCustomerId: 'cus_1' } as const;
     expect(nextPaymentDue(payment(wanted))).toBe(iso(NOON + MINUTE_MS));
     expect(nextPaymentDue(payment({ ...wanted, reconcileAt: iso(NOON + 5) }))).toBe(iso(NOON + 5));

@@ -116,7 +116,7 @@ describe('a sync of a payment that was paid', () => {
     await expect(reply()).rejects.toMatchObject({ code, details: { payment_id: paid.id } });
   });
 
-  test('succeeds if the account has no right to read them', async () => {
+  test('succeeds if the account has no right to read refunds and disputes', async () => {
     const { reply, lines } = await sync(paid, { ...found, refunds: moneyBack(NO_RIGHT, NO_RIGHT).port });
     expect(await reply()).toMatchObject({ status: 'succeeded', refunded_cents: 0 });
     expect(lines.map(({ message }) => message)).toEqual(['money back not read', 'money back not read']);

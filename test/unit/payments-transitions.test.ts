@@ -52,7 +52,7 @@ describe('the transition table of a payment', () => {
     expect(PAYMENT_STATUSES.filter(isSettled).toSorted()).toEqual(['canceled', 'succeeded']);
   });
 
-  test.each(pairs)('orders %s → %s as the rank of the states does', (from, to) => {
+  test.each(pairs)('treats %s → %s as forward only if the second state ranks higher', (from, to) => {
     expect(isAhead(from, to)).toBe(ORDER[to] > ORDER[from]);
   });
 
@@ -105,7 +105,7 @@ describe('the transition table of a payment', () => {
     },
   );
 
-  test('lets a creation lead to a state before confirmation or to its first claim, and no state lead back', () => {
+  test('lets a creation lead to a state before confirmation or to the first claim, and lets no state return to creation', () => {
     expect(PAYMENT_TRANSITIONS.creating).toEqual({
       create: ['requires_payment_method', 'created'],
       claim: ['processing'],
@@ -214,19 +214,22 @@ describe('an event that races with a claim', () => {
     payment({ status: 'processing', claimedAt: iso(NOON + 900), attempt: 2, ...fields });
   const second = epochSeconds(NOON);
 
-  test.each(REPORTED)('is stale if it was created before the second of the claim, for every status: %s', (reported) => {
-    expect(decideEvent(claimed(), reportedEvent(reported, second - 1))).toEqual({
-      kind: 'ignore',
-      reason: 'stale',
-      reconcile: true,
-    });
-  });
+  test.each(REPORTED)(
+    'is stale, with any status, if it was created before the second in which the claim was made: %s',
+    (reported) => {
+      expect(decideEvent(claimed(), reportedEvent(reported, second - 1))).toEqual({
+        kind: 'ignore',
+        reason: 'stale',
+        reconcile: true,
+      });
+    },
+  );
 
-  test('is not stale if it was created in the second of the claim, even if it precedes the claim', () => {
+  test('is not stale if it was created in the same second as the claim, even if it precedes the claim', () => {
     expect(decideEvent(claimed(), reportedEvent('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
-  test('does not advance the reconciliation of a settled payment', () => {
+  test('does not trigger a lookup of a settled payment', () => {
     for (const status of ['succeeded', 'canceled'] as const) {
       expect(decideEvent(claimed({ status }), reportedEvent('failed', second - 1))).toMatchObject({
         reason: 'stale',
@@ -274,7 +277,7 @@ const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentS
 };
 
 describe('any order and repetition of a provider’s events', () => {
-  test('ends in the same state, with and without a final event', () => {
+  test('leads to the same state, with and without a final event', () => {
     const events = fc.uniqueArray(fc.constantFrom(...REPORTED), { minLength: 1 });
     const reported = events
       .chain((once) => fc.array(fc.constantFrom(...once), { maxLength: 6 }).map((again) => [...once, ...again]))
@@ -358,7 +361,7 @@ describe('the claim for a confirmation', () => {
     ['processing', 'in progress'],
     ['canceled', 'canceled'],
     ['succeeded', 'already succeeded'],
-  ])('gets for a %s payment the refusal %s', (status, refusal) => {
+  ])('is checked for a %s payment, with the refusal: %s', (status, refusal) => {
     expect(claimRefusal(payment({ status }))).toBe(refusal);
   });
 
@@ -368,7 +371,7 @@ describe('the claim for a confirmation', () => {
     ['failed', 'in progress'],
     ['canceled', 'canceled'],
     ['succeeded', 'already succeeded'],
-  ])('gets for a %s payment with an open update the refusal %s', (status, refusal) => {
+  ])('is checked for a %s payment with an open update, with the refusal: %s', (status, refusal) => {
     expect(claimRefusal(payment({ status, draft: draft() }))).toBe(refusal);
   });
 });
@@ -386,7 +389,7 @@ describe('a payer’s approval at the provider', () => {
     ['processing', { kind: 'ignore', reason: 'is processing', reconcile: true }],
     ['canceled', { kind: 'ignore', reason: 'is canceled', reconcile: false }],
     ['succeeded', { kind: 'ignore', reason: 'is succeeded', reconcile: false }],
-  ])('decides for a %s payment: %j', (status, decision) => {
+  ])('leads, for a %s payment, to the decision %j', (status, decision) => {
     expect(decideApproval(at(status), second)).toEqual(decision);
     expect(decision.kind === 'claim').toBe(mayPaymentChange(status, 'processing', 'approval'));
   });
@@ -400,9 +403,12 @@ describe('a payer’s approval at the provider', () => {
     ['pending', second, { kind: 'claim' }],
     ['failed', second, { kind: 'ignore', reason: 'stale', reconcile: false }],
     ['failed', second + 1, { kind: 'claim' }],
-  ])('counts for its own attempt: %s, at second %i: %j', (status, approvedAt, decision) => {
-    expect(decideApproval(at(status, { claimedAt }), approvedAt)).toEqual(decision);
-  });
+  ])(
+    'applies only to its own attempt: a %s payment, approved at second %i, gives %j',
+    (status, approvedAt, decision) => {
+      expect(decideApproval(at(status, { claimedAt }), approvedAt)).toEqual(decision);
+    },
+  );
 });
 
 describe('an update of a payment', () => {
@@ -447,15 +453,15 @@ describe('a payment with an unknown outcome', () => {
     [6, 2 * DAY_MS],
     [7, 3 * DAY_MS],
     [30, 26 * DAY_MS],
-  ])('has lookup %i at %i ms after its claim', (step, after) => {
+  ])('has lookup number %i at %i ms after its claim', (step, after) => {
     expect(reconcileTime(NOON, step)).toBe(NOON + after);
   });
 
-  test('has lookups with strictly growing times', () => {
+  test('is looked up at strictly increasing times', () => {
     fc.assert(fc.property(fc.nat(1_000), (step) => reconcileTime(NOON, step) < reconcileTime(NOON, step + 1)));
   });
 
-  test('is retried under its key for half an hour, at the first three lookups', () => {
+  test('is retried under the same key at the first three lookups, within half an hour', () => {
     expect(RESEND_WITHIN_MS).toBe(30 * MINUTE_MS);
     expect(RECONCILE_AFTER_MS.filter((after) => after <= RESEND_WITHIN_MS)).toHaveLength(3);
   });

@@ -231,7 +231,7 @@ describe('an error response of PayPal', () => {
     [422, issue('constructor'), 'constructor', undefined],
     [403, { name: 'NOT_AUTHORIZED' }, 'NOT_AUTHORIZED', undefined],
     [400, 'no JSON object', 'HTTP_400', undefined],
-  ])('is a refusal for %d %j: %s of %s', async (...[status, body, reason, parameter]) => {
+  ])('is a refusal for status %d with %j; reason %s, field %s', async (...[status, body, reason, parameter]) => {
     expect(await confirm(answering(status, body))).toEqual({ kind: 'refused', reason, parameter });
   });
 

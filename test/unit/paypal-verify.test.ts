@@ -105,7 +105,7 @@ describe("PayPal's verification", () => {
   );
 
   test.each([Buffer.from('null'), Buffer.from('x'), Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])])(
-    'is not called for bytes that are not an object in text: %j',
+    'is not called for bytes that are not a JSON object in valid UTF-8: %j',
     async (raw) => {
       const { calls, verify } = service();
       expect(await verify({}, raw)).toBe('invalid');

@@ -122,7 +122,7 @@ describe('the stored copy of a payload', () => {
     ['4242 4242 4242 4242', /4242 4242/],
     ['ada.lovelace@example.com', /lovelace@/],
     ['pi_3Nabc_secret_CANARYCANARY', /CANARY/],
-  ])('does not leak %s at a cut text end', (secret, leak) => {
+  ])('does not leak %s at the end of a truncated text', (secret, leak) => {
     const leaks: string[] = [];
     for (let before = 960; before <= 1_001; before += 1) {
       const text = textOf(`${'x'.repeat(before - 1)} ${secret}`);

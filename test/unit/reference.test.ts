@@ -17,7 +17,7 @@ describe('the check of the API reference', () => {
   });
 
   test.each(['operation', 'parameter', 'header', 'field', 'schema', 'response'] as const)(
-    'requires of every %s a sentence that says more than its name',
+    'requires, for every %s, a sentence that says more than the name',
     (kind) => {
       const faults = all
         .filter((one) => one.kind === kind)

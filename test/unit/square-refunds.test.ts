@@ -304,7 +304,7 @@ describe('the disputes of a Square payment', () => {
     ['INQUIRY_PROCESSING', 'under_review'],
     ['INQUIRY_CLOSED', 'closed'],
     ['A_STATE_OF_TOMORROW', 'needs_response'],
-  ])('in the state %s are %s', async (state, status) => {
+  ])('are mapped from the state %s to the status %s', async (state, status) => {
     expect(await list([{ disputes: [{ ...DISPUTE, state }] }])).toEqual({
       kind: 'done',
       value: [
@@ -321,7 +321,7 @@ describe('the disputes of a Square payment', () => {
     });
   });
 
-  test('can lack a reason and a date, and can have the earlier name of their id', async () => {
+  test('can lack a reason and a date, and can have their id under its earlier field name', async () => {
     const { id, reason: _, due_at: __, ...rest } = DISPUTE;
     const outcome = await list([{ disputes: [{ ...rest, dispute_id: id }] }]);
     expect(outcome).toMatchObject({
@@ -360,7 +360,7 @@ describe("Square's refund and dispute events", () => {
   });
 
   test.each(['refund.created', 'refund.updated'])(
-    'contain with %s the refund and only the name of its payment',
+    'contain, if the type is %s, the refund and only the id of its payment',
     (type) => {
       const read = readEvent(event(type, { refund: REFUND }));
       expect(read).toMatchObject({ id: 'e1', rawType: type, type: 'refund.updated', createdAt: CREATED_AT + 1 });
@@ -378,13 +378,13 @@ describe("Square's refund and dispute events", () => {
     ['COMPLETED', 'succeeded'],
     ['REJECTED', 'failed'],
     ['FAILED', 'failed'],
-  ])('give a refund that is %s as %s', (status, read) => {
+  ])('report a refund that is %s at Square as %s', (status, read) => {
     const { object } = readEvent(event('refund.updated', { refund: { ...REFUND, status } })) ?? {};
     expect(object?.refund?.status).toBe(read);
   });
 
   test.each(['dispute.created', 'dispute.state.updated', 'dispute.state.changed'])(
-    'contain with %s the dispute',
+    'contain the dispute if the type is %s',
     (type) => {
       const { id, ...rest } = DISPUTE;
       for (const object of [{ dispute: DISPUTE }, { object: DISPUTE }, { dispute: { ...rest, dispute_id: id } }]) {
@@ -401,7 +401,7 @@ describe("Square's refund and dispute events", () => {
     },
   );
 
-  test('are accepted without an action for a refund or dispute without a payment', () => {
+  test('cause no action if the refund or dispute names no payment', () => {
     const unlinked = readEvent(event('refund.created', { refund: { ...REFUND, payment_id: null, unlinked: true } }));
     expect(unlinked).toMatchObject({ id: 'e1', type: undefined, object: { id: 'R1' } });
     const dispute = readEvent(event('dispute.created', { dispute: { ...DISPUTE, disputed_payment: null } }));
@@ -411,7 +411,7 @@ describe("Square's refund and dispute events", () => {
     }
   });
 
-  test('are accepted without an action for evidence', () => {
+  test('cause no action if they report evidence', () => {
     for (const type of ['dispute.evidence.created', 'dispute.evidence.added']) {
       expect(readEvent(event(type, { dispute: DISPUTE }))).toMatchObject({ type: undefined });
       expect(readEvent(event(type, { evidence: {} }))).toMatchObject({ type: undefined });
@@ -430,7 +430,7 @@ describe("Square's refund and dispute events", () => {
     ['dispute.state.updated', 'no state', { dispute: { ...DISPUTE, state: null } }],
     ['dispute.state.changed', 'a text', { dispute: 'gone' }],
     ['dispute.state.updated', 'a refund', { refund: REFUND }],
-  ])('cannot be read for %s with %s', (type, _, object) => {
+  ])('cannot be read if a %s event has %s', (type, _, object) => {
     expect(readEvent(event(type, object))).toBeUndefined();
   });
 

@@ -29,7 +29,7 @@ const contract = (type: string, object: object = {}) => ({
 });
 
 describe('a Stripe event', () => {
-  test.each(INBOUND_EVENTS)('is read in the interface’s own form under its own name: %s', (type) => {
+  test.each(INBOUND_EVENTS)('is read in the interface’s own format under its own type: %s', (type) => {
     expect(readStripeEvent(contract(type))).toMatchObject({
       id: 'evt_1',
       type,
@@ -101,7 +101,7 @@ describe('a Stripe event', () => {
   });
 
   test.each(['refund.created', 'refund.updated', 'refund.failed', 'charge.refund.updated'])(
-    'contains a refund in ISO minor units, for the name %s',
+    'contains a refund in ISO minor units if its type is %s',
     (rawType) => {
       expect(readStripeEvent(own(rawType, refund))).toMatchObject({
         type: 'refund.updated',
@@ -147,7 +147,7 @@ describe('a Stripe event', () => {
   });
 
   test.each(['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'])(
-    'contains a dispute, for the name charge.dispute.%s',
+    'contains a dispute if its type is charge.dispute.%s',
     (name) => {
       expect(readStripeEvent(own(`charge.dispute.${name}`, dispute))).toMatchObject({
         type: 'dispute.updated',
@@ -212,7 +212,7 @@ describe('a Stripe event', () => {
   });
 
   test.each(['charge.refunded', 'refund.updated', 'charge.dispute.created'])(
-    'has no known type for %s in the interface’s own form, and causes no action',
+    'has no known type if the interface’s own format names %s, and causes no action',
     (type) => {
       expect(readStripeEvent(contract(type))).toMatchObject({ rawType: type, type: undefined });
     },
@@ -372,7 +372,7 @@ describe('the signature of a Stripe event at the receiver', () => {
     [300, 'valid'],
     [301, 'invalid'],
     [86_400, 'invalid'],
-  ])('gets, for a time %i seconds from now, the verdict %s', async (after, expected) => {
+  ])('has a time %i seconds from now, and is %s', async (after, expected) => {
     expect(await verdict(header(second + after))).toBe(expected);
   });
 
@@ -428,7 +428,7 @@ describe('the signature of a Stripe event at the receiver', () => {
     }
   });
 
-  test.each(['', ' , '])('is never verified without a secret (%j)', (secret) => {
+  test.each(['', ' , '])('is never valid if no secret is set (%j)', (secret) => {
     expect(stripeThatAnswers(answers(200, {}), { PROVIDER_A_WEBHOOK_SECRET: secret }).receiver).toBeUndefined();
   });
 

@@ -153,7 +153,7 @@ describe('the code of a decline', () => {
     ['fraudulent', 'card_declined', 'do_not_honor'],
     ['constructor', '__proto__', 'do_not_honor'],
     [undefined, undefined, 'do_not_honor'],
-  ])('is read from %s, %s as %s', async (decline_code, code, expected) => {
+  ])('is read from the decline code %s and the error code %s as %s', async (decline_code, code, expected) => {
     const declined = await outcome(refuses(402, { type: 'card_error', code, decline_code }));
     expect(declined).toMatchObject({ kind: 'declined', code: expected });
   });
@@ -352,7 +352,7 @@ describe('requireDone', () => {
     [{ kind: 'unknown', reason: 'unreachable' }, 'PROVIDER_UNAVAILABLE', 503],
     [{ kind: 'unknown', reason: 'in_progress' }, 'PAYMENT_IN_PROGRESS', 409],
     [{ kind: 'unknown', reason: 'error' }, 'PROVIDER_ERROR', 502],
-  ])('throws for %j the error %s', (given, code, status) => {
+  ])('maps %j to the error %s', (given, code, status) => {
     expect(refusalOf(() => requireDone(given, 'field'))).toMatchObject({ code, status });
   });
 

@@ -76,7 +76,7 @@ describe('the dunning schedule', () => {
     [3 * DAY_MS - SECOND_MS, 7],
     [7 * DAY_MS, 14],
     [14 * DAY_MS - 2 * MINUTE_MS, 14],
-  ])('plans, %i ms after the first failure, the next retry on day %i', (after, day) => {
+  ])('plans the next retry: %i ms after the first failure it is on day %i', (after, day) => {
     expect(nextRetry(DUNNING, NOON, NOON + after)).toBe(NOON + day * DAY_MS);
   });
 
@@ -85,7 +85,7 @@ describe('the dunning schedule', () => {
     expect(lastRetry(DUNNING, NOON)).toBe(NOON + 14 * DAY_MS);
   });
 
-  test('can have no retry, and then the first failure is final', () => {
+  test('can have no retries, so the first failure is final', () => {
     const none = { days: [], finalAction: 'cancel' } as const;
     expect(nextRetry(none, NOON, NOON)).toBeUndefined();
     expect(lastRetry(none, NOON)).toBe(NOON);
@@ -129,7 +129,7 @@ describe('an open charge', () => {
     expect(again.charge?.paymentId).toBe(periodPaymentId(subscription().id, iso(NOON), 1));
   });
 
-  test('has a lookup a minute after each claim of an attempt', () => {
+  test('is looked up a minute after each attempt is claimed', () => {
     const past = { ...renewing(), latestPaymentId: 'pay_other' };
     const claimed = claimChargeAttempt(past, NEXT + DAY_MS);
     expect(claimed.charge).toEqual({ ...past.charge, lookAt: iso(NEXT + DAY_MS + MINUTE_MS) });
@@ -163,7 +163,7 @@ describe('an open charge', () => {
     expect(chargeOpenCondition(subscriptionId, id).if).toContainEqual({ exists: true });
   });
 
-  test('requires the customer for a person, but not for an organization', async () => {
+  test('is open only while its customer exists if a person pays, but needs no customer if an organization pays', async () => {
     const { table } = memoryTable({ now: () => NOON });
     const was = opening();
     const charge = { id: was.charge?.paymentId ?? '', subscriptionId: was.id };
@@ -258,7 +258,7 @@ describe('a failed renewal', () => {
     expect(failed.charge?.retryAt).toBeUndefined();
   });
 
-  test('is retried by another payment, with no attempts, if its payment is used up', () => {
+  test('is retried with another payment, without attempts so far, if its payment is used up', () => {
     const failed = recordFailed(renewing(), failure({ spent: true, attempts: 3 }), { now: NEXT, policy: DUNNING });
     expect(failed.charge).toMatchObject({
       ...{ generation: 1, attempts: 0 },
@@ -320,7 +320,7 @@ describe('a failed first charge', () => {
 });
 
 describe('a charge with an unknown outcome', () => {
-  test('has a lookup after an hour for a renewal, and readers see no change', () => {
+  test('is looked up after an hour if it is a renewal, and readers see no change', () => {
     const was = renewing();
     expect(recordPending(was, NEXT)).toEqual({ ...was, charge: { ...was.charge, lookAt: iso(NEXT + HOUR_MS) } });
     expect(UNANSWERED_CHECK_MS).toBe(5 * MINUTE_MS);
@@ -420,8 +420,8 @@ describe('the settlement of a charge by its payment', () => {
   });
 });
 
-describe('the end of a charge without retries', () => {
-  test('keeps the charge open for its outcome, with its planned lookup', () => {
+describe('a charge that ends without retries', () => {
+  test('stays open until its outcome is known, and keeps its planned lookup', () => {
     const was = renewing({ lapsed: 2 });
     expect(abandonCharge(was, NEXT + DAY_MS)).toEqual({ charge: { ...was.charge, abandoned: true }, lapsed: 2 });
     const waiting = recordFailed(was, failure(), { now: NEXT, policy: DUNNING });
@@ -438,7 +438,7 @@ describe('the end of a charge without retries', () => {
     expect(dropCharge(subscription({ lapsed: 3 })).lapsed).toBe(3);
   });
 
-  test('happens with the end of dunning', () => {
+  test('ends the subscription at the end of dunning', () => {
     const waiting = recordFailed(renewing(), failure(), { now: NEXT, policy: DUNNING });
     const ended = endDunning(waiting, { now: NEXT + DAY_MS, policy: DUNNING });
     expect(ended).toMatchObject({ status: 'canceled', reason: 'payment_failed', canceledAt: iso(NEXT + DAY_MS) });
@@ -478,7 +478,7 @@ describe('a subscription command', () => {
     });
   });
 
-  test('is not needed to pause a trial that ends without a method', () => {
+  test('does not cause the pause of a trial that ends without a method', () => {
     const ended = pauseAfterTrial(trial(2, { status: 'trialing' }), NOON + 2 * DAY_MS);
     expect(ended).toMatchObject({ status: 'paused', reason: 'paused' });
   });
@@ -577,7 +577,7 @@ describe('the paid time of a subscription', () => {
     [{ period: 0, paidUntil: undefined, currentPeriodEnd: iso(NOON + 1) }, false],
     [{ period: -1, paidUntil: undefined, currentPeriodEnd: iso(NOON + 1) }, true],
     [{ period: -1, paidUntil: iso(NOON + 1), currentPeriodEnd: iso(NOON) }, false],
-  ])('is not over for %j: %s', (fields, expected) => {
+  ])('still runs for %j: %s', (fields, expected) => {
     expect(isPaidFor(subscription(fields), NOON)).toBe(expected);
   });
 });

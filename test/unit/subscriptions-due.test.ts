@@ -147,7 +147,7 @@ describe('the notice of a trial’s end', () => {
     [10, NOON + 7 * DAY_MS],
     [3, NOON],
     [2, NOON],
-  ])('is due for a trial of %i days three days before its end, or immediately for a shorter trial', (days, at) => {
+  ])('is due three days before the end of a trial of %i days, or immediately if the trial is shorter', (days, at) => {
     const one = trial(days, { status: 'trialing' });
     expect(noticeTime(one)).toBe(at);
     expect(dueOf(one)).toEqual(['trial notice', iso(at)]);

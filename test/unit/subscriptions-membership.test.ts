@@ -51,7 +51,7 @@ const CASES: readonly (readonly [what: string, Partial<Subscription>, status: st
 ];
 
 describe('the membership of a subscription', () => {
-  test.each(CASES)('%s: %j gives %s until %s', (...row) => {
+  test.each(CASES)('is derived from a subscription %s: %j results in %s until %s', (...row) => {
     const [, fields, status, endsAt] = row;
     const given = membershipOf(paid(fields));
     expect(given).toMatchObject({ status, tierId: 'gold', version: 2 });
@@ -65,7 +65,7 @@ describe('the membership of a subscription', () => {
     expect(membershipOf(paid({ status: 'declined' }))).toBeUndefined();
   });
 
-  test('is written again once it lasts longer, begins at another time or has another status', () => {
+  test('is written again only if it lasts longer, begins at another time or has another status', () => {
     const [now, ...others] = [
       paid(),
       paid({ paidUntil: day(62) }),
@@ -84,7 +84,7 @@ describe('the membership of a subscription', () => {
     [{ organizationId: 'org_1' }, 'organization', 'org_1'],
     [{}, 'user', 'user_1'],
     [{ userId: undefined, guestId: 'gst_1' }, 'user', 'gst_1'],
-  ] as const)('of %j belongs to the %s %s', (fields, entityType, entityId) => {
+  ] as const)('with the owner %j belongs to the %s %s', (fields, entityType, entityId) => {
     expect(membershipOf(paid(fields))).toMatchObject({ entityType, entityId });
   });
 });

@@ -30,7 +30,7 @@ describe('the billing after an outage', () => {
     expect(catchUp(daily(), NOON + 3 * DAY_MS + HOUR_MS)).toEqual([1, 2, 3].map((day) => iso(NOON + day * DAY_MS)));
   });
 
-  test('bills at most the last twelve missed periods, so that it never charges for a whole year in one step', () => {
+  test('bills only the last twelve missed periods, so it never charges for a whole year of daily periods in one step', () => {
     const late = NOON + 365 * DAY_MS + HOUR_MS;
     expect(missedPeriods(daily(), late)).toBe(365 - MAX_MISSED_PERIODS);
     const starts = catchUp(daily(), late);
@@ -77,7 +77,7 @@ describe('a period that begins now', () => {
     expect(paid).toMatchObject({ status: 'active', reason, ...calendar, paidUntil: month.end });
   });
 
-  test('keeps its calendar in the next period without a cost', () => {
+  test('passes its calendar on to the next period if it costs nothing', () => {
     const free = startFirstPeriod(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON);
     const next = openNextPeriod(free, { now: Date.parse(free.currentPeriodEnd) + HOUR_MS, policy: DUNNING });
     expect(next).toMatchObject({ anchor: iso(NOON), period: 1, reason: 'renewed', charge: undefined });

@@ -130,7 +130,7 @@ describe('a report with a status', () => {
     expect(reported(waiting(), { subscriptionId: 'sub_1' }).status).toBe('past_due');
   });
 
-  test('sets the end time only for an end', () => {
+  test('sets the end time only if the subscription has ended', () => {
     expect(reported(running(), { status: 'canceled' }).canceledAt).toBe(iso(NOON + HOUR_MS));
     expect(reported(running({ canceledAt: iso(NOON) }), { status: 'past_due' }).canceledAt).toBeUndefined();
   });
@@ -145,7 +145,7 @@ describe('a report about a trial', () => {
     expect(next).toMatchObject({ status: 'trialing', period: -1, reason: 'created' });
   });
 
-  test('is active and moves no period if the provider’s trial only covers paid time', () => {
+  test('makes the subscription active and moves no period if the provider’s trial only covers paid time', () => {
     const next = reported(running(), { ...nextMonth, status: 'trialing', trialEnd: seconds(END), isBridge: true });
     expect(next).toMatchObject({ status: 'active', period: 0, currentPeriodEnd: iso(END), version: 3 });
     const other = trial(9, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' });
@@ -188,13 +188,13 @@ describe('a report about a trial', () => {
 });
 
 describe('a first charge at the provider', () => {
-  test('makes an active subscription past due while it is collected, and has a lookup within the hour', () => {
+  test('makes an active subscription past due while it is collected, and is looked up within the hour', () => {
     const next = reported(waiting(), { ...month, isCollecting: true });
     expect(next).toMatchObject({ status: 'past_due', reason: 'created', charge: { lookAt: iso(NOON + 2 * HOUR_MS) } });
     expect(next.retryAt).toBeUndefined();
   });
 
-  test('makes no paused subscription past due while it is collected', () => {
+  test('leaves a paused subscription paused while it is collected', () => {
     expect(reported(waiting(), { ...month, status: 'paused', isCollecting: true }).status).toBe('paused');
   });
 
@@ -217,7 +217,7 @@ describe('a first charge at the provider', () => {
     expect(reported(running(), { ...month, isCollecting: true }).status).toBe('active');
   });
 
-  test('is awaited until it is abandoned', () => {
+  test('is expected until it is abandoned', () => {
     const { charge } = waiting();
     expect(awaitsFirstCharge(charge)).toBe(true);
     expect(awaitsFirstCharge(charge && { ...charge, abandoned: true })).toBe(false);
@@ -309,7 +309,7 @@ describe('a scheduled cancellation at the provider', () => {
   test.each([
     [false, true, 'cancel_scheduled'],
     [true, false, 'reactivated'],
-  ])('changes from %s to %s as %s', (before, after, reason) => {
+  ])('changes from %s to %s with the reason %s', (before, after, reason) => {
     const next = reported(running({ cancelAtPeriodEnd: before }), { ...month, cancelAtPeriodEnd: after });
     expect(next).toMatchObject({ cancelAtPeriodEnd: after, reason, version: 4 });
   });
@@ -412,7 +412,7 @@ describe('the hold of a subscription', () => {
   const hold = { finalAt: iso(END) };
   const about = { ...month, subscriptionId: 'sub_1' };
 
-  test('ends when the provider collects with a method, and not earlier', () => {
+  test('ends only when the provider collects again and a method is set', () => {
     expect(reported(running({ held: hold }), about).held).toBeUndefined();
     expect(reported(running({ held: hold, paymentMethodId: undefined }), about).held).toEqual(hold);
     expect(reported(running({ held: hold }), { ...about, status: 'paused' }).held).toEqual(hold);
@@ -434,13 +434,13 @@ describe('the hold of a subscription', () => {
 describe('a report about a former subscription', () => {
   const noted = { formerProviderIds: ['sub_0'], providerSubscriptionId: undefined };
 
-  test('is recognized by a provider id other than the record’s', () => {
+  test('is recognized if its provider id differs from the record’s', () => {
     expect(isAboutFormer(running(), 'sub_0')).toBe(true);
     expect(isAboutFormer(running(), 'sub_1')).toBe(false);
     expect(isAboutFormer(running(), undefined)).toBe(false);
   });
 
-  test('is recognized by a canceled provider id if the record has none or waits for a later id', () => {
+  test('is recognized by a canceled provider id if the record has no id or waits for a later one', () => {
     expect(isAboutFormer(running(noted), 'sub_0')).toBe(true);
     expect(isAboutFormer(running(noted), 'sub_9')).toBe(false);
     const canceled = running({ ...noted, status: 'canceled' });

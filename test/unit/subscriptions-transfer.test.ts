@@ -137,13 +137,13 @@ describe('a transfer', () => {
     expect(await findAlias(table, 'provider_a', 'sub_2')).toEqual({ kind: 'SUB', id: ID });
   });
 
-  test('keeps the record’s customer if the method has none here', async () => {
+  test('keeps the record’s customer if the method names no customer', async () => {
     const { deps } = await service(running());
     const moved = await startTransfer(deps, running(), { method: { ...METHOD, customerId: undefined } });
     expect(moved.customerId).toBe(running().customerId);
   });
 
-  test('starts from the first generation if the record has none', async () => {
+  test('starts from the first generation if the record names no generation', async () => {
     const { deps, inputOf } = await service(running({ providerGeneration: undefined }));
     await startTransfer(deps, running({ providerGeneration: undefined }), { method: METHOD });
     expect(inputOf('pause')).toMatchObject({ idempotencyKey: `${ID}:transfer:2:hold` });
@@ -166,14 +166,14 @@ describe('a transfer', () => {
     expect(names()).toEqual([]);
   });
 
-  test('is claimed only under the conditions of its caller’s right', async () => {
+  test('is claimed only under the conditions that prove the caller’s right', async () => {
     const { deps, names } = await service(running());
     const onlyIf = [{ check: { pk: 'ORG#1', sk: 'ORG' }, if: [{ exists: true } as const] }];
     await expect(startTransfer(deps, running(), { method: METHOD, onlyIf })).rejects.toThrow();
     expect(names()).toEqual([]);
   });
 
-  test('has nothing to continue once it is over', async () => {
+  test('has no step to continue or abort after its end', async () => {
     const { deps, names } = await service(running());
     expect(await continueTransfer(deps, running())).toEqual(running());
     expect(await abandonTransfer(deps, running())).toEqual(running());
@@ -189,7 +189,7 @@ describe('the successor of a transfer', () => {
   };
   const later = NOON + 62 * DAY_MS;
 
-  test('is charged immediately if no time is paid for', async () => {
+  test('is charged immediately if no paid time remains', async () => {
     expect(await trialEnd({ paidUntil: undefined })).toBeUndefined();
     expect(await trialEnd({ paidUntil: iso(NOON + HOUR_MS) })).toBeUndefined();
     expect(await trialEnd({ paidUntil: iso(NOON + HOUR_MS + 1_000) })).toBe(epochSeconds(NOON + HOUR_MS + 1_000));
@@ -208,7 +208,7 @@ describe('the successor of a transfer', () => {
     expect(inputOf('create')).toMatchObject({ isBridge: false });
   });
 
-  test('is free until the end of a period that was paid at the former subscription in the meantime, if that is later', async () => {
+  test('is free until the end of a period that the former subscription was charged for in the meantime, if that end is later', async () => {
     const renewed = {
       latestInvoice: invoice({ periodStart: epochSeconds(MONTH_END), periodEnd: epochSeconds(later) }),
     };
@@ -219,7 +219,7 @@ describe('the successor of a transfer', () => {
     expect(await trialEnd({}, unpaid)).toBe(epochSeconds(MONTH_END));
   });
 
-  test('ends with its period if the former subscription was scheduled to', async () => {
+  test('ends with its period if the former subscription was scheduled for cancellation', async () => {
     const ending = running({ cancelAtPeriodEnd: true });
     const { deps, names, inputOf } = await service(ending);
     await startTransfer(deps, ending, { method: METHOD });
@@ -305,7 +305,7 @@ describe('a transfer that its provider does not carry out', () => {
     await expect(failed).rejects.toMatchObject({ details: { decline_code: 'expired_card' } });
   });
 
-  test('continues although an invoice is pending without an action for its payer', async () => {
+  test('continues although an invoice is pending, if the payer has no action to take', async () => {
     const script = { pause: done(at({ status: 'paused', owed: [invoice({ status: 'pending' })] })) };
     const { deps, names } = await service(running(), script);
     await startTransfer(deps, running(), { method: METHOD }).catch(() => undefined);
@@ -389,14 +389,14 @@ describe('a repeated transfer', () => {
     expect(names().slice(0, 4)).toEqual(['pause', 'findOurs', 'find', 'create']);
   });
 
-  test('is still free for the time that was paid for at the claim', async () => {
+  test('charges nothing for the time that was paid for when the transfer was claimed', async () => {
     const late = MONTH_END + DAY_MS;
     const { deps, inputOf } = await service(moving(), {}, late);
     await continueTransfer(deps, moving());
     expect(inputOf('create')).toMatchObject({ trialEnd: epochSeconds(MONTH_END) });
   });
 
-  test('leaves a later transfer of the record alone', async () => {
+  test('does not change a later transfer of the record', async () => {
     const { deps, table, load } = await service(moving(), { create: AWAY });
     const later = moving({ providerGeneration: 3, lock: 1 });
     await table.put(recordItem(subscriptionShape, later));

@@ -122,7 +122,7 @@ describe('a condition expression', () => {
     });
   });
 
-  test('does not accept an expired item as existing', () => {
+  test('does not treat an expired item as existing', () => {
     expect(write({ exists: true })).toEqual({
       text: '(attribute_exists(#n0) AND (attribute_not_exists(#n1) OR #n1 > :v0))',
       ExpressionAttributeNames: { '#n0': 'pk', '#n1': 'ttl' },
@@ -142,7 +142,7 @@ describe('a condition expression', () => {
     [{ has: 'a' }, 'attribute_exists(#n0)'],
     [{ any: [{ lacks: 'n' }, { below: ['n', 3] }] }, '(attribute_not_exists(#n0) OR #n0 < :v0)'],
     [{ every: [{ has: 'n' }, { below: ['n', 3] }] }, '(attribute_exists(#n0) AND #n0 < :v0)'],
-  ])('is for %j: %s', (given, written) => {
+  ])('is written for the clauses %j as %s', (given, written) => {
     expect(write(given).text).toBe(written);
   });
 

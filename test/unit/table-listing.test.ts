@@ -130,7 +130,7 @@ describe('a list over several partitions', () => {
     }
   });
 
-  test('ends at one partition’s read limit of a filter, without a gap', async () => {
+  test('ends when the filter reaches the read limit of one partition, and leaves no gap', async () => {
     // The first partition has no match within the read limit; the others have many.
     const partitions = new Map([
       ['rare', rowsOf(5_000, (number) => number > 4_000)],

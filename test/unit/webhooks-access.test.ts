@@ -18,7 +18,7 @@ const send = (caller: Caller, organizationId: string | undefined, standing: Stan
   requireSender({ standings: standingsOf(standing) }, caller, organizationId);
 
 describe('the caller who may replay an event', () => {
-  test.each(['owner', 'admin'] as const)('is the %s of its organization', async (role) => {
+  test.each(['owner', 'admin'] as const)('belongs to the %s of the event’s organization', async (role) => {
     await send(session(), 'org_1', { role });
   });
 
@@ -49,7 +49,7 @@ describe('the caller who may replay an event', () => {
   });
 });
 
-describe('who reads the log of an event', () => {
+describe('the right to read an event’s log', () => {
   const reads = (caller: Caller, owner: Parameters<typeof mayReadLogOf>[1], role?: Role): Promise<boolean> =>
     mayReadLogOf(caller, owner, async (organizationId) => ({ organizationId, exists: true, role }));
   const OF_ORGANIZATION = { organizationId: 'org_1', userId: 'user_1' };
@@ -61,7 +61,7 @@ describe('who reads the log of an event', () => {
     ['its user after leaving the organization', session(), OF_ORGANIZATION, undefined, false],
     ['a platform admin', session({ isAdmin: true }), OF_ORGANIZATION, undefined, true],
     ['a guest', guest(), { organizationId: undefined, userId: undefined }, undefined, false],
-  ] as const)('%s', async (...row) => {
+  ] as const)('is decided correctly for %s', async (...row) => {
     const [, caller, owner, role, expected] = row;
     expect(await reads(caller, owner, role)).toBe(expected);
   });

@@ -41,11 +41,11 @@ describe('an attempt to deliver an event', () => {
     [409, 'failed'],
     [410, 'gone'],
     [500, 'failed'],
-  ])('gets for the status %i the result %s', async (status, outcome) => {
+  ])('ends, after status %i, with the result %s', async (status, outcome) => {
     expect((await send(answered(status))).attempted.outcome).toBe(outcome);
   });
 
-  test('has failed without a response', async () => {
+  test('counts as failed if it gets no response', async () => {
     const answer: PostResponse = { kind: 'failed', reason: 'timeout', detail: '', durationMs: 1 };
     expect((await send(answer)).attempted).toEqual({ outcome: 'failed', answer, at: new Date(NOON).toISOString() });
   });

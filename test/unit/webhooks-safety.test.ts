@@ -44,7 +44,7 @@ const leadingTo = (...addresses: readonly string[]) => {
 };
 
 describe('a webhook target', () => {
-  test('is refused by its URL in more than 300 hostile forms, without a socket', async () => {
+  test('is refused for each of more than 300 hostile URLs before a socket opens', async () => {
     expect(new Set(HOSTILE_URLS).size).toBeGreaterThan(300);
     const { post, resolve } = leadingTo(PUBLIC);
     for (const url of HOSTILE_URLS) {

@@ -54,7 +54,7 @@ describe('the webhook targets', () => {
     expect(switchesOff(env)).toEqual(expected);
   });
 
-  test('are the numbered nodes with their own settings', () => {
+  test('include each numbered node with its own settings', () => {
     const env = {
       ...NODE_1,
       WEBHOOK_2_ENABLED: 'true',
@@ -89,7 +89,7 @@ describe('the webhook targets', () => {
     expect(names('0')).toEqual([]);
   });
 
-  test('are raw nodes without a secret in the older form', () => {
+  test('are raw nodes without a secret if they are set in the older form', () => {
     const older = { EXTERNAL_WEBHOOK_URLS: `${URL_1}, https://two.example`, EXTERNAL_WEBHOOK_EVENTS: 'payment.*' };
     const common = { filters: ['payment.*'], mode: 'raw', secrets: [], format: 'event' };
     expect(parseTargets({ ...NODE_1, ...older }, false).slice(1)).toEqual([
@@ -99,7 +99,7 @@ describe('the webhook targets', () => {
     expect(parseTargets({ ...ON, EXTERNAL_WEBHOOK_URLS: URL_1 }, false)).toMatchObject([{ filters: ['all'] }]);
   });
 
-  test('get readable messages at a known chat service, unless configured otherwise', () => {
+  test('receive readable messages if they are at a known chat service, unless configured otherwise', () => {
     const url = 'https://hooks.slack.com/services/T0/B0/x';
     const format = (more: Environment = {}) =>
       parseTargets({ ...NODE_1, WEBHOOK_1_URL: url, ...more }, false).map((target) => target.format);
@@ -147,7 +147,7 @@ describe('the webhook targets', () => {
     expect(mistakesIn(() => checkedTargets(older, false))).toEqual([`EXTERNAL_WEBHOOK_EVENTS: ${mistake}`]);
   });
 
-  test('refuse a filter similar to no event, without repeating it', () => {
+  test('refuse a filter that resembles no event name, without repeating the filter', () => {
     const env = { STAGE: 'dev', WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: 'canary.canary.canary' };
     const found = mistakesIn(() => checkedSettings(env)).filter((mistake) => mistake.startsWith('WEBHOOK'));
     expect(found).toEqual([
@@ -167,7 +167,7 @@ describe('the webhook targets', () => {
     expect(mistakesIn(() => checkedTargets({ ...NODE_1, WEBHOOK_1_EVENTS: filter }, false))).toEqual([]);
   });
 
-  test('know every name that an adapter gives an event', () => {
+  test('accept every event name that an adapter uses', () => {
     const known: readonly string[] = [...ACTED_ON_EVENTS, ...PROVIDER_EVENT_NAMES];
     const sources = ['stripe', 'paypal', 'square'].map((adapter) =>
       readFileSync(new URL(`../../shared/providers/${adapter}/events.ts`, import.meta.url), 'utf8'),
@@ -176,7 +176,7 @@ describe('the webhook targets', () => {
     expect([...names].map(([, name = '']) => name).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  test('are never repeated in a mistake, because a value could be a secret', () => {
+  test('reveal no value in an error message, because a value could be a secret', () => {
     const canary = 'https://user:canary@hooks.example/canary canary';
     const fields = ['ENABLED', 'URL', 'EVENTS', 'EVENT_MODE', 'SECRET', 'FORMAT'];
     const env = Object.fromEntries(fields.map((field, at) => [`WEBHOOK_${at + 1}_${field}`, canary]));
@@ -263,7 +263,7 @@ describe('the webhook retries', () => {
     ['999', '0'],
     ['0', '43000000'],
     ['1', '43000000'],
-  ])('can be %s after %s ms', (retries, delay) => {
+  ])('can be set to %s retries after %s ms', (retries, delay) => {
     expect(mistakesIn(() => read({ retries, delay }))).toEqual([]);
   });
 
@@ -271,10 +271,13 @@ describe('the webhook retries', () => {
     ['15', '5000'],
     ['2', '43000000'],
     ['999', '1'],
-  ])('cannot be %s after %s ms, because a queue hides a message for at most 12 hours', (retries, delay) => {
-    const found = mistakesIn(() => read({ retries, delay }));
-    expect(found.map((line) => line.split(':')[0])).toEqual(['EXTERNAL_WEBHOOK_RETRY_DELAY']);
-  });
+  ])(
+    'cannot be set to %s retries after %s ms, because a queue hides a message for at most 12 hours',
+    (retries, delay) => {
+      const found = mistakesIn(() => read({ retries, delay }));
+      expect(found.map((line) => line.split(':')[0])).toEqual(['EXTERNAL_WEBHOOK_RETRY_DELAY']);
+    },
+  );
 });
 
 describe('the selection of events for a target', () => {
@@ -305,7 +308,7 @@ describe('the selection of events for a target', () => {
     ['payment.*.*', 'payment.created', false],
     ['ab*ba', 'aba', false],
     ['provider_a:*', 'payment.created', false],
-  ])('decides with the filter %s for %s: %s', (filter, name, wanted) => {
+  ])('compares the filter %s with the event %s, and the result is %s', (filter, name, wanted) => {
     expect(wants({ mode: 'canonical', filters: [filter] }, canonical(name))).toBe(wanted);
   });
 
@@ -321,12 +324,12 @@ describe('the selection of events for a target', () => {
     ['provider_a:*', false],
     ['payment.failed', false],
     ['customer.*', false],
-  ])('decides with the filter %s for a raw event by any of its names: %s', (filter, wanted) => {
+  ])('compares the filter %s with every name of a raw event, and the result is %s', (filter, wanted) => {
     const event = raw('PAYMENT.CAPTURE.COMPLETED', 'payment_intent.succeeded');
     expect(wants({ mode: 'raw', filters: [filter] }, event)).toBe(wanted);
   });
 
-  test('includes by its mode our events, the providers’ own events, or both', () => {
+  test('includes our events, the providers’ own events or both, depending on the target’s mode', () => {
     const events = [canonical('payment.succeeded'), raw('payment_intent.succeeded', 'payment_intent.succeeded')];
     const taken = (mode: 'raw' | 'canonical' | 'both') =>
       events.filter((event) => wants({ mode, filters: ['payment.succeeded'] }, event)).map(({ kind }) => kind);

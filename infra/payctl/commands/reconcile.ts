@@ -52,7 +52,7 @@ const describeDrift = ({ kind, provider_object_id = '', here, there }: Drift): s
   `${kind}${provider_object_id && ` (${provider_object_id})`}: ${here} here, ${there} there`;
 
 interface MoneyBack {
-  /** Differences that the provider's refunds and disputes repaired. */
+  /** Differences that were repaired from the provider's refunds and disputes. */
   readonly stored: number;
   /** Differences that remain. */
   readonly findings: readonly Drift[];

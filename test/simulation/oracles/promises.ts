@@ -24,7 +24,7 @@ export const syncFinds: Oracle = {
   },
 };
 
-/** A refund that has failed or was canceled since may have counted or not. */
+/** Excludes failed and canceled refunds, because a sync may or may not have counted such a refund before it ended. */
 const isGivenBack = ({ status }: HistoryJson): boolean => status === 'succeeded' || status === 'pending';
 
 export const syncShows: Oracle = {
