@@ -55,7 +55,7 @@ const createdAddressSchema = addressViewSchema
   .extend(guestTokenView)
   .meta({ id: 'CreatedAddress', description: 'The new address and, for a guest, a guest token.' });
 
-export const createAddressEndpoint = endpoint({
+export const createAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'addresses.create',
   method: 'POST',
   path: '/addresses',
@@ -68,7 +68,7 @@ export const createAddressEndpoint = endpoint({
   params: none,
   query: none,
   body: createAddressBody,
-  response: createdAddressSchema,
+  response: () => createdAddressSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -81,9 +81,9 @@ export const createAddressEndpoint = endpoint({
   idempotent: 'create',
   limits: guestCreateLimits,
   uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
-});
+}));
 
-export const getAddressEndpoint = endpoint({
+export const getAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'addresses.get',
   method: 'GET',
   path: '/addresses/{id}',
@@ -94,14 +94,14 @@ export const getAddressEndpoint = endpoint({
   params: byId,
   query: none,
   body: null,
-  response: addressViewSchema,
+  response: () => addressViewSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
-export const listAddressesEndpoint = endpoint({
+export const listAddressesEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'addresses.list',
   method: 'GET',
   path: '/addresses',
@@ -112,12 +112,12 @@ export const listAddressesEndpoint = endpoint({
   params: none,
   query: listAddressesQuery,
   body: null,
-  response: z.array(addressViewSchema),
+  response: () => z.array(addressViewSchema),
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'table:put'],
-});
+}));
 
 const change = {
   auth: 'session',
@@ -126,7 +126,7 @@ const change = {
   query: none,
 } as const;
 
-export const updateAddressEndpoint = endpoint({
+export const updateAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'addresses.update',
   method: 'PUT',
@@ -135,7 +135,7 @@ export const updateAddressEndpoint = endpoint({
   description: `Changes the fields that are sent. The result must follow the rules of its kind: if you make a partial address full, send the fields
     that it lacks. Records that are linked to the address show the change immediately; billing details at a provider do not change.`,
   body: updateAddressBody,
-  response: addressViewSchema,
+  response: () => addressViewSchema,
   status: 200,
   form: 'bare',
   errors: [
@@ -146,9 +146,9 @@ export const updateAddressEndpoint = endpoint({
     'VERSION_CONFLICT',
   ],
   uses: ['table:read', 'table:put'],
-});
+}));
 
-export const setDefaultAddressEndpoint = endpoint({
+export const setDefaultAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'addresses.set-default',
   method: 'POST',
@@ -156,15 +156,15 @@ export const setDefaultAddressEndpoint = endpoint({
   summary: 'Make an address the default of its type',
   description: `Marks the address as the default of its owner and type, in place of the previous default. The last request wins.`,
   body: none,
-  response: addressViewSchema,
+  response: () => addressViewSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'],
   idempotent: 'stored',
   uses: ['table:read', 'table:put'],
-});
+}));
 
-export const deleteAddressEndpoint = endpoint({
+export const deleteAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'addresses.remove',
   method: 'DELETE',
@@ -178,7 +178,7 @@ export const deleteAddressEndpoint = endpoint({
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'table:put', 'table:delete'],
-});
+}));
 
 export const addressEndpoints = [
   createAddressEndpoint,

@@ -14,7 +14,7 @@ import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries
 
 const none = z.object({});
 
-export const clearCacheEndpoint = endpoint({
+export const clearCacheEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.clear-cache',
   method: 'POST',
   path: '/admin/cache/clear',
@@ -25,20 +25,21 @@ export const clearCacheEndpoint = endpoint({
   params: none,
   query: none,
   body: clearCacheBody,
-  response: z
-    .object({
-      cache_type: z.string().describe('The cache that the request named.'),
-      cleared: z.boolean().describe('Always true.'),
-    })
-    .meta({ id: 'ClearedCache', description: 'The cache that every instance empties next.' }),
+  response: () =>
+    z
+      .object({
+        cache_type: z.string().describe('The cache that the request named.'),
+        cleared: z.boolean().describe('Always true.'),
+      })
+      .meta({ id: 'ClearedCache', description: 'The cache that every instance empties next.' }),
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
   limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:put'],
-});
+}));
 
-export const listEveryPaymentEndpoint = endpoint({
+export const listEveryPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.list-payments',
   method: 'GET',
   path: '/admin/payments',
@@ -49,16 +50,16 @@ export const listEveryPaymentEndpoint = endpoint({
   params: none,
   query: everyPaymentQuery,
   body: null,
-  response: z.array(paymentViewSchema),
-  meta: cursorMeta,
+  response: () => z.array(paymentViewSchema()),
+  meta: () => cursorMeta,
   status: 200,
   form: 'envelope',
   csv: { name: 'payments', columns: PAYMENT_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
-});
+}));
 
-export const adminSummaryEndpoint = endpoint({
+export const adminSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.summary',
   method: 'GET',
   path: '/admin/summary',
@@ -70,13 +71,13 @@ export const adminSummaryEndpoint = endpoint({
   params: none,
   query: summaryQuery,
   body: null,
-  response: summaryRows,
-  meta: summaryMeta,
+  response: () => summaryRows,
+  meta: () => summaryMeta,
   status: 200,
   form: 'envelope',
   csv: { name: 'summary', columns: SUMMARY_COLUMNS },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER'],
   uses: ['table:read'],
-});
+}));
 
 export const adminEndpoints = [listEveryPaymentEndpoint, adminSummaryEndpoint, clearCacheEndpoint];

@@ -6,7 +6,7 @@ import { erasureBody } from '../../shared/removal/request-erasure.ts';
 
 const none = z.object({});
 
-export const requestErasureEndpoint = endpoint({
+export const requestErasureEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.request-erasure',
   method: 'POST',
   path: '/admin/erasures',
@@ -18,16 +18,16 @@ export const requestErasureEndpoint = endpoint({
   params: none,
   query: none,
   body: erasureBody,
-  response: erasureViewSchema,
+  response: () => erasureViewSchema,
   status: 202,
   accepted: 'The erasure continues after the response; `GET /admin/erasures/{id}` shows its progress.',
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'VERSION_CONFLICT', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
   idempotent: 'create',
   uses: ['table:read', 'table:put'],
-});
+}));
 
-export const getErasureEndpoint = endpoint({
+export const getErasureEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.get-erasure',
   method: 'GET',
   path: '/admin/erasures/{id}',
@@ -37,11 +37,11 @@ export const getErasureEndpoint = endpoint({
   params: z.object({ id: idSchema.describe('Names the erasure, `ers_…`.') }),
   query: none,
   body: null,
-  response: erasureViewSchema,
+  response: () => erasureViewSchema,
   status: 200,
   form: 'envelope',
   errors: ['RESOURCE_NOT_FOUND'],
   uses: ['table:read'],
-});
+}));
 
 export const erasureEndpoints = [requestErasureEndpoint, getErasureEndpoint];

@@ -35,7 +35,7 @@ const record = z
     description: 'A product, project, tier or invite with all its fields, as it was stored.',
   });
 
-export const putRecordEndpoint = endpoint({
+export const putRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.put-record',
   method: 'PUT',
   path: '/admin/{kind}/{id}',
@@ -54,14 +54,14 @@ export const putRecordEndpoint = endpoint({
   body: z
     .looseObject({})
     .meta({ id: 'PutReferenceRecord', description: 'All fields of the record. The fields depend on its kind.' }),
-  response: record,
+  response: () => record,
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'ROUTE_NOT_FOUND', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put'],
-});
+}));
 
-export const getRecordEndpoint = endpoint({
+export const getRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.get-record',
   method: 'GET',
   path: '/admin/{kind}/{id}',
@@ -71,14 +71,14 @@ export const getRecordEndpoint = endpoint({
   params: one,
   query: none,
   body: null,
-  response: record,
+  response: () => record,
   status: 200,
   form: 'envelope',
   errors: ['RESOURCE_NOT_FOUND', 'ROUTE_NOT_FOUND'],
   uses: ['table:read'],
-});
+}));
 
-export const deleteRecordEndpoint = endpoint({
+export const deleteRecordEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.delete-record',
   method: 'DELETE',
   path: '/admin/{kind}/{id}',
@@ -93,9 +93,9 @@ export const deleteRecordEndpoint = endpoint({
   form: 'envelope',
   errors: ['RESOURCE_NOT_FOUND', 'ROUTE_NOT_FOUND'],
   uses: ['table:read', 'table:put', 'table:delete'],
-});
+}));
 
-export const listRecordsEndpoint = endpoint({
+export const listRecordsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.list-records',
   method: 'GET',
   path: '/admin/{kind}',
@@ -105,11 +105,11 @@ export const listRecordsEndpoint = endpoint({
   params: ofKind,
   query: z.object(offsetQuery),
   body: null,
-  response: z.array(record),
+  response: () => z.array(record),
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'ROUTE_NOT_FOUND'],
   uses: ['table:read'],
-});
+}));
 
 export const referenceEndpoints = [putRecordEndpoint, getRecordEndpoint, deleteRecordEndpoint, listRecordsEndpoint];

@@ -21,20 +21,21 @@ const publicRoute = {
   timeoutSeconds: 5,
 } as const;
 
-export const healthEndpoint = endpoint({
+export const healthEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...publicRoute,
   id: 'api.health',
   path: '/health',
   summary: 'Check that the service is running',
   description: `Returns 200 while the service runs. It checks no dependency, so a failure of a provider or of the table does not show here.`,
-  response: z.object({ status: z.literal('ok').describe('Always `ok`, because the service responds.') }).meta({
-    id: 'Health',
-    description: 'The state of the service.',
-  }),
+  response: () =>
+    z.object({ status: z.literal('ok').describe('Always `ok`, because the service responds.') }).meta({
+      id: 'Health',
+      description: 'The state of the service.',
+    }),
   memoryMb: MEMORY_MB.background,
-});
+}));
 
-export const openapiEndpoint = endpoint({
+export const openapiEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...publicRoute,
   id: 'api.openapi',
   path: '/openapi.json',
@@ -42,18 +43,19 @@ export const openapiEndpoint = endpoint({
   description: `This document, in OpenAPI 3.1. Use it to generate a client or to read the reference in a tool of your own.
     A request with a path or method that is not in this document gets the error 404 or 405 shown here.`,
   errors: ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'],
-  response: z
-    .looseObject({
-      openapi: z.string().describe('The version of the OpenAPI standard, 3.1.0.'),
-      servers: z
-        .array(z.object({ url: z.string().describe('The base URL of every path in this document.') }))
-        .describe('The address of this installation.'),
-    })
-    .meta({ id: 'ApiDocument', description: 'A document of the OpenAPI standard.' }),
+  response: () =>
+    z
+      .looseObject({
+        openapi: z.string().describe('The version of the OpenAPI standard, 3.1.0.'),
+        servers: z
+          .array(z.object({ url: z.string().describe('The base URL of every path in this document.') }))
+          .describe('The address of this installation.'),
+      })
+      .meta({ id: 'ApiDocument', description: 'A document of the OpenAPI standard.' }),
   memoryMb: MEMORY_MB.background,
-});
+}));
 
-export const configEndpoint = endpoint({
+export const configEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...publicRoute,
   id: 'api.config',
   path: '/config',
@@ -61,8 +63,8 @@ export const configEndpoint = endpoint({
   description: `Lists the providers that take payments, with their public ids and how a payer pays there. A page loads it before it shows a payment
     form. The response may be cached for 5 minutes.`,
   form: 'envelope',
-  response: browserConfigSchema,
+  response: () => browserConfigSchema,
   memoryMb: MEMORY_MB.background,
-});
+}));
 
 export const docsEndpoints = [healthEndpoint, openapiEndpoint, configEndpoint];

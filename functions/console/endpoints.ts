@@ -10,7 +10,7 @@ const files = {
   serves: 'console',
   query: none,
   body: null,
-  response: z.string(),
+  response: () => z.string(),
   status: 200,
   form: 'bare',
   uses: [],
@@ -18,7 +18,7 @@ const files = {
   memoryMb: MEMORY_MB.background,
 } as const;
 
-export const consolePageEndpoint = endpoint({
+export const consolePageEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...files,
   id: 'console.page',
   path: '/console',
@@ -26,9 +26,9 @@ export const consolePageEndpoint = endpoint({
   description:
     'The page for browsers, which calls the other routes with the rights of its user. The console is off with `CONSOLE=off`, and in production unless `CONSOLE=on`.',
   params: none,
-});
+}));
 
-export const consoleFileEndpoint = endpoint({
+export const consoleFileEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...files,
   id: 'console.file',
   path: '/console/{path+}',
@@ -37,6 +37,6 @@ export const consoleFileEndpoint = endpoint({
     'Every path below `/console` returns the same page; its script reads the path. Files are below `/console/assets`; their names change with their content, so browsers cache them.',
   params: z.object({ path: boundedText(1_000) }),
   errors: ['ROUTE_NOT_FOUND'],
-});
+}));
 
 export const consoleEndpoints = [consolePageEndpoint, consoleFileEndpoint];

@@ -58,7 +58,7 @@ const createdCustomerSchema = customerSchema
   .extend(guestTokenView)
   .meta({ id: 'CreatedCustomer', description: 'The new customer and, for a guest, a guest token.' });
 
-export const createCustomerEndpoint = endpoint({
+export const createCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'customers.create',
   method: 'POST',
   path: '/customers',
@@ -74,7 +74,7 @@ export const createCustomerEndpoint = endpoint({
   params: none,
   query: none,
   body: createCustomerBody,
-  response: createdCustomerSchema,
+  response: () => createdCustomerSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -89,9 +89,9 @@ export const createCustomerEndpoint = endpoint({
   limits: guestCreateLimits,
   uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer,
-});
+}));
 
-export const getCustomerEndpoint = endpoint({
+export const getCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'customers.get',
   method: 'GET',
   path: '/customers/{id}',
@@ -102,14 +102,14 @@ export const getCustomerEndpoint = endpoint({
   params: byId,
   query: none,
   body: null,
-  response: customerSchema,
+  response: () => customerSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
-export const listCustomersEndpoint = endpoint({
+export const listCustomersEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'customers.list',
   method: 'GET',
   path: '/customers',
@@ -120,14 +120,14 @@ export const listCustomersEndpoint = endpoint({
   params: none,
   query: listCustomersQuery,
   body: null,
-  response: z.array(customerSchema),
+  response: () => z.array(customerSchema),
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
-export const updateCustomerEndpoint = endpoint({
+export const updateCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'customers.update',
   method: 'PUT',
   path: '/customers/{id}',
@@ -139,7 +139,7 @@ export const updateCustomerEndpoint = endpoint({
   params: byId,
   query: none,
   body: updateCustomerBody,
-  response: customerSchema,
+  response: () => customerSchema,
   status: 200,
   form: 'bare',
   errors: [
@@ -151,9 +151,9 @@ export const updateCustomerEndpoint = endpoint({
   ],
   uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS],
   timeoutSeconds: 20,
-});
+}));
 
-export const deleteCustomerEndpoint = endpoint({
+export const deleteCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'customers.remove',
   method: 'DELETE',
   path: '/customers/{id}',
@@ -172,7 +172,7 @@ export const deleteCustomerEndpoint = endpoint({
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
   uses: ['table:read', 'table:put', 'table:delete', ...CUSTOMER_SECRETS],
   timeoutSeconds: 29,
-});
+}));
 
 export const customerEndpoints = [
   createCustomerEndpoint,

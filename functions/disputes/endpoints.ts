@@ -8,7 +8,7 @@ import { listDisputesQuery } from '../../shared/queries/list-refunds.ts';
 
 const none = z.object({});
 
-export const listDisputesOfPaymentEndpoint = endpoint({
+export const listDisputesOfPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'disputes.list-of-payment',
   method: 'GET',
   path: '/payments/{id}/disputes',
@@ -20,31 +20,31 @@ export const listDisputesOfPaymentEndpoint = endpoint({
   params: z.object({ id: idSchema.describe('Names the payment, `pay_…`.') }),
   query: none,
   body: null,
-  response: z.array(disputeViewSchema),
+  response: () => z.array(disputeViewSchema),
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
-});
+}));
 
-export const listDisputesEndpoint = endpoint({
+export const listDisputesEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'disputes.list',
   method: 'GET',
   path: '/disputes',
   summary: 'List the disputes of all payments',
   description: `Lists the disputes of every payment, newest first. Use \`status=needs_response\` to find the disputes that wait for evidence. Without
     \`from\` the list goes back 24 months. Follow \`next_cursor\` for the next page. With \`Accept: text/csv\` the list comes as CSV.`,
-  meta: cursorMeta,
+  meta: () => cursorMeta,
   auth: 'platform-admin',
   params: none,
   query: listDisputesQuery,
   body: null,
-  response: z.array(disputeViewSchema),
+  response: () => z.array(disputeViewSchema),
   status: 200,
   form: 'envelope',
   csv: { name: 'disputes', columns: DISPUTE_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
-});
+}));
 
 export const disputeEndpoints = [listDisputesOfPaymentEndpoint, listDisputesEndpoint];

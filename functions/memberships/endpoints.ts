@@ -9,7 +9,7 @@ import { ENTITY_TYPES } from '../../shared/platform/keys.ts';
 
 const none = z.object({});
 
-export const listTiersEndpoint = endpoint({
+export const listTiersEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'memberships.list-tiers',
   method: 'GET',
   path: '/memberships/tiers',
@@ -19,25 +19,26 @@ export const listTiersEndpoint = endpoint({
   params: none,
   query: none,
   body: null,
-  response: z.array(
-    z
-      .looseObject({
-        id: z.string().describe('Names the tier; `metadata.membership_type_id` of a product refers to it.'),
-        name: z.string().describe('The name to show to people.'),
-        slug: z.string().describe('A short name for URLs and code.'),
-        description: z.string().nullable().describe('A description of the tier; null if it has none.'),
-        rank: z.int().describe('The rank of the tier; the list begins with the lowest rank.'),
-        entity_type: z.enum(ENTITY_TYPES).describe('Who gets memberships of this tier.'),
-        features: z.array(z.string()).describe('What the tier includes, in your own words.'),
-        product_ids: z.array(z.string()).describe('The products that give this tier.'),
-        is_active: z.boolean().describe('Always true in this list.'),
-      })
-      .meta({ id: 'MembershipTier', description: 'A membership level that comes with a subscription to a product.' }),
-  ),
+  response: () =>
+    z.array(
+      z
+        .looseObject({
+          id: z.string().describe('Names the tier; `metadata.membership_type_id` of a product refers to it.'),
+          name: z.string().describe('The name to show to people.'),
+          slug: z.string().describe('A short name for URLs and code.'),
+          description: z.string().nullable().describe('A description of the tier; null if it has none.'),
+          rank: z.int().describe('The rank of the tier; the list begins with the lowest rank.'),
+          entity_type: z.enum(ENTITY_TYPES).describe('Who gets memberships of this tier.'),
+          features: z.array(z.string()).describe('What the tier includes, in your own words.'),
+          product_ids: z.array(z.string()).describe('The products that give this tier.'),
+          is_active: z.boolean().describe('Always true in this list.'),
+        })
+        .meta({ id: 'MembershipTier', description: 'A membership level that comes with a subscription to a product.' }),
+    ),
   status: 200,
   form: 'envelope',
   uses: ['table:read'],
-});
+}));
 
 const membershipSchema = z
   .looseObject({
@@ -64,7 +65,7 @@ const membershipSchema = z
     description: 'What a subscription gives: a tier, for a project, an organization or a user.',
   });
 
-export const getMembershipEndpoint = endpoint({
+export const getMembershipEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'memberships.get',
   method: 'GET',
   path: '/memberships/{id}',
@@ -76,14 +77,14 @@ export const getMembershipEndpoint = endpoint({
   params: z.object({ id: idSchema.describe('Names the membership, `mbr_…`.') }),
   query: none,
   body: null,
-  response: membershipSchema,
+  response: () => membershipSchema,
   status: 200,
   form: 'envelope',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
-export const listMembershipsEndpoint = endpoint({
+export const listMembershipsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'memberships.list',
   method: 'GET',
   path: '/memberships',
@@ -95,11 +96,11 @@ export const listMembershipsEndpoint = endpoint({
   params: none,
   query: listMembershipsQuery,
   body: null,
-  response: z.array(membershipSchema),
+  response: () => z.array(membershipSchema),
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
 export const membershipEndpoints = [listTiersEndpoint, getMembershipEndpoint, listMembershipsEndpoint];

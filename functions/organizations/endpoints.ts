@@ -74,7 +74,7 @@ const reads = { status: 200, body: null, uses: ['table:read'] } as const;
 const writes = { status: 200, uses: ['table:read', 'table:put'] } as const;
 const endsMembership = { status: 200, uses: ['table:read', 'table:put', 'table:delete'] } as const;
 
-export const createOrganizationEndpoint = endpoint({
+export const createOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...writes,
   id: 'organizations.create',
@@ -85,16 +85,16 @@ export const createOrganizationEndpoint = endpoint({
     'Creates an organization with the caller as its owner. Send an `Idempotency-Key`, so that a repeat does not create a second organization.',
   params: none,
   body: createOrganizationBody,
-  response: organizationSchema,
+  response: () => organizationSchema,
   status: 201,
   errors: ['VALIDATION_ERROR', 'RATE_LIMITED'],
   idempotent: 'create',
   limits: [
     { name: 'create-organization', max: 20, windowSeconds: HOUR_SECONDS, by: ({ caller }) => principalOf(caller) },
   ],
-});
+}));
 
-export const listOrganizationsEndpoint = endpoint({
+export const listOrganizationsEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...reads,
   id: 'organizations.list',
@@ -103,18 +103,19 @@ export const listOrganizationsEndpoint = endpoint({
   summary: "List the caller's organizations",
   description:
     "Lists every organization that the caller belongs to, with the caller's role in it, by `page` and `limit`.",
-  meta: pagesMeta,
+  meta: () => pagesMeta,
   params: none,
   query: listOrganizationsQuery,
-  response: z.array(
-    organizationSchema
-      .extend({ role })
-      .meta({ id: 'ListedOrganization', description: 'An organization, with the role of the caller.' }),
-  ),
+  response: () =>
+    z.array(
+      organizationSchema
+        .extend({ role })
+        .meta({ id: 'ListedOrganization', description: 'An organization, with the role of the caller.' }),
+    ),
   errors: ['VALIDATION_ERROR'],
-});
+}));
 
-export const getOrganizationEndpoint = endpoint({
+export const getOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...reads,
   id: 'organizations.get',
@@ -124,18 +125,19 @@ export const getOrganizationEndpoint = endpoint({
   description: 'Shows one organization to its members, with the role of the caller.',
   access: { action: 'read', record: organizationRecord },
   params: byId,
-  response: organizationSchema
-    .extend({
-      your_role: role.nullable().describe('The role of the caller; null for a platform admin who is not a member.'),
-    })
-    .meta({ id: 'ShownOrganization', description: 'An organization, with the role of the caller.' }),
+  response: () =>
+    organizationSchema
+      .extend({
+        your_role: role.nullable().describe('The role of the caller; null for a platform admin who is not a member.'),
+      })
+      .meta({ id: 'ShownOrganization', description: 'An organization, with the role of the caller.' }),
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
-});
+}));
 
 const byItsOwner = { action: 'owner only', record: organizationRecord } as const;
 const OWNER_ERRORS = ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED', 'INSUFFICIENT_PERMISSIONS'] as const;
 
-export const updateOrganizationEndpoint = endpoint({
+export const updateOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...writes,
   id: 'organizations.update',
@@ -146,11 +148,11 @@ export const updateOrganizationEndpoint = endpoint({
   access: byItsOwner,
   params: byId,
   body: updateOrganizationBody,
-  response: organizationSchema,
+  response: () => organizationSchema,
   errors: ['VALIDATION_ERROR', ...OWNER_ERRORS],
-});
+}));
 
-export const deleteOrganizationEndpoint = endpoint({
+export const deleteOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...writes,
   id: 'organizations.remove',
@@ -165,13 +167,13 @@ export const deleteOrganizationEndpoint = endpoint({
   access: byItsOwner,
   params: byId,
   body: null,
-  response: z.undefined(),
+  response: () => z.undefined(),
   errors: [...OWNER_ERRORS, 'PROVIDER_ERROR'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 29,
-});
+}));
 
-export const listMembersEndpoint = endpoint({
+export const listMembersEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...reads,
   id: 'organizations.list-members',
@@ -179,15 +181,15 @@ export const listMembersEndpoint = endpoint({
   path: '/organizations/{id}/members',
   summary: 'List the members of an organization',
   description: 'Lists the members with their names and roles, by `page` and `limit`. Any member may read the list.',
-  meta: pagesMeta,
+  meta: () => pagesMeta,
   access: { action: 'read', record: organizationRecord },
   params: byId,
   query: listMembersQuery,
-  response: z.array(listedMemberSchema),
+  response: () => z.array(listedMemberSchema),
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
-});
+}));
 
-export const addMemberEndpoint = endpoint({
+export const addMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...writes,
   id: 'organizations.add-member',
@@ -199,15 +201,15 @@ export const addMemberEndpoint = endpoint({
   access: byItsOwner,
   params: byId,
   body: addMemberBody,
-  response: memberSchema,
+  response: () => memberSchema,
   status: 201,
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'USER_NOT_FOUND', 'ALREADY_MEMBER', 'RATE_LIMITED', ...OWNER_ERRORS],
   idempotent: 'stored',
   // Limited because the response reveals whether an e-mail address has an account.
   limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR_SECONDS, by: ({ caller }) => principalOf(caller) }],
-});
+}));
 
-export const changeRoleEndpoint = endpoint({
+export const changeRoleEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...writes,
   id: 'organizations.change-role',
@@ -219,11 +221,11 @@ export const changeRoleEndpoint = endpoint({
   access: byItsOwner,
   params: byMember,
   body: changeRoleBody,
-  response: memberSchema,
+  response: () => memberSchema,
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'OWNER_IMMUTABLE', 'CANNOT_CHANGE_SELF', ...OWNER_ERRORS],
-});
+}));
 
-export const removeMemberEndpoint = endpoint({
+export const removeMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...endsMembership,
   id: 'organizations.remove-member',
@@ -235,11 +237,11 @@ export const removeMemberEndpoint = endpoint({
   access: byItsOwner,
   params: byMember,
   body: null,
-  response: z.undefined(),
+  response: () => z.undefined(),
   errors: ['OWNER_IMMUTABLE', 'CANNOT_CHANGE_SELF', ...OWNER_ERRORS],
-});
+}));
 
-export const leaveOrganizationEndpoint = endpoint({
+export const leaveOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...endsMembership,
   id: 'organizations.leave',
@@ -251,10 +253,10 @@ export const leaveOrganizationEndpoint = endpoint({
   access: { action: 'member', record: organizationRecord, endsAccess: true },
   params: byId,
   body: none,
-  response: z.object({ organization_id: z.string().describe('The organization that the caller left.') }),
+  response: () => z.object({ organization_id: z.string().describe('The organization that the caller left.') }),
   errors: ['OWNER_CANNOT_LEAVE', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   idempotent: 'stored',
-});
+}));
 
 export const organizationEndpoints = [
   createOrganizationEndpoint,

@@ -134,7 +134,7 @@ const savingLimits: readonly RateLimit[] = [
   ...declineLimits,
 ];
 
-export const createMethodEndpoint = endpoint({
+export const createMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payment-methods.create',
   method: 'POST',
   path: '/payment-methods',
@@ -158,7 +158,7 @@ export const createMethodEndpoint = endpoint({
   params: none,
   query: none,
   body: createMethodBody,
-  response: createdMethodSchema,
+  response: () => createdMethodSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -174,9 +174,9 @@ export const createMethodEndpoint = endpoint({
   limits: [...guestCreateLimits, ...savingLimits],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
-});
+}));
 
-export const getMethodEndpoint = endpoint({
+export const getMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payment-methods.get',
   method: 'GET',
   path: '/payment-methods/{id}',
@@ -187,14 +187,14 @@ export const getMethodEndpoint = endpoint({
   params: byId,
   query: tokenQuery,
   body: null,
-  response: methodSchema,
+  response: () => methodSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
-});
+}));
 
-export const listMethodsEndpoint = endpoint({
+export const listMethodsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payment-methods.list',
   method: 'GET',
   path: '/payment-methods',
@@ -206,23 +206,23 @@ export const listMethodsEndpoint = endpoint({
   params: none,
   query: listMethodsQuery,
   body: null,
-  response: z.array(methodSchema),
+  response: () => z.array(methodSchema),
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
-});
+}));
 
 const change = {
   auth: 'session',
   params: byId,
   query: none,
-  response: methodSchema,
+  response: () => methodSchema,
   status: 200,
   form: 'bare',
 } as const;
 
-export const updateMethodEndpoint = endpoint({
+export const updateMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'payment-methods.update',
   method: 'PUT',
@@ -234,9 +234,9 @@ export const updateMethodEndpoint = endpoint({
   body: updateMethodBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete'],
-});
+}));
 
-export const linkMethodAddressEndpoint = endpoint({
+export const linkMethodAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'payment-methods.link-address',
   method: 'PATCH',
@@ -246,13 +246,13 @@ export const linkMethodAddressEndpoint = endpoint({
     refuses them, the address stays linked here and \`provider_synced\` is false.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: billingAddressBody,
-  response: linkedMethodSchema,
+  response: () => linkedMethodSchema,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-});
+}));
 
-export const setDefaultMethodEndpoint = endpoint({
+export const setDefaultMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'payment-methods.set-default',
   method: 'POST',
@@ -265,9 +265,9 @@ export const setDefaultMethodEndpoint = endpoint({
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE'],
   idempotent: 'stored',
   uses: ['table:read', 'table:put'],
-});
+}));
 
-export const deleteMethodEndpoint = endpoint({
+export const deleteMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payment-methods.remove',
   method: 'DELETE',
   path: '/payment-methods/{id}',
@@ -286,7 +286,7 @@ export const deleteMethodEndpoint = endpoint({
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'PAYMENT_METHOD_IN_USE', 'PROVIDER_TIMEOUT'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-});
+}));
 
 export const methodEndpoints = [
   createMethodEndpoint,

@@ -21,14 +21,10 @@ import {
   networkWithoutSession,
   provenCaller,
 } from '../../shared/http/windows.ts';
+import { confirmBody } from '../../shared/payments/confirm-request.ts';
+import { methodsUsedBy, recordsNamedBy } from '../../shared/payments/named-records.ts';
 import { PAYMENT_STATUSES, paymentByProviderId, paymentRecord } from '../../shared/payments/payment.ts';
-import {
-  confirmBody,
-  createIntentBody,
-  methodsUsedBy,
-  recordsNamedBy,
-  updateIntentBody,
-} from '../../shared/payments/payment-requests.ts';
+import { createIntentBody, updateIntentBody } from '../../shared/payments/payment-requests.ts';
 import {
   confirmationSchema,
   createdPaymentSchema,
@@ -36,8 +32,9 @@ import {
   PAYMENT_COLUMNS,
   paymentViewSchema,
 } from '../../shared/payments/payment-view.ts';
+import { getPaymentQuery } from '../../shared/queries/includes.ts';
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
-import { getPaymentQuery, guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
+import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
@@ -64,32 +61,33 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'RATE_LIMITED',
 ];
 
-const create = {
-  method: 'POST',
-  auth: 'session-or-guest',
-  access: {
-    action: 'canManagePayments',
-    organization: 'session by default',
-    references: recordsNamedBy,
-    uses: methodsUsedBy,
-    createdUnder: (scope) => paymentRecord.key(derivedId('payment', scope)),
-    alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
-  },
-  params: none,
-  query: none,
-  body: createIntentBody,
-  status: 201,
-  form: 'bare',
-  errors: CREATE_ERRORS,
-  idempotent: 'create',
-  limits: guestCreateLimits,
-  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
-  timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
-  paymentPath: true,
-} as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
+const create = () =>
+  ({
+    method: 'POST',
+    auth: 'session-or-guest',
+    access: {
+      action: 'canManagePayments',
+      organization: 'session by default',
+      references: recordsNamedBy,
+      uses: methodsUsedBy,
+      createdUnder: (scope) => paymentRecord.key(derivedId('payment', scope)),
+      alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
+    },
+    params: none,
+    query: none,
+    body: createIntentBody,
+    status: 201,
+    form: 'bare',
+    errors: CREATE_ERRORS,
+    idempotent: 'create',
+    limits: guestCreateLimits,
+    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+    timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
+    paymentPath: true,
+  }) as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
 
-export const createIntentEndpoint = endpoint({
-  ...create,
+export const createIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...create(),
   id: 'payments.create-intent',
   path: '/payments/intents',
   response: createdPaymentSchema,
@@ -102,18 +100,18 @@ export const createIntentEndpoint = endpoint({
 
     Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider. Repeat the request with the same
     key to get that payment.`,
-});
+}));
 
-export const createPaymentEndpoint = endpoint({
-  ...create,
+export const createPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...create(),
   id: 'payments.create',
   path: '/payments',
   response: createdPaymentSchema,
   summary: 'Create a payment',
   description: `Does the same as \`POST /payments/intents\`, under the path that some callers expect.`,
-});
+}));
 
-export const updateIntentEndpoint = endpoint({
+export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.update-intent',
   method: 'PUT',
   path: '/payments/intents/{id}',
@@ -147,9 +145,9 @@ export const updateIntentEndpoint = endpoint({
   ],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-});
+}));
 
-export const cancelIntentEndpoint = endpoint({
+export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.cancel-intent',
   method: 'POST',
   path: '/payments/intents/{id}/cancel',
@@ -169,7 +167,7 @@ export const cancelIntentEndpoint = endpoint({
   idempotent: 'stored',
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
-});
+}));
 
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 
@@ -181,7 +179,7 @@ const confirmLimits: readonly RateLimit[] = [
   ...declineLimits,
 ];
 
-export const confirmPaymentEndpoint = endpoint({
+export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.confirm',
   method: 'POST',
   path: '/payments/confirm/{id}',
@@ -221,7 +219,7 @@ export const confirmPaymentEndpoint = endpoint({
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: 25,
   paymentPath: true,
-});
+}));
 
 const byProviderPaymentId = z.object({
   provider_payment_id: boundedText(255)
@@ -231,7 +229,7 @@ const byProviderPaymentId = z.object({
     ),
 });
 
-export const syncPaymentEndpoint = endpoint({
+export const syncPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.sync',
   method: 'POST',
   path: '/payments/sync/{provider_payment_id}',
@@ -259,9 +257,9 @@ export const syncPaymentEndpoint = endpoint({
   ],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-});
+}));
 
-export const getPaymentEndpoint = endpoint({
+export const getPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.get',
   method: 'GET',
   path: '/payments/{id}',
@@ -278,9 +276,9 @@ export const getPaymentEndpoint = endpoint({
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
-});
+}));
 
-export const getTimelineEndpoint = endpoint({
+export const getTimelineEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.timeline',
   method: 'GET',
   path: '/payments/{id}/timeline',
@@ -288,52 +286,54 @@ export const getTimelineEndpoint = endpoint({
   description: `Lists the versions of the payment with their causes, oldest first. Callers who may read the webhook log also see the events
     of the provider and the deliveries to targets of the last 90 days. Use it to explain a payment to a customer or to find a fault. A
     longer timeline comes in pages, from the newest versions back to the first: follow \`next_cursor\`.`,
-  meta: timelineMeta
-    .extend({
-      payment_id: z.string().describe('The payment that the entries are about, `pay_…`.'),
-      status: z.enum(PAYMENT_STATUSES).describe('The current status of the payment.'),
-    })
-    .describe('The payment, and where the page stands in its timeline.'),
+  meta: () =>
+    timelineMeta
+      .extend({
+        payment_id: z.string().describe('The payment that the entries are about, `pay_…`.'),
+        status: z.enum(PAYMENT_STATUSES).describe('The current status of the payment.'),
+      })
+      .describe('The payment, and where the page stands in its timeline.'),
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: byId,
   query: timelineQuery,
   body: null,
-  response: timelineSchema,
+  response: () => timelineSchema,
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
-});
+}));
 
-export const listPaymentsEndpoint = endpoint({
+export const listPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.list',
   method: 'GET',
   path: '/payments',
   summary: 'List payments',
   description: `Lists the payments of the caller, of an organization or of a project, newest first unless \`orderBy\` says otherwise. A guest
     token lists the payments of that guest. Follow \`next_cursor\` for deep pages. With \`Accept: text/csv\` the list comes as CSV.`,
-  meta: paymentsMeta
-    .extend({
-      orderBy: z.string().describe('The field that the list is sorted by.'),
-      orderDir: z.enum(['asc', 'desc']).describe('`desc`: newest or largest first.'),
-    })
-    .describe('Where the page stands in the list, and its order.'),
-  beside: { user_context: userContextSchema },
+  meta: () =>
+    paymentsMeta
+      .extend({
+        orderBy: z.string().describe('The field that the list is sorted by.'),
+        orderDir: z.enum(['asc', 'desc']).describe('`desc`: newest or largest first.'),
+      })
+      .describe('Where the page stands in the list, and its order.'),
+  beside: () => ({ user_context: userContextSchema }),
   auth: 'session-or-token',
   access: { action: 'read', organization: 'session by default', references: projectNamed },
   params: none,
   query: listPaymentsQuery,
   body: null,
-  response: z.array(paymentViewSchema),
+  response: () => z.array(paymentViewSchema()),
   status: 200,
   form: 'envelope',
   csv: { name: 'payments', columns: PAYMENT_COLUMNS },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
-});
+}));
 
-export const paymentSummaryEndpoint = endpoint({
+export const paymentSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.summary',
   method: 'GET',
   path: '/payments/summary',
@@ -341,21 +341,21 @@ export const paymentSummaryEndpoint = endpoint({
   description: `Counts and sums payments and refunds per period and currency, for the caller or an organization. The sums are kept as payments
     change and lag behind them by moments. Periods without payments have no row. More than 10,000 rows get 400. With
     \`Accept: text/csv\` the rows come as CSV.`,
-  meta: summaryMeta,
+  meta: () => summaryMeta,
   auth: 'session',
   access: { action: 'read', organization: 'session by default' },
   params: none,
   query: ownerSummaryQuery,
   body: null,
-  response: summaryRows,
+  response: () => summaryRows,
   status: 200,
   form: 'envelope',
   csv: { name: 'payments-summary', columns: SUMMARY_COLUMNS },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
-export const listGuestPaymentsEndpoint = endpoint({
+export const listGuestPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.list-guest',
   method: 'GET',
   path: '/payments/guest/{email}',
@@ -363,18 +363,18 @@ export const listGuestPaymentsEndpoint = endpoint({
   description: `Lists the guest payments made with an e-mail address, newest first. Without a guest token each payment shows only a few fields, and
     an unknown address gets an empty list; with the token the guest's own payments show all fields. An operator can open or close the list
     with the setting \`GUEST_EMAIL_LIST\`.`,
-  meta: paymentsMeta,
+  meta: () => paymentsMeta,
   auth: 'public',
   params: emailParams,
   query: guestPaymentsQuery,
   body: null,
-  response: z.array(guestPaymentSchema),
+  response: () => z.array(guestPaymentSchema()),
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
   limits: guestListLimits('guest-payments'),
   uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
-});
+}));
 
 export const paymentEndpoints = [
   createIntentEndpoint,

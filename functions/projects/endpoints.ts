@@ -18,7 +18,7 @@ const organization = z
   })
   .meta({ id: 'InvitedOrganization', description: 'What an invite shows of its organization.' });
 
-export const previewInviteEndpoint = endpoint({
+export const previewInviteEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'projects.preview-invite',
   method: 'GET',
   path: '/projects/invites/{token}',
@@ -29,20 +29,21 @@ export const previewInviteEndpoint = endpoint({
   params: z.object({ token: idSchema.describe('The token from the link of the invite.') }),
   query: none,
   body: null,
-  response: z
-    .looseObject({
-      project,
-      organization: organization.nullable().describe("The project's organization; null if it has none."),
-      inviter_name: z.string().describe('Who sent the invite.'),
-      role: z.string().describe('The role that the invite offers in the project.'),
-      email_masked: z.string().meta({
-        description: 'The invited e-mail address, with most of its letters hidden.',
-        examples: ['a***@example.com'],
-      }),
-      status: z.literal('pending').describe('Always `pending`: other invites are not shown.'),
-      expires_at: timestamp.describe('The time until which the invite can be accepted.'),
-    })
-    .meta({ id: 'InvitePreview', description: 'The fields that the holder of an invite sees before sign-in.' }),
+  response: () =>
+    z
+      .looseObject({
+        project,
+        organization: organization.nullable().describe("The project's organization; null if it has none."),
+        inviter_name: z.string().describe('Who sent the invite.'),
+        role: z.string().describe('The role that the invite offers in the project.'),
+        email_masked: z.string().meta({
+          description: 'The invited e-mail address, with most of its letters hidden.',
+          examples: ['a***@example.com'],
+        }),
+        status: z.literal('pending').describe('Always `pending`: other invites are not shown.'),
+        expires_at: timestamp.describe('The time until which the invite can be accepted.'),
+      })
+      .meta({ id: 'InvitePreview', description: 'The fields that the holder of an invite sees before sign-in.' }),
   status: 200,
   form: 'envelope',
   errors: ['INVITE_NOT_FOUND', 'INVITE_EXPIRED', 'RATE_LIMITED'],
@@ -50,6 +51,6 @@ export const previewInviteEndpoint = endpoint({
     { name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE_SECONDS, by: ({ sourceNetwork }) => sourceNetwork },
   ],
   uses: ['table:read', 'table:put'],
-});
+}));
 
 export const projectEndpoints = [previewInviteEndpoint];

@@ -26,7 +26,7 @@ const byPaymentId = z.object({
     .describe('Names the payment, `pay_…`.'),
 });
 
-export const createRefundEndpoint = endpoint({
+export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'refunds.create',
   method: 'POST',
   path: '/payments/{id}/refunds',
@@ -49,7 +49,7 @@ export const createRefundEndpoint = endpoint({
   params: byPaymentId,
   query: none,
   body: createRefundBody,
-  response: refundViewSchema,
+  response: () => refundViewSchema,
   status: 201,
   accepted:
     'The provider has not responded. The refund is `pending`, and the service looks it up until its outcome is known.',
@@ -71,9 +71,9 @@ export const createRefundEndpoint = endpoint({
   limits: [{ name: 'refund-admin', max: 120, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
-});
+}));
 
-export const listRefundsOfPaymentEndpoint = endpoint({
+export const listRefundsOfPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'refunds.list-of-payment',
   method: 'GET',
   path: '/payments/{id}/refunds',
@@ -85,14 +85,14 @@ export const listRefundsOfPaymentEndpoint = endpoint({
   params: ofPayment,
   query: none,
   body: null,
-  response: z.array(refundViewSchema),
+  response: () => z.array(refundViewSchema),
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
-});
+}));
 
-export const getRefundEndpoint = endpoint({
+export const getRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'refunds.get',
   method: 'GET',
   path: '/refunds/{id}',
@@ -103,32 +103,32 @@ export const getRefundEndpoint = endpoint({
   params: byId,
   query: none,
   body: null,
-  response: refundViewSchema,
+  response: () => refundViewSchema,
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
-});
+}));
 
-export const listRefundsEndpoint = endpoint({
+export const listRefundsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'refunds.list',
   method: 'GET',
   path: '/refunds',
   summary: 'List the refunds of all payments',
   description: `Lists the refunds of every payment, newest first. Without \`from\` the list goes back 24 months. Follow \`next_cursor\` for the
     next page. With \`Accept: text/csv\` the list comes as CSV.`,
-  meta: cursorMeta,
+  meta: () => cursorMeta,
   auth: 'platform-admin',
   params: none,
   query: listRefundsQuery,
   body: null,
-  response: z.array(refundViewSchema),
+  response: () => z.array(refundViewSchema),
   status: 200,
   form: 'envelope',
   csv: { name: 'refunds', columns: REFUND_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
-});
+}));
 
 export const refundEndpoints = [
   createRefundEndpoint,

@@ -15,7 +15,7 @@ import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { declineLimits, emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/windows.ts';
-import { methodsUsedBy } from '../../shared/payments/payment-requests.ts';
+import { methodsUsedBy } from '../../shared/payments/named-records.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/parameters.ts';
 import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
@@ -50,7 +50,7 @@ const namedBy = (body: CreateSubscriptionBody): readonly NamedRecord[] => [
   ...addressNamed(body),
 ];
 
-export const createSubscriptionEndpoint = endpoint({
+export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.create',
   method: 'POST',
   path: '/subscriptions',
@@ -101,9 +101,9 @@ export const createSubscriptionEndpoint = endpoint({
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
   paymentPath: true,
-});
+}));
 
-export const getSubscriptionEndpoint = endpoint({
+export const getSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.get',
   method: 'GET',
   path: '/subscriptions/{id}',
@@ -120,9 +120,9 @@ export const getSubscriptionEndpoint = endpoint({
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
-export const getSubscriptionTimelineEndpoint = endpoint({
+export const getSubscriptionTimelineEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.timeline',
   method: 'GET',
   path: '/subscriptions/{id}/timeline',
@@ -131,25 +131,26 @@ export const getSubscriptionTimelineEndpoint = endpoint({
     charged. Callers who may read the webhook log also see the events of the provider and the deliveries to targets of the last 90 days.
     Use it to explain a subscription to a customer, or to find who canceled it. A longer timeline comes in pages, from the newest versions
     back to the first: follow \`next_cursor\`.`,
-  meta: timelineMeta
-    .extend({
-      subscription_id: z.string().describe('The subscription that the entries are about, `subs_…`.'),
-      status: z.enum(SUBSCRIPTION_STATUSES).describe('The current status of the subscription.'),
-    })
-    .describe('The subscription, and where the page stands in its timeline.'),
+  meta: () =>
+    timelineMeta
+      .extend({
+        subscription_id: z.string().describe('The subscription that the entries are about, `subs_…`.'),
+        status: z.enum(SUBSCRIPTION_STATUSES).describe('The current status of the subscription.'),
+      })
+      .describe('The subscription, and where the page stands in its timeline.'),
   auth: 'session',
   access: { action: 'read', record: subscriptionRecord },
   params: byId,
   query: timelineQuery,
   body: null,
-  response: subscriptionTimelineSchema,
+  response: () => subscriptionTimelineSchema,
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
-export const listSubscriptionsEndpoint = endpoint({
+export const listSubscriptionsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.list',
   method: 'GET',
   path: '/subscriptions',
@@ -161,13 +162,13 @@ export const listSubscriptionsEndpoint = endpoint({
   params: none,
   query: listSubscriptionsQuery,
   body: null,
-  response: z.array(subscriptionViewSchema),
+  response: () => z.array(subscriptionViewSchema()),
   status: 200,
   form: 'bare',
   csv: { name: 'subscriptions', columns: SUBSCRIPTION_COLUMNS },
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
-});
+}));
 
 const change = {
   auth: 'session',
@@ -190,7 +191,7 @@ const CHANGE_ERRORS = [
   'PROVIDER_TIMEOUT',
 ] as const;
 
-export const updateSubscriptionEndpoint = endpoint({
+export const updateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'subscriptions.update',
   method: 'PATCH',
@@ -208,9 +209,9 @@ export const updateSubscriptionEndpoint = endpoint({
   body: updateSubscriptionBody,
   errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH', 'PAYMENT_DECLINED'],
   limits: declineLimits,
-});
+}));
 
-export const linkSubscriptionAddressEndpoint = endpoint({
+export const linkSubscriptionAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'subscriptions.link-address',
   method: 'PATCH',
@@ -222,12 +223,12 @@ export const linkSubscriptionAddressEndpoint = endpoint({
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete'],
   timeoutSeconds: 10,
-});
+}));
 
 const command = { ...change, method: 'POST', idempotent: 'stored' } as const;
 const access = { action: 'canManageSubscriptions', record: subscriptionRecord } as const;
 
-export const cancelSubscriptionEndpoint = endpoint({
+export const cancelSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...command,
   id: 'subscriptions.cancel',
   path: '/subscriptions/{id}/cancel',
@@ -238,9 +239,9 @@ export const cancelSubscriptionEndpoint = endpoint({
   access: { ...access, platformAdmins: 'may act' },
   body: cancelBody,
   errors: CHANGE_ERRORS,
-});
+}));
 
-export const reactivateSubscriptionEndpoint = endpoint({
+export const reactivateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...command,
   id: 'subscriptions.reactivate',
   path: '/subscriptions/{id}/reactivate',
@@ -259,9 +260,9 @@ export const reactivateSubscriptionEndpoint = endpoint({
   body: none,
   errors: [...CHANGE_ERRORS, 'SUBSCRIPTION_NOT_CANCELED', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
   limits: declineLimits,
-});
+}));
 
-export const pauseSubscriptionEndpoint = endpoint({
+export const pauseSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...command,
   id: 'subscriptions.pause',
   path: '/subscriptions/{id}/pause',
@@ -271,9 +272,9 @@ export const pauseSubscriptionEndpoint = endpoint({
   access,
   body: none,
   errors: CHANGE_ERRORS,
-});
+}));
 
-export const resumeSubscriptionEndpoint = endpoint({
+export const resumeSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...command,
   id: 'subscriptions.resume',
   path: '/subscriptions/{id}/resume',
@@ -284,9 +285,9 @@ export const resumeSubscriptionEndpoint = endpoint({
   body: none,
   errors: [...CHANGE_ERRORS, 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
   limits: declineLimits,
-});
+}));
 
-export const listGuestSubscriptionsEndpoint = endpoint({
+export const listGuestSubscriptionsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'subscriptions.list-guest',
   method: 'GET',
   path: '/subscriptions/guest/{email}',
@@ -297,13 +298,13 @@ export const listGuestSubscriptionsEndpoint = endpoint({
   params: emailParams,
   query: guestSubscriptionsQuery,
   body: null,
-  response: z.array(guestSubscriptionSchema),
+  response: () => z.array(guestSubscriptionSchema()),
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
   limits: guestListLimits('guest-subscriptions'),
   uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
-});
+}));
 
 export const subscriptionEndpoints = [
   createSubscriptionEndpoint,

@@ -31,7 +31,7 @@ const receivedSchema = z
   .meta({ id: 'ReceivedEvent', description: 'The response that makes a provider stop sending this event.' });
 
 const inbound = (slot: 'a' | 'b' | 'c') =>
-  endpoint({
+  endpoint(() => ({
     id: `webhooks.provider-${slot}`,
     method: 'POST',
     path: `/webhooks/provider_${slot}`,
@@ -46,7 +46,7 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     query: none,
     body: z.unknown().meta({ description: "The provider's own event, byte for byte as the provider signed it." }),
     bodyForm: 'raw',
-    response: receivedSchema,
+    response: () => receivedSchema,
     status: 200,
     form: 'bare',
     errors: [
@@ -61,13 +61,13 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     ],
     uses: ['table:put', `signatures:provider_${slot}`],
     memoryMb: MEMORY_MB.background,
-  });
+  }));
 
-export const providerAWebhookEndpoint = inbound('a');
-export const providerBWebhookEndpoint = inbound('b');
-export const providerCWebhookEndpoint = inbound('c');
+export const providerAWebhookEndpoint = /* @__PURE__ */ inbound('a');
+export const providerBWebhookEndpoint = /* @__PURE__ */ inbound('b');
+export const providerCWebhookEndpoint = /* @__PURE__ */ inbound('c');
 
-export const listWebhookLogsEndpoint = endpoint({
+export const listWebhookLogsEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'webhooks.list-logs',
   method: 'GET',
   path: '/webhooks/logs',
@@ -87,14 +87,14 @@ export const listWebhookLogsEndpoint = endpoint({
     status: z.enum(LOG_STATUSES).optional().describe('Only attempts with this result: succeeded or failed.'),
   }),
   body: null,
-  response: z.array(logView),
+  response: () => z.array(logView),
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'ORGANIZATION_ACCESS_DENIED', 'RESOURCE_NOT_FOUND'],
   uses: ['table:read'],
-});
+}));
 
-export const getWebhookLogEndpoint = endpoint({
+export const getWebhookLogEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'webhooks.get-log',
   method: 'GET',
   path: '/webhooks/logs/{id}',
@@ -105,12 +105,12 @@ export const getWebhookLogEndpoint = endpoint({
   params: logId,
   query: none,
   body: null,
-  response: logView,
+  response: () => logView,
   status: 200,
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND'],
   uses: ['table:read'],
-});
+}));
 
 const sent = z.object({
   event_id: z.string().describe('The id of the event, `msg_…`, as in the header `webhook-id`.'),
@@ -121,7 +121,7 @@ const sent = z.object({
 });
 const senderErrors = ['VALIDATION_ERROR', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'] as const;
 
-export const sendWebhookTestEndpoint = endpoint({
+export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'webhooks.send-test',
   method: 'POST',
   path: '/webhooks/test',
@@ -150,30 +150,31 @@ export const sendWebhookTestEndpoint = endpoint({
         ),
     })
     .meta({ id: 'SendTestEvent', description: 'The event to send, and values for its sample.' }),
-  response: sent
-    .extend({
-      targets: z
-        .array(
-          z
-            .object({
-              node: z
-                .string()
-                .meta({ description: 'The name of the target in the settings.', examples: ['WEBHOOK_1'] }),
-              host: z.string().describe("The host of the target's address."),
-              matched: z.boolean().describe('True if the target subscribes to the event.'),
-              status: z
-                .enum(['success', 'failed', 'skipped'])
-                .describe('The result of the attempt; `skipped` if the target does not subscribe.'),
-              http_status: z
-                .int()
-                .optional()
-                .describe("The target's HTTP status; absent if the target did not respond."),
-            })
-            .meta({ id: 'TestDelivery', description: 'What one target did with a test event.' }),
-        )
-        .describe('Every target that is configured.'),
-    })
-    .meta({ id: 'SentTestEvent', description: 'The test event, and what each target did with it.' }),
+  response: () =>
+    sent
+      .extend({
+        targets: z
+          .array(
+            z
+              .object({
+                node: z
+                  .string()
+                  .meta({ description: 'The name of the target in the settings.', examples: ['WEBHOOK_1'] }),
+                host: z.string().describe("The host of the target's address."),
+                matched: z.boolean().describe('True if the target subscribes to the event.'),
+                status: z
+                  .enum(['success', 'failed', 'skipped'])
+                  .describe('The result of the attempt; `skipped` if the target does not subscribe.'),
+                http_status: z
+                  .int()
+                  .optional()
+                  .describe("The target's HTTP status; absent if the target did not respond."),
+              })
+              .meta({ id: 'TestDelivery', description: 'What one target did with a test event.' }),
+          )
+          .describe('Every target that is configured.'),
+      })
+      .meta({ id: 'SentTestEvent', description: 'The test event, and what each target did with it.' }),
   status: 200,
   form: 'envelope',
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
@@ -181,9 +182,9 @@ export const sendWebhookTestEndpoint = endpoint({
   limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:put', 'secrets:webhooks'],
   timeoutSeconds: 29,
-});
+}));
 
-export const replayWebhookLogEndpoint = endpoint({
+export const replayWebhookLogEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'webhooks.replay-log',
   method: 'POST',
   path: '/webhooks/logs/{id}/replay',
@@ -198,19 +199,20 @@ export const replayWebhookLogEndpoint = endpoint({
   params: logId,
   query: none,
   body: none,
-  response: sent
-    .extend({
-      target: z.string().meta({ description: 'The target that gets the event.', examples: ['WEBHOOK_1'] }),
-      status: z.literal('queued').describe('The event is in the queue; the log shows the attempt.'),
-    })
-    .meta({ id: 'ReplayedEvent', description: 'The event that is sent again.' }),
+  response: () =>
+    sent
+      .extend({
+        target: z.string().meta({ description: 'The target that gets the event.', examples: ['WEBHOOK_1'] }),
+        status: z.literal('queued').describe('The event is in the queue; the log shows the attempt.'),
+      })
+      .meta({ id: 'ReplayedEvent', description: 'The event that is sent again.' }),
   status: 200,
   form: 'envelope',
   errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],
   idempotent: 'stored',
   limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
   uses: ['table:read', 'table:put', 'queue:send:webhook-delivery'],
-});
+}));
 
 export const webhookEndpoints = [
   listWebhookLogsEndpoint,

@@ -28,14 +28,16 @@ const sessionSchema = z.object({
   expires_at: z.unknown().optional(),
 });
 const expirySchema = z.iso.datetime({ offset: true });
-const claimsSchema = z.object({ ...userFields, sub: z.string().min(1), exp: z.number() });
-const userSchema = z.object({
-  id: z.string(),
-  email: z.string(),
-  name: z.string().nullish(),
-  last_name: z.string().nullish(),
-  picture: z.string().nullish(),
-});
+const claimsSchema = z.lazy(() => z.object({ ...userFields, sub: z.string().min(1), exp: z.number() }));
+const userSchema = z.lazy(() =>
+  z.object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string().nullish(),
+    last_name: z.string().nullish(),
+    picture: z.string().nullish(),
+  }),
+);
 
 export type IdentityUser = z.infer<typeof userSchema>;
 

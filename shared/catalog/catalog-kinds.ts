@@ -38,7 +38,7 @@ const productMetadata = metadata.refine(
 
 /** The subtotal is computed from the other amounts if it is absent. */
 const productBody = z
-  .object({ ...productFields, currency, metadata: productMetadata, subtotal_cents: cents.optional() })
+  .object({ ...productFields(), currency, metadata: productMetadata, subtotal_cents: cents.optional() })
   .transform((body) => ({
     ...body,
     subtotal_cents: body.subtotal_cents ?? body.total_cents - body.tax_cents + body.discount_cents,
@@ -54,12 +54,12 @@ const productBody = z
     params: { rule: 'prices' },
   });
 
-const projectBody = z.object({ ...projectFields, billing_email: emailSchema.nullish(), metadata });
+const projectBody = z.object({ ...projectFields(), billing_email: emailSchema.nullish(), metadata });
 
-const tierBody = z.object(tierFields);
+const tierBody = z.object(tierFields());
 
 const inviteBody = z.object({
-  ...inviteFields,
+  ...inviteFields(),
   email: emailSchema,
   expires_at: timeField().transform((time) => new Date(time).toISOString()),
 });

@@ -17,7 +17,7 @@ const metadata = z.record(z.string(), jsonValue).default({});
 export const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
 export type BillingInterval = (typeof BILLING_INTERVALS)[number];
 
-export const productFields = {
+export const productFields = () => ({
   name: boundedText(200).min(1),
   description: boundedText(1000).nullish(),
   organization_id: optionalId,
@@ -33,18 +33,18 @@ export const productFields = {
   trial_days: z.int().min(0).max(730).default(0),
   provider_refs: boundedObject(PROVIDER_REFS, z.record(boundedText(64), boundedText(255))).default({}),
   metadata,
-};
+});
 
-export const projectFields = {
+export const projectFields = () => ({
   name: boundedText(200).min(1),
   slug: boundedText(100).min(1),
   billing_email: z.string().nullish(),
   organization_id: optionalId,
   owner_user_id: optionalId,
   metadata,
-};
+});
 
-export const tierFields = {
+export const tierFields = () => ({
   name: boundedText(200).min(1),
   slug: boundedText(100).min(1),
   description: boundedText(1000).nullish(),
@@ -53,9 +53,9 @@ export const tierFields = {
   features: boundedList(100, boundedText(200)).default([]),
   product_ids: boundedList(100, id).default([]),
   is_active: z.boolean().default(true),
-};
+});
 
-export const inviteFields = {
+export const inviteFields = () => ({
   project_id: id,
   organization_id: optionalId,
   inviter_name: boundedText(200).min(1),
@@ -63,13 +63,15 @@ export const inviteFields = {
   email: z.string(),
   status: z.enum(['pending', 'accepted', 'revoked']).default('pending'),
   expires_at: z.string(),
-};
+});
 
-const stored = { id, version: z.int(), created_at: z.string(), updated_at: z.string() };
-export const productSchema = z.object({ ...stored, ...productFields });
-export const projectSchema = z.object({ ...stored, ...projectFields });
-export const tierSchema = z.object({ ...stored, ...tierFields });
-export const inviteSchema = z.object({ ...stored, ...inviteFields });
+const stored = () => ({ id, version: z.int(), created_at: z.string(), updated_at: z.string() });
+
+/** Built when the first record is read: most functions that know the kinds never read a record of each. */
+export const productSchema = z.lazy(() => z.object({ ...stored(), ...productFields() }));
+export const projectSchema = z.lazy(() => z.object({ ...stored(), ...projectFields() }));
+export const tierSchema = z.lazy(() => z.object({ ...stored(), ...tierFields() }));
+export const inviteSchema = z.lazy(() => z.object({ ...stored(), ...inviteFields() }));
 export type Product = z.infer<typeof productSchema>;
 export type Project = z.infer<typeof projectSchema>;
 export type Tier = z.infer<typeof tierSchema>;

@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import { once } from '../core/once.ts';
 import { callsProviders, MEMORY_MB, type MemoryMb, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { Key, Owner } from '../platform/keys.ts';
@@ -86,8 +87,8 @@ export interface Endpoint<
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
-  /** The data of a success, in bare form; null: no body (204). */
-  readonly response: z.ZodType | null;
+  /** The data of a success, in bare form; null: no body (204). Only the API document and tests build its schema. */
+  readonly response: (() => z.ZodType) | null;
   readonly status: 200 | 201 | 202 | 204;
   /** The meaning of a 202, if the endpoint returns it always or besides `status`; the body has the same form. */
   readonly accepted: string | undefined;
@@ -95,9 +96,9 @@ export interface Endpoint<
   /** `console`: files for browsers, outside the API document, installed only if the setting CONSOLE says so. */
   readonly serves: 'data' | 'console';
   /** The schema of `meta` in the envelope; only the API document reads it. */
-  readonly meta: z.ZodType | undefined;
+  readonly meta: (() => z.ZodType) | undefined;
   /** Further members of the envelope; only the API document reads them. */
-  readonly beside: z.ZodRawShape | undefined;
+  readonly beside: (() => z.ZodRawShape) | undefined;
   /** Set for a list that callers may also read as CSV. */
   readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
@@ -140,26 +141,34 @@ export const CREATE_TIMEOUT_SECONDS = {
   subscription: 29,
 } as const;
 
-/** Declares one endpoint. Every host, the API document and the generated tests read it from the catalogue. */
+/**
+ * Declares one endpoint. Every host, the API document and the generated tests read it from the catalogue.
+ * @param declare a function, so that a build can leave out the endpoints that a deployed function does not use, together with
+ * their schemas
+ */
 export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R = undefined>(
-  spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
-): Endpoint<P, Q, B, R> => ({
-  alsoPlatformAdmins: false,
-  access: undefined,
-  accepted: undefined,
-  serves: 'data',
-  meta: undefined,
-  beside: undefined,
-  csv: undefined,
-  idempotent: 'natural',
-  bodyForm: 'json',
-  timeoutSeconds: callsProviders(spec.uses) ? PROVIDER_FUNCTION_SECONDS : 10,
-  paymentPath: false,
-  memoryMb: spec.paymentPath ? MEMORY_MB.payment : MEMORY_MB.request,
-  errors: [],
-  ...spec,
-  limits: [...writeLimits(spec), ...(spec.limits ?? [])],
-});
+  declare: () => Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
+): Endpoint<P, Q, B, R> => {
+  const spec = declare();
+  return {
+    alsoPlatformAdmins: false,
+    access: undefined,
+    accepted: undefined,
+    serves: 'data',
+    meta: undefined,
+    beside: undefined,
+    csv: undefined,
+    idempotent: 'natural',
+    bodyForm: 'json',
+    timeoutSeconds: callsProviders(spec.uses) ? PROVIDER_FUNCTION_SECONDS : 10,
+    paymentPath: false,
+    memoryMb: spec.paymentPath ? MEMORY_MB.payment : MEMORY_MB.request,
+    errors: [],
+    ...spec,
+    response: spec.response && once(spec.response),
+    limits: [...writeLimits(spec), ...(spec.limits ?? [])],
+  };
+};
 
 /** The endpoints of an installation with these settings. */
 export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(

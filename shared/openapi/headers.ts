@@ -89,7 +89,7 @@ const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   const names = query instanceof z.ZodObject && method === 'GET' ? Object.keys(query.shape) : [];
   const hasCursor = names.includes('cursor');
   const isByNumber = names.includes('offset') || names.includes('page');
-  const isBareList = method === 'GET' && form === 'bare' && response instanceof z.ZodArray;
+  const isBareList = method === 'GET' && form === 'bare' && response?.() instanceof z.ZodArray;
   const isLinked = names.includes('offset') || hasCursor || (isByNumber && form === 'bare');
   return { isPaged: isLinked || csv !== undefined, isCounted: isByNumber || isBareList };
 };

@@ -76,7 +76,7 @@ const successOf = (endpoint: Endpoint, example: Example) => {
   const { status, response, form, summary, accepted } = endpoint;
   const headers = successHeaders(endpoint);
   if (response === null) return { '204': { description: 'Done. The response has no body.', headers } };
-  const schema = form === 'envelope' ? envelopeOf(endpoint, response) : response;
+  const schema = form === 'envelope' ? envelopeOf(endpoint, response()) : response();
   const content = {
     'application/json': { schema, ...withExample(example.response) },
     ...(endpoint.csv && { 'text/csv': { schema: csvText } }),
@@ -97,8 +97,8 @@ const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
     ...(!(data instanceof z.ZodUndefined) && {
       data: data.describe('The data that the bare form of the response returns alone.'),
     }),
-    ...(meta && { meta }),
-    ...beside,
+    ...(meta && { meta: meta() }),
+    ...beside?.(),
     message: optionalText.describe('A sentence for developers that says what was done; only on some routes.'),
   });
 

@@ -3,13 +3,8 @@
  */
 
 import * as z from 'zod';
-import type { NamedRecord } from '../access/record-kind.ts';
-import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { addressRecord } from '../customers/address.ts';
-import { customerRecord } from '../customers/customer.ts';
 import {
-  boundedText,
   centsField,
   currencyField,
   guestDataField,
@@ -20,19 +15,8 @@ import {
   requiredRule,
   tagsSchema,
   textField,
-  tokenText,
-  verificationTokenSchema,
 } from '../http/fields.ts';
-import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
-
-const webUrl = boundedText(2048)
-  .check(z.url({ protocol: /^https?$/ }))
-  .nullish()
-  .meta({
-    description: `The URL to which the provider returns the payer after the provider's own page: http or https, at most 2,048 characters. PayPal
-      and 3-D Secure by redirect require it.`,
-    examples: ['https://shop.example/paid'],
-  });
+import { chargedMethod, webUrl } from './confirm-request.ts';
 
 const fields = {
   subtotal_cents: centsField.meta({
@@ -79,13 +63,7 @@ const fields = {
     .enum(['off_session'])
     .nullish()
     .describe('`off_session` saves the method as a payment method of the payer once the payment succeeds.'),
-  payment_method_id: tokenText(255)
-    .nullish()
-    .meta({
-      description: `The method to charge: the id of a saved payment method, the provider's id of such a method, or a one-time token that the provider's
-        library made in the browser.`,
-      examples: ['pmt_ff1f7d6ee53651bba2808e45'],
-    }),
+  payment_method_id: chargedMethod,
   customer_id: optionalId.describe("The customer that pays; the owner's customer at this provider if absent."),
   organization_id: organizationField.describe(
     "The organization that owns the payment; the session's organization if absent. Null or an empty string makes the payment personal.",
@@ -129,35 +107,3 @@ export const updateIntentBody = z.object(updatable).meta({
     \`provider_id\`, \`organization_id\` and \`guest_data\` may only repeat their values.`,
 });
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;
-
-export const confirmBody = z
-  .object({
-    payment_method_id: fields.payment_method_id,
-    return_url: webUrl,
-    verification_token: verificationTokenSchema.describe(
-      "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",
-    ),
-  })
-  .meta({
-    id: 'ConfirmPayment',
-    description: "The method to charge instead of the payment's own. Send `{}` to charge the payment's own method.",
-  });
-
-interface Naming {
-  readonly project_id?: string | null | undefined;
-  readonly product_id?: string | null | undefined;
-  readonly customer_id?: string | null | undefined;
-  readonly billing_address_id?: string | null | undefined;
-  readonly payment_method_id?: string | null | undefined;
-}
-
-export const recordsNamedBy = (body: Naming): readonly NamedRecord[] => [
-  ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
-  ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
-  ...(body.customer_id ? [{ kind: customerRecord, id: body.customer_id }] : []),
-  ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
-];
-
-/** The payment method of a request: our id, the provider's id of a saved method, or a one-time token. */
-export const methodsUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly NamedRecord[] =>
-  id ? [{ kind: paymentMethodRecord, id }] : [];

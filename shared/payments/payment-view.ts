@@ -1,6 +1,7 @@
 /** @module The views of a payment for its readers, and their schemas for the API document and the generated tests. */
 
 import * as z from 'zod';
+import { once } from '../core/once.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
 import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
@@ -146,152 +147,182 @@ export const guestPaymentView = (payment: VisiblePayment) => ({
   completed_at: payment.completedAt ?? null,
 });
 
-const text = z.string().nullable();
+/** The fields that several schemas share. */
+const sharedFields = /* @__PURE__ */ once(() => {
+  const text = z.string().nullable();
 
-const cents = z.int().nonnegative();
-const id = z
-  .string()
-  .meta({ description: 'Names the payment: `pay_` and 24 characters.', examples: ['pay_814fd0524add4278431c499b'] });
-const currency = z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] });
-const status = z.enum(PAYMENT_STATUSES).meta({
-  id: 'PaymentStatus',
-  description: `The status of the payment:
-    - \`requires_payment_method\`: waits for a payment method; no attempt has been made
-    - \`created\`: has a method and waits for its confirmation
-    - \`pending\`: waits for the payer (\`next_action\` says for what) or for a slow method such as a bank debit
-    - \`processing\`: an attempt is at the provider, and its outcome is open
-    - \`failed\`: the last attempt was declined; it can be confirmed again with another method
-    - \`canceled\`: canceled, or expired 24 hours after its creation without a confirmation
-    - \`succeeded\`: the money is collected; final. Refunds and disputes do not change it`,
+  const cents = z.int().nonnegative();
+  const id = z
+    .string()
+    .meta({ description: 'Names the payment: `pay_` and 24 characters.', examples: ['pay_814fd0524add4278431c499b'] });
+  const currency = z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] });
+  const status = z.enum(PAYMENT_STATUSES).meta({
+    id: 'PaymentStatus',
+    description: `The status of the payment:
+      - \`requires_payment_method\`: waits for a payment method; no attempt has been made
+      - \`created\`: has a method and waits for its confirmation
+      - \`pending\`: waits for the payer (\`next_action\` says for what) or for a slow method such as a bank debit
+      - \`processing\`: an attempt is at the provider, and its outcome is open
+      - \`failed\`: the last attempt was declined; it can be confirmed again with another method
+      - \`canceled\`: canceled, or expired 24 hours after its creation without a confirmation
+      - \`succeeded\`: the money is collected; final. Refunds and disputes do not change it`,
+  });
+  const total = cents.meta({
+    description: 'What the payer pays, in minor units: subtotal + tax − discount.',
+    examples: [2975],
+  });
+  const prices = {
+    subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
+    tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
+    discount_cents: cents.meta({
+      description: 'The discount in minor units; 0 if the request named none.',
+      examples: [0],
+    }),
+    total_cents: total,
+  };
+  const amount = cents.describe('Always the same value as `total_cents`.');
+  const completedAt = timestamp.nullable().describe('When the payment first succeeded; null before.');
+  const description = text.describe('What the payment is for, in your words; null if the request named nothing.');
+  const isGuest = z.boolean().describe('True if a guest without a session made the payment.');
+  const createdAt = timestamp.describe('When the payment was created.');
+  const updatedAt = timestamp.describe('When the payment last changed.');
+  const guestEmail = text.describe("The guest's e-mail address; null for a signed-in user.");
+  const providerId = z
+    .string()
+    .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] });
+  const providerPaymentId = text.describe(
+    'The id of the payment at the provider, as `POST /payments/sync/{provider_payment_id}` accepts it.',
+  );
+
+  const nextAction = nextActionSchema
+    .optional()
+    .describe('Present while the payer must act, for example authenticate a card (3-D Secure) or approve an order.');
+  return {
+    text,
+    cents,
+    id,
+    currency,
+    status,
+    prices,
+    amount,
+    completedAt,
+    description,
+    isGuest,
+    createdAt,
+    updatedAt,
+    guestEmail,
+    providerId,
+    providerPaymentId,
+    nextAction,
+  };
 });
-const total = cents.meta({
-  description: 'What the payer pays, in minor units: subtotal + tax − discount.',
-  examples: [2975],
+
+export const paymentViewSchema = /* @__PURE__ */ once(() => {
+  const given = sharedFields();
+  return z
+    .looseObject({
+      id: given.id,
+      user_id: given.text.describe('The user who made the payment; null for a guest.'),
+      customer_id: given.text.describe('The customer that pays, `cust_…`; null for a payment without a customer.'),
+      ...given.prices,
+      amount_cents: given.amount,
+      currency: given.currency,
+      status: given.status,
+      description: given.description,
+      concept: given.text.describe('A short title, such as a line of an invoice; yours to use.'),
+      reference_code: given.text.describe('Your own reference, such as an order or invoice number.'),
+      category: given.text.describe('A category of your choice.'),
+      tags: given.text.describe('Tags of your choice, separated by commas.'),
+      provider_id: given.providerId,
+      provider_payment_id: given.providerPaymentId,
+      provider_intent_id: given.text.describe(
+        'The id of the intent or order at the provider; it stays the same over several attempts.',
+      ),
+      client_secret: optionalText.describe(
+        "For the provider's library in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.",
+      ),
+      payment_method_id: given.text.describe(
+        'The saved payment method, `pmt_…`; null if there is none, and for a one-time token.',
+      ),
+      refunded_cents: given.cents.describe('The sum of the succeeded refunds, in minor units.'),
+      refundable_cents: given.cents.describe(
+        'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',
+      ),
+      refund_status: z.enum(REFUND_EXTENTS).describe('Whether nothing, a part or the whole total was refunded.'),
+      disputed: z.boolean().describe('True while a dispute about the payment is open.'),
+      is_guest_payment: given.isGuest,
+      guest_email: given.guestEmail,
+      organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
+      project_id: optionalText.describe('The project of the payment; absent if it has none.'),
+      product_id: optionalText.describe('The product that was bought; absent if the payment has none.'),
+      subscription_id: optionalText.describe(
+        'The subscription whose period this pays, `subs_…`; absent for a single payment.',
+      ),
+      billing_reason: z
+        .enum(BILLING_REASONS)
+        .optional()
+        .describe('Why the provider that bills the subscription requested the payment; absent for other payments.'),
+      setup_future_usage: z
+        .literal('off_session')
+        .optional()
+        .describe('Present if the method is saved for later payments once this one succeeds.'),
+      return_url: optionalText.describe('The URL to which the provider returns the payer; absent if the payment has none.'),
+      billing_address_id: given.text.describe('The billing address for tax and audit, `addr_…`; null if the payment has none.'),
+      metadata: z
+        .record(z.string(), jsonValue)
+        .describe('Your own data, as the request set it; an empty object without metadata.'),
+      failure_code: z
+        .enum(DECLINE_CODES)
+        .optional()
+        .describe('Why the last attempt was declined; absent if it was not declined.'),
+      next_action: given.nextAction,
+      created_at: given.createdAt,
+      updated_at: given.updatedAt,
+      completed_at: given.completedAt,
+    })
+    .meta({ id: 'Payment', description: 'One intent to collect an amount, and its outcome.' });
 });
-const prices = {
-  subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
-  tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
-  discount_cents: cents.meta({
-    description: 'The discount in minor units; 0 if the request named none.',
-    examples: [0],
+
+export const createdPaymentSchema = /* @__PURE__ */ once(() =>
+  paymentViewSchema().extend(guestTokenView).meta({
+    id: 'CreatedPayment',
+    description: 'A new payment, with the client secret and, for a guest, a guest token.',
   }),
-  total_cents: total,
-};
-const amount = cents.describe('Always the same value as `total_cents`.');
-const completedAt = timestamp.nullable().describe('When the payment first succeeded; null before.');
-const description = text.describe('What the payment is for, in your words; null if the request named nothing.');
-const isGuest = z.boolean().describe('True if a guest without a session made the payment.');
-const createdAt = timestamp.describe('When the payment was created.');
-const updatedAt = timestamp.describe('When the payment last changed.');
-const guestEmail = text.describe("The guest's e-mail address; null for a signed-in user.");
-const providerId = z
-  .string()
-  .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] });
-const providerPaymentId = text.describe(
-  'The id of the payment at the provider, as `POST /payments/sync/{provider_payment_id}` accepts it.',
 );
 
-const nextAction = nextActionSchema
-  .optional()
-  .describe('Present while the payer must act, for example authenticate a card (3-D Secure) or approve an order.');
-
-export const paymentViewSchema = z
-  .looseObject({
-    id,
-    user_id: text.describe('The user who made the payment; null for a guest.'),
-    customer_id: text.describe('The customer that pays, `cust_…`; null for a payment without a customer.'),
-    ...prices,
-    amount_cents: amount,
-    currency,
-    status,
-    description,
-    concept: text.describe('A short title, such as a line of an invoice; yours to use.'),
-    reference_code: text.describe('Your own reference, such as an order or invoice number.'),
-    category: text.describe('A category of your choice.'),
-    tags: text.describe('Tags of your choice, separated by commas.'),
-    provider_id: providerId,
-    provider_payment_id: providerPaymentId,
-    provider_intent_id: text.describe(
-      'The id of the intent or order at the provider; it stays the same over several attempts.',
-    ),
-    client_secret: optionalText.describe(
-      "For the provider's library in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.",
-    ),
-    payment_method_id: text.describe(
-      'The saved payment method, `pmt_…`; null if there is none, and for a one-time token.',
-    ),
-    refunded_cents: cents.describe('The sum of the succeeded refunds, in minor units.'),
-    refundable_cents: cents.describe(
-      'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',
-    ),
-    refund_status: z.enum(REFUND_EXTENTS).describe('Whether nothing, a part or the whole total was refunded.'),
-    disputed: z.boolean().describe('True while a dispute about the payment is open.'),
-    is_guest_payment: isGuest,
-    guest_email: guestEmail,
-    organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
-    project_id: optionalText.describe('The project of the payment; absent if it has none.'),
-    product_id: optionalText.describe('The product that was bought; absent if the payment has none.'),
-    subscription_id: optionalText.describe(
-      'The subscription whose period this pays, `subs_…`; absent for a single payment.',
-    ),
-    billing_reason: z
-      .enum(BILLING_REASONS)
-      .optional()
-      .describe('Why the provider that bills the subscription requested the payment; absent for other payments.'),
-    setup_future_usage: z
-      .literal('off_session')
-      .optional()
-      .describe('Present if the method is saved for later payments once this one succeeds.'),
-    return_url: optionalText.describe(
-      'The URL to which the provider returns the payer; absent if the payment has none.',
-    ),
-    billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null if the payment has none.'),
-    metadata: z
-      .record(z.string(), jsonValue)
-      .describe('Your own data, as the request set it; an empty object without metadata.'),
-    failure_code: z
-      .enum(DECLINE_CODES)
-      .optional()
-      .describe('Why the last attempt was declined; absent if it was not declined.'),
-    next_action: nextAction,
-    created_at: createdAt,
-    updated_at: updatedAt,
-    completed_at: completedAt,
-  })
-  .meta({ id: 'Payment', description: 'One intent to collect an amount, and its outcome.' });
-
-export const createdPaymentSchema = paymentViewSchema.extend(guestTokenView).meta({
-  id: 'CreatedPayment',
-  description: 'A new payment, with the client secret and, for a guest, a guest token.',
+export const confirmationSchema = /* @__PURE__ */ once(() => {
+  const { id, status, completedAt, providerPaymentId, nextAction } = sharedFields();
+  return z
+    .object({
+      id,
+      status,
+      provider_payment_id: providerPaymentId,
+      completed_at: completedAt,
+      next_action: nextAction,
+    })
+    .meta({ id: 'Confirmation', description: 'The payment after a confirmation.' });
 });
 
-export const confirmationSchema = z
-  .object({
-    id,
-    status,
-    provider_payment_id: providerPaymentId,
-    completed_at: completedAt,
-    next_action: nextAction,
-  })
-  .meta({ id: 'Confirmation', description: 'The payment after a confirmation.' });
-
-export const guestPaymentSchema = z
-  .looseObject({
-    id,
-    status,
-    provider_id: providerId,
-    ...prices,
-    amount_cents: amount,
-    currency,
-    description,
-    is_guest_payment: isGuest,
-    guest_email: guestEmail,
-    created_at: createdAt,
-    updated_at: updatedAt,
-    completed_at: completedAt,
-  })
-  .meta({
-    id: 'GuestPayment',
-    description:
-      'The fields of a guest payment that need no credential. With the guest token, the list has all fields.',
-  });
+export const guestPaymentSchema = /* @__PURE__ */ once(() => {
+  const given = sharedFields();
+  return z
+    .looseObject({
+      id: given.id,
+      status: given.status,
+      provider_id: given.providerId,
+      ...given.prices,
+      amount_cents: given.amount,
+      currency: given.currency,
+      description: given.description,
+      is_guest_payment: given.isGuest,
+      guest_email: given.guestEmail,
+      created_at: given.createdAt,
+      updated_at: given.updatedAt,
+      completed_at: given.completedAt,
+    })
+    .meta({
+      id: 'GuestPayment',
+      description:
+        'The fields of a guest payment that need no credential. With the guest token, the list has all fields.',
+    });
+});

@@ -16,7 +16,8 @@ import { type IndexRow, type ListQuery, listRows, sortedRows } from '../platform
 import type { StoreDeps } from '../platform/table.ts';
 import { type CountedPage, exactly } from '../platform/totals.ts';
 import { includedRecords } from './get-payment.ts';
-import { includesOf, type ListPaymentsQuery } from './parameters.ts';
+import { includesOf } from './includes.ts';
+import type { ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
 interface Scope {

@@ -1,4 +1,4 @@
-/** @module Query parameters of the lists of payments and subscriptions, and of the read of one payment. */
+/** @module Query parameters of the lists of payments and subscriptions. */
 
 import * as z from 'zod';
 import {
@@ -13,6 +13,7 @@ import {
 import { offsetQuery, wholeNumberParameter } from '../http/paging.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import { SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
+import { includeList, type PaymentInclude } from './includes.ts';
 
 const MAX_PAGE = 1_000_000;
 const PAYMENTS_PER_PAGE = 20;
@@ -48,21 +49,7 @@ const pageQuery = {
   cursor: cursorParameter,
 };
 
-export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
-export type PaymentInclude = (typeof INCLUDES)[number];
 const LIST_INCLUDES = ['payment_method'] as const satisfies readonly PaymentInclude[];
-
-/** A comma-separated list of includes, in any case. `pm` is another name for `payment_method`. */
-const includeList = (allowed: readonly PaymentInclude[]) => {
-  const names: readonly string[] = [...allowed, 'pm'];
-  return boundedText(200)
-    .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
-    .refine((asked) => asked.every((name) => names.includes(name)), {
-      message: `must be a comma list of ${names.join(', ')}`,
-      params: { rule: 'include' },
-    });
-};
-
 const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 
 export const listPaymentsQuery = z
@@ -115,41 +102,6 @@ export type ListPaymentsQuery = z.output<typeof listPaymentsQuery>;
 
 export const guestPaymentsQuery = z.object({ ...pageQuery, token: tokenParameter });
 export type GuestPaymentsQuery = z.output<typeof guestPaymentsQuery>;
-
-export const getPaymentQuery = z.object({
-  token: tokenParameter,
-  organization_id: idParameter.describe('A guard: 404 unless the payment belongs to this organization.'),
-  project_id: idParameter.describe('A guard: 404 unless the payment belongs to this project.'),
-  product_id: idParameter.describe('A guard: 404 unless the payment is for this product.'),
-  include: includeList(INCLUDES)
-    .optional()
-    .meta({
-      description: `Records to show beside the payment, separated by commas: \`payment_method\` (or \`pm\`), \`project\`, \`organization\`,
-      \`subscription\`, \`product\`, \`order\`. A record that is absent, or that the caller may not read, is null.`,
-      examples: ['payment_method,project'],
-    }),
-  include_pm: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
-  include_payment_method: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
-  include_project: booleanParameter.describe('`true` has the effect of `include=project`.'),
-  include_organization: booleanParameter.describe('`true` has the effect of `include=organization`.'),
-  include_subscription: booleanParameter.describe('`true` has the effect of `include=subscription`.'),
-  include_product: booleanParameter.describe('`true` has the effect of `include=product`.'),
-  include_order: booleanParameter.describe('`true` has the effect of `include=order`.'),
-});
-export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
-
-/** The requested includes, from `include=` or a boolean shorthand. */
-export const includesOf = (query: Asked): readonly PaymentInclude[] => {
-  const listed = query.include ?? [];
-  const pm = listed.includes('pm') || query.include_pm === true;
-  return INCLUDES.filter(
-    (name) => listed.includes(name) || query[`include_${name}`] === true || (name === 'payment_method' && pm),
-  );
-};
-
-type Asked = { readonly include?: readonly string[] | undefined } & {
-  readonly [name in `include_${PaymentInclude | 'pm'}`]?: boolean | undefined;
-};
 
 export const listSubscriptionsQuery = z.object({
   ...offsetQuery,

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
+import { once } from '../core/once.ts';
 import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import {
@@ -149,78 +150,87 @@ export const guestSubscriptionView = (subscription: VisibleSubscription) => ({
   updated_at: subscription.updatedAt,
 });
 
-const textOrNull = z.string().nullable();
-const cents = z.int().nonnegative();
-const status = z.enum(SUBSCRIPTION_STATUSES).meta({
-  id: 'SubscriptionStatus',
-  description: `The status of the subscription:
-    - \`trialing\`: in its trial; the first charge follows at \`trial_end\`
-    - \`active\`: the current period is paid for
-    - \`past_due\`: a charge is open or was declined; \`billing_status\` says which
-    - \`paused\`: nothing is charged until it is resumed
-    - \`canceled\`: ended; it can be reactivated`,
+/** The fields that several schemas share. */
+const commonFields = /* @__PURE__ */ once(() => {
+  const textOrNull = z.string().nullable();
+  const cents = z.int().nonnegative();
+  const status = z.enum(SUBSCRIPTION_STATUSES).meta({
+    id: 'SubscriptionStatus',
+    description: `The status of the subscription:
+      - \`trialing\`: in its trial; the first charge follows at \`trial_end\`
+      - \`active\`: the current period is paid for
+      - \`past_due\`: a charge is open or was declined; \`billing_status\` says which
+      - \`paused\`: nothing is charged until it is resumed
+      - \`canceled\`: ended; it can be reactivated`,
+  });
+  return { textOrNull, cents, status };
 });
 
-export const guestSubscriptionSchema = z
-  .looseObject({
-    id: z.string().meta({
-      description: 'Names the subscription: `subs_` and 24 characters.',
-      examples: ['subs_1f2e3d4c5b6a79880796a5b4'],
-    }),
-    status,
-    provider_id: z
-      .string()
-      .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
-    currency: z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] }),
-    subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
-    tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),
-    discount_cents: cents.describe('The discount of a period in minor units; 0 if the request named none.'),
-    total_cents: cents.meta({
-      description: 'What each period costs, in minor units: subtotal + tax − discount.',
-      examples: [990],
-    }),
-    billing_interval: z
-      .string()
-      .describe('The unit of a period: `daily`, `weekly`, `monthly`, `quarterly` or `yearly`.'),
-    interval_multiplier: z
-      .int()
-      .positive()
-      .describe('Units of `billing_interval` per period: 3 with `monthly` is a charge every three months.'),
-    current_period_end: timestamp.describe('When the current period, or the trial, ends.'),
-    next_billing_date: timestamp
-      .nullable()
-      .describe(
-        'When the next charge or retry is due; null if none is planned because the subscription is paused, canceled, unpaid or ends with its period.',
-      ),
-    cancel_at_period_end: z
-      .boolean()
-      .describe(
-        'True if the subscription ends with its current period, or on a date that was set at the provider. If that date is later than the period, `next_billing_date` is the time of the next charge.',
-      ),
-    is_guest_subscription: z.boolean().describe('True if a guest without a session made the subscription.'),
-    guest_email: textOrNull.describe("The guest's e-mail address; null for a signed-in user."),
-    created_at: timestamp.describe('When the subscription was created.'),
-    updated_at: timestamp.describe('When the subscription last changed.'),
-  })
-  .meta({
-    id: 'GuestSubscription',
-    description:
-      'The fields of a guest subscription that need no credential. With the guest token, the list has all fields.',
-  });
+export const guestSubscriptionSchema = /* @__PURE__ */ once(() => {
+  const { textOrNull, cents, status } = commonFields();
+  return z
+    .looseObject({
+      id: z.string().meta({
+        description: 'Names the subscription: `subs_` and 24 characters.',
+        examples: ['subs_1f2e3d4c5b6a79880796a5b4'],
+      }),
+      status,
+      provider_id: z
+        .string()
+        .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
+      currency: z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] }),
+      subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
+      tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),
+      discount_cents: cents.describe('The discount of a period in minor units; 0 if the request named none.'),
+      total_cents: cents.meta({
+        description: 'What each period costs, in minor units: subtotal + tax − discount.',
+        examples: [990],
+      }),
+      billing_interval: z
+        .string()
+        .describe('The unit of a period: `daily`, `weekly`, `monthly`, `quarterly` or `yearly`.'),
+      interval_multiplier: z
+        .int()
+        .positive()
+        .describe('Units of `billing_interval` per period: 3 with `monthly` is a charge every three months.'),
+      current_period_end: timestamp.describe('When the current period, or the trial, ends.'),
+      next_billing_date: timestamp
+        .nullable()
+        .describe(
+          'When the next charge or retry is due; null if none is planned because the subscription is paused, canceled, unpaid or ends with its period.',
+        ),
+      cancel_at_period_end: z
+        .boolean()
+        .describe(
+          'True if the subscription ends with its current period, or on a date that was set at the provider. If that date is later than the period, `next_billing_date` is the time of the next charge.',
+        ),
+      is_guest_subscription: z.boolean().describe('True if a guest without a session made the subscription.'),
+      guest_email: textOrNull.describe("The guest's e-mail address; null for a signed-in user."),
+      created_at: timestamp.describe('When the subscription was created.'),
+      updated_at: timestamp.describe('When the subscription last changed.'),
+    })
+    .meta({
+      id: 'GuestSubscription',
+      description:
+        'The fields of a guest subscription that need no credential. With the guest token, the list has all fields.',
+    });
+});
 
-export const subscriptionViewSchema = guestSubscriptionSchema
-  .extend({
-    customer_id: z.string().describe('The customer that pays, `cust_…`.'),
-    product_id: textOrNull.describe('The product of the subscription; null for a custom price.'),
-    payment_method_id: textOrNull.describe(
-      'The saved payment method that is charged, `pmt_…`; null after the method was removed.',
-    ),
-    provider_subscription_id: textOrNull.describe(
-      'The id of the subscription at the provider; null if the service bills the subscription.',
-    ),
-    billing_status: z.enum(BILLING_STATUSES).meta({
-      id: 'BillingStatus',
-      description: `The status of the charges:
+export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
+  const { textOrNull } = commonFields();
+  return guestSubscriptionSchema()
+    .extend({
+      customer_id: z.string().describe('The customer that pays, `cust_…`.'),
+      product_id: textOrNull.describe('The product of the subscription; null for a custom price.'),
+      payment_method_id: textOrNull.describe(
+        'The saved payment method that is charged, `pmt_…`; null after the method was removed.',
+      ),
+      provider_subscription_id: textOrNull.describe(
+        'The id of the subscription at the provider; null if the service bills the subscription.',
+      ),
+      billing_status: z.enum(BILLING_STATUSES).meta({
+        id: 'BillingStatus',
+        description: `The status of the charges:
         - \`active\`: paid for
         - \`trialing\`: nothing is charged yet
         - \`pending\`: the first charge waits for the payer or the provider
@@ -228,61 +238,67 @@ export const subscriptionViewSchema = guestSubscriptionSchema
         - \`unpaid\`: a renewal was declined and is not retried until the payment method changes
         - \`paused\`: paused
         - \`ended\`: canceled`,
-    }),
-    current_period_start: timestamp.describe('When the current period, or the trial, began.'),
-    trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
-    project_id: textOrNull.describe('The project that gets the membership; null without one.'),
-    organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
-    user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),
-    billing_address_id: textOrNull.describe('The billing address for tax and audit, `addr_…`; null without one.'),
-    billing_owner: z
-      .enum(['provider', 'service'])
-      .describe("Who charges each period: `service`, or the provider's own billing (`provider`)."),
-    canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
-    concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),
-    description: textOrNull.describe('What the subscription is for; null if the request named nothing.'),
-    reference_code: textOrNull.describe('Your own reference, such as a contract number.'),
-    category: textOrNull.describe('A category of your choice.'),
-    tags: textOrNull.describe('Tags of your choice, separated by commas.'),
-    latest_payment_id: textOrNull.describe('The payment of the latest charge, `pay_…`; null before the first.'),
-    metadata: z
-      .record(z.string(), jsonValue)
-      .describe('Your own data, as the requests set it; an empty object without metadata.'),
-  })
-  .meta({
-    id: 'Subscription',
-    description: 'A price that is charged every period, and the status of its charges.',
-  });
+      }),
+      current_period_start: timestamp.describe('When the current period, or the trial, began.'),
+      trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
+      project_id: textOrNull.describe('The project that gets the membership; null without one.'),
+      organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
+      user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),
+      billing_address_id: textOrNull.describe('The billing address for tax and audit, `addr_…`; null without one.'),
+      billing_owner: z
+        .enum(['provider', 'service'])
+        .describe("Who charges each period: `service`, or the provider's own billing (`provider`)."),
+      canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
+      concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),
+      description: textOrNull.describe('What the subscription is for; null if the request named nothing.'),
+      reference_code: textOrNull.describe('Your own reference, such as a contract number.'),
+      category: textOrNull.describe('A category of your choice.'),
+      tags: textOrNull.describe('Tags of your choice, separated by commas.'),
+      latest_payment_id: textOrNull.describe('The payment of the latest charge, `pay_…`; null before the first.'),
+      metadata: z
+        .record(z.string(), jsonValue)
+        .describe('Your own data, as the requests set it; an empty object without metadata.'),
+    })
+    .meta({
+      id: 'Subscription',
+      description: 'A price that is charged every period, and the status of its charges.',
+    });
+});
 
-export const createdSubscriptionSchema = subscriptionViewSchema
-  .extend({
-    next_action: nextActionSchema
-      .optional()
-      .describe('Present if the first charge waits for the payer, for example to authenticate a card.'),
-    client_secret: optionalText.describe(
-      "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
-    ),
-  })
-  .meta({
-    id: 'CreatedSubscription',
-    description: 'A new subscription, with the next action and client secret if the first charge waits for the payer.',
-  });
-
-export const shownSubscriptionSchema = subscriptionViewSchema
-  .extend({
-    open_payment: z
-      .object({
-        id: z.string().describe('Names the payment, `pay_…`; confirm it to end the dunning.'),
-        status: z.enum(PAYMENT_STATUSES).describe('The status of that payment, as in `Payment`.'),
-        next_action: nextActionSchema.nullable().describe('What the payer must do; null if nothing.'),
-        client_secret: textOrNull.describe(
-          "For the provider's library in the browser; null once it has expired, and for readers who may not pay.",
-        ),
-      })
-      .meta({ id: 'OpenPayment', description: 'The payment that a past-due subscription waits for.' })
-      .optional()
-      .describe(
-        'The payment that the subscription waits for. Present while such a payment is open, for callers who may pay.',
+export const createdSubscriptionSchema = /* @__PURE__ */ once(() =>
+  subscriptionViewSchema()
+    .extend({
+      next_action: nextActionSchema
+        .optional()
+        .describe('Present if the first charge waits for the payer, for example to authenticate a card.'),
+      client_secret: optionalText.describe(
+        "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
       ),
-  })
-  .meta({ id: 'ShownSubscription', description: 'A subscription, with the payment that it waits for.' });
+    })
+    .meta({
+      id: 'CreatedSubscription',
+      description: 'A new subscription, with the next action and client secret if the first charge waits for the payer.',
+    }),
+);
+
+export const shownSubscriptionSchema = /* @__PURE__ */ once(() => {
+  const { textOrNull } = commonFields();
+  return subscriptionViewSchema()
+    .extend({
+      open_payment: z
+        .object({
+          id: z.string().describe('Names the payment, `pay_…`; confirm it to end the dunning.'),
+          status: z.enum(PAYMENT_STATUSES).describe('The status of that payment, as in `Payment`.'),
+          next_action: nextActionSchema.nullable().describe('What the payer must do; null if nothing.'),
+          client_secret: textOrNull.describe(
+            "For the provider's library in the browser; null once it has expired, and for readers who may not pay.",
+          ),
+        })
+        .meta({ id: 'OpenPayment', description: 'The payment that a past-due subscription waits for.' })
+        .optional()
+        .describe(
+          'The payment that the subscription waits for. Present while such a payment is open, for callers who may pay.',
+        ),
+    })
+    .meta({ id: 'ShownSubscription', description: 'A subscription, with the payment that it waits for.' });
+});

@@ -43,149 +43,156 @@ export type Reason = (typeof REASONS)[number];
 const optional = z.string().optional();
 
 /** The open charge: one payment for one period, with one or more attempts. */
-const chargeSchema = z.object({
-  /** `renew` is off-session. Otherwise the payer waits, and the calendar starts with this period. */
-  cause: z.enum(['create', 'renew', 'reactivate', 'resume']),
-  anchor: z.string(),
-  period: z.int(),
-  start: z.string(),
-  end: z.string(),
-  paymentId: z.string(),
-  /** Counts the payments of one period. The next payment exists only after the previous reached a final state. */
-  generation: z.int(),
-  /** Failed attempts of the payment that are recorded on the charge. */
-  attempts: z.int(),
-  /** The first failure; retries are counted from it. */
-  failedAt: optional,
-  failureCode: z.enum(DECLINE_CODES).optional(),
-  /** The next retry, if one is planned. */
-  retryAt: optional,
-  /** End of the retries. */
-  finalAt: optional,
-  /** When to look up the outcome of an attempt that may be under way. */
-  lookAt: optional,
-  /** The charge was canceled, so no further attempt is made. The outcome of an open attempt is still recorded. */
-  abandoned: z.literal(true).optional(),
-});
+const chargeSchema = z.lazy(() =>
+  z.object({
+    /** `renew` is off-session. Otherwise the payer waits, and the calendar starts with this period. */
+    cause: z.enum(['create', 'renew', 'reactivate', 'resume']),
+    anchor: z.string(),
+    period: z.int(),
+    start: z.string(),
+    end: z.string(),
+    paymentId: z.string(),
+    /** Counts the payments of one period. The next payment exists only after the previous reached a final state. */
+    generation: z.int(),
+    /** Failed attempts of the payment that are recorded on the charge. */
+    attempts: z.int(),
+    /** The first failure; retries are counted from it. */
+    failedAt: optional,
+    failureCode: z.enum(DECLINE_CODES).optional(),
+    /** The next retry, if one is planned. */
+    retryAt: optional,
+    /** End of the retries. */
+    finalAt: optional,
+    /** When to look up the outcome of an attempt that may be under way. */
+    lookAt: optional,
+    /** The charge was canceled, so no further attempt is made. The outcome of an open attempt is still recorded. */
+    abandoned: z.literal(true).optional(),
+  }),
+);
 export type Charge = z.infer<typeof chargeSchema>;
 
-export const subscriptionSchema = z.object({
-  ...storedRecordFields,
-  status: z.enum(STORED_STATUSES),
-  /** Counts commits, visible or not. Each commit requires the number before. */
-  lock: z.int(),
-  reason: z.enum(REASONS).optional(),
-  /** The actor of this version, and the id of the request, event or message that made it. The store sets both. */
-  actor: actorSchema.optional(),
-  requestId: optional,
-  billingOwner: z.enum(['provider', 'service']),
+const transferSchema = z.lazy(() =>
+  z.object({
+    paymentMethodId: z.string(),
+    methodRef: z.string(),
+    providerCustomerId: z.string(),
+    customerId: optional,
+    /** End of the paid time. No charge is made before it. */
+    freeUntil: optional,
+    lookAt: z.string(),
+  }),
+);
 
-  ...ownerColumns,
-  /** The e-mail address of the session that created it. */
-  userEmail: optional,
-  guestName: optional,
-  projectId: optional,
-  productId: optional,
-  /** The product's name when the subscription was created. */
-  productName: optional,
-  customerId: z.string(),
-  /** Undefined if its payment method was deleted or may no longer be charged. */
-  paymentMethodId: optional,
-  /** The provider's own ids of method and customer. */
-  methodRef: optional,
-  providerCustomerId: optional,
-  billingAddressId: optional,
-  providerId: z.enum(PROVIDER_SLOTS),
-  providerSubscriptionId: optional,
-  /** The provider's ids of its earlier subscriptions. A reactivation or a transfer creates a new subscription there. */
-  formerProviderIds: z.array(z.string()).optional(),
-  /** A move to another customer of the provider is under way. Until it ends, the other fields stay unchanged. */
-  transfer: z
-    .object({
-      paymentMethodId: z.string(),
-      methodRef: z.string(),
-      providerCustomerId: z.string(),
-      customerId: optional,
-      /** End of the paid time. No charge is made before it. */
-      freeUntil: optional,
-      lookAt: z.string(),
-    })
-    .optional(),
-  /** The provider bills, but no method is set. Collection is paused there until another method is set. */
-  held: z
-    .object({
-      /** The end of dunning, if the subscription is past due by then. */
-      finalAt: z.string(),
-    })
-    .optional(),
-  /** Counts the subscriptions created at the provider for this record. */
-  providerGeneration: z.int().optional(),
-  /** Epoch seconds of the newest report of the provider; older reports are stale. */
-  knownAt: z.int().optional(),
-  /** Epoch seconds of the newest applied event in the interface's shape. Provider events up to then are stale. */
-  followedAt: z.int().optional(),
-  /** The provider's next retry of a past-due subscription, if reported. */
-  retryAt: optional,
-  /** When the last recovery from past due was announced. Only for a subscription that the provider bills. */
-  recoveredAt: optional,
-  /** The subscription is past due, and the provider has given up collecting. */
-  isUnpaid: z.literal(true).optional(),
-  /** Every open invoice at the provider that bills it, with its payment, oldest first. */
-  owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
-  /** When the provider is read if no event arrives before. */
-  syncAt: optional,
-  /** When a provider-billed subscription became live. Due work then checks once that customer and method exist. */
-  unconfirmedSince: optional,
+/** Built when the first subscription is read. */
+export const subscriptionSchema = z.lazy(() =>
+  z.object({
+    ...storedRecordFields,
+    status: z.enum(STORED_STATUSES),
+    /** Counts commits, visible or not. Each commit requires the number before. */
+    lock: z.int(),
+    reason: z.enum(REASONS).optional(),
+    /** The actor of this version, and the id of the request, event or message that made it. The store sets both. */
+    actor: actorSchema.optional(),
+    requestId: optional,
+    billingOwner: z.enum(['provider', 'service']),
 
-  subtotalCents: z.int(),
-  taxCents: z.int(),
-  discountCents: z.int(),
-  totalCents: z.int(),
-  currency: z.string(),
-  billingInterval: z.enum(BILLING_INTERVALS),
-  intervalMultiplier: z.int(),
-  concept: optional,
-  description: optional,
-  referenceCode: optional,
-  category: optional,
-  tags: optional,
-  metadata: z.record(z.string(), z.json()).optional(),
+    ...ownerColumns,
+    /** The e-mail address of the session that created it. */
+    userEmail: optional,
+    guestName: optional,
+    projectId: optional,
+    productId: optional,
+    /** The product's name when the subscription was created. */
+    productName: optional,
+    customerId: z.string(),
+    /** Undefined if its payment method was deleted or may no longer be charged. */
+    paymentMethodId: optional,
+    /** The provider's own ids of method and customer. */
+    methodRef: optional,
+    providerCustomerId: optional,
+    billingAddressId: optional,
+    providerId: z.enum(PROVIDER_SLOTS),
+    providerSubscriptionId: optional,
+    /** The provider's ids of its earlier subscriptions. A reactivation or a transfer creates a new subscription there. */
+    formerProviderIds: z.array(z.string()).optional(),
+    /** A move to another customer of the provider is under way. Until it ends, the other fields stay unchanged. */
+    transfer: transferSchema.optional(),
+    /** The provider bills, but no method is set. Collection is paused there until another method is set. */
+    held: z
+      .object({
+        /** The end of dunning, if the subscription is past due by then. */
+        finalAt: z.string(),
+      })
+      .optional(),
+    /** Counts the subscriptions created at the provider for this record. */
+    providerGeneration: z.int().optional(),
+    /** Epoch seconds of the newest report of the provider; older reports are stale. */
+    knownAt: z.int().optional(),
+    /** Epoch seconds of the newest applied event in the interface's shape. Provider events up to then are stale. */
+    followedAt: z.int().optional(),
+    /** The provider's next retry of a past-due subscription, if reported. */
+    retryAt: optional,
+    /** When the last recovery from past due was announced. Only for a subscription that the provider bills. */
+    recoveredAt: optional,
+    /** The subscription is past due, and the provider has given up collecting. */
+    isUnpaid: z.literal(true).optional(),
+    /** Every open invoice at the provider that bills it, with its payment, oldest first. */
+    owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
+    /** When the provider is read if no event arrives before. */
+    syncAt: optional,
+    /** When a provider-billed subscription became live. Due work then checks once that customer and method exist. */
+    unconfirmedSince: optional,
 
-  /** When period 0 starts. */
-  anchor: z.string(),
-  /** The current period, counted from the anchor; −1 in a trial. */
-  period: z.int(),
-  currentPeriodStart: z.string(),
-  currentPeriodEnd: z.string(),
-  /** End of the paid time. Undefined before the first charge. */
-  paidUntil: optional,
-  trialEnd: optional,
-  trialNoticed: z.literal(true).optional(),
-  cancelAtPeriodEnd: z.boolean(),
-  /** The date on which the provider ends it, which may be later than the period's end. */
-  cancelAt: optional,
-  /** Kept while the charge of a reactivation is pending. */
-  canceledAt: optional,
-  charge: chargeSchema.optional(),
-  /** Counts charges dropped unpaid, so that the next charge gets another payment, even for the same period. */
-  lapsed: z.int().optional(),
-  /** The payment of the latest attempt. */
-  latestPaymentId: optional,
+    subtotalCents: z.int(),
+    taxCents: z.int(),
+    discountCents: z.int(),
+    totalCents: z.int(),
+    currency: z.string(),
+    billingInterval: z.enum(BILLING_INTERVALS),
+    intervalMultiplier: z.int(),
+    concept: optional,
+    description: optional,
+    referenceCode: optional,
+    category: optional,
+    tags: optional,
+    metadata: z.record(z.string(), z.json()).optional(),
 
-  /** The membership tier of its product. */
-  tierId: optional,
-  /** When it first became active. */
-  activeSince: optional,
+    /** When period 0 starts. */
+    anchor: z.string(),
+    /** The current period, counted from the anchor; −1 in a trial. */
+    period: z.int(),
+    currentPeriodStart: z.string(),
+    currentPeriodEnd: z.string(),
+    /** End of the paid time. Undefined before the first charge. */
+    paidUntil: optional,
+    trialEnd: optional,
+    trialNoticed: z.literal(true).optional(),
+    cancelAtPeriodEnd: z.boolean(),
+    /** The date on which the provider ends it, which may be later than the period's end. */
+    cancelAt: optional,
+    /** Kept while the charge of a reactivation is pending. */
+    canceledAt: optional,
+    charge: chargeSchema.optional(),
+    /** Counts charges dropped unpaid, so that the next charge gets another payment, even for the same period. */
+    lapsed: z.int().optional(),
+    /** The payment of the latest attempt. */
+    latestPaymentId: optional,
 
-  /** When the person fields were blanked. */
-  erasedAt: optional,
+    /** The membership tier of its product. */
+    tierId: optional,
+    /** When it first became active. */
+    activeSince: optional,
 
-  /** Until this time, a repeated create request waits for the function that runs the first request. */
-  busyUntil: optional,
-  /** Only for a `declined` subscription, which is kept as long as its Idempotency-Key. */
-  declineCode: z.enum(DECLINE_CODES).optional(),
-  ttl: z.int().optional(),
-});
+    /** When the person fields were blanked. */
+    erasedAt: optional,
+
+    /** Until this time, a repeated create request waits for the function that runs the first request. */
+    busyUntil: optional,
+    /** Only for a `declined` subscription, which is kept as long as its Idempotency-Key. */
+    declineCode: z.enum(DECLINE_CODES).optional(),
+    ttl: z.int().optional(),
+  }),
+);
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
 /** A subscription that readers see. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { INCLUDES, type PaymentInclude } from '../../shared/queries/parameters.ts';
+import { INCLUDES, type PaymentInclude } from '../../shared/queries/includes.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
 import { changeTable, itemsOf, PATIENT } from './flow.ts';

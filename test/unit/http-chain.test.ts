@@ -23,7 +23,7 @@ const body = z.object({
 });
 
 const itemEndpoint = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body>> = {}) =>
-  endpoint({
+  endpoint(() => ({
     id: 'items.make',
     method: 'POST',
     path: '/items/{id}',
@@ -33,13 +33,13 @@ const itemEndpoint = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body
     params: z.object({ id: z.string().max(3) }),
     query: z.object({ page: z.string().regex(/^\d+$/).optional() }),
     body,
-    response: z.unknown(),
+    response: () => z.unknown(),
     status: 201,
     form: 'bare',
     uses: [],
     idempotent: 'stored',
     ...fields,
-  });
+  }));
 
 /** The count of requests in a window of a limit. */
 const isWindow = ({ pk }: { readonly pk?: unknown }): boolean => String(pk).startsWith('RATE#');

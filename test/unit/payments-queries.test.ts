@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PAYMENT_STATUSES } from '../../shared/payments/payment.ts';
-import { getPaymentQuery, guestPaymentsQuery, includesOf, listPaymentsQuery } from '../../shared/queries/parameters.ts';
+import { getPaymentQuery, includesOf } from '../../shared/queries/includes.ts';
+import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 
 const problems = (query: unknown): readonly string[] => {
   const parsed = listPaymentsQuery.safeParse(query);

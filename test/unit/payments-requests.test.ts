@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type * as z from 'zod';
-import { confirmBody, createIntentBody, updateIntentBody } from '../../shared/payments/payment-requests.ts';
+import { confirmBody } from '../../shared/payments/confirm-request.ts';
+import { createIntentBody, updateIntentBody } from '../../shared/payments/payment-requests.ts';
 import { intentBody } from '../builders/intent.ts';
 
 const problems = (schema: z.ZodType, body: unknown): readonly string[] => {

@@ -73,7 +73,7 @@ describe('the view of a payment', () => {
       updated_at: iso(NOON),
       completed_at: null,
     });
-    expect(paymentViewSchema.safeParse(view).success).toBe(true);
+    expect(paymentViewSchema().safeParse(view).success).toBe(true);
   });
 
   test('has organization, project and similar fields only if they are set', () => {
@@ -126,7 +126,7 @@ describe('the view of a payment', () => {
       'total_cents',
       'updated_at',
     ]);
-    expect(guestPaymentSchema.safeParse(guestPaymentView(full)).success).toBe(true);
+    expect(guestPaymentSchema().safeParse(guestPaymentView(full)).success).toBe(true);
   });
 
   test('has only the outcome after a confirmation', () => {
@@ -136,7 +136,7 @@ describe('the view of a payment', () => {
       provider_payment_id: 'pi_1',
       completed_at: null,
     });
-    expect(confirmationSchema.safeParse(confirmationView(full)).success).toBe(true);
+    expect(confirmationSchema().safeParse(confirmationView(full)).success).toBe(true);
   });
 });
 

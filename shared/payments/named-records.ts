@@ -1,0 +1,26 @@
+/** @module The records that a payment request names. */
+
+import type { NamedRecord } from '../access/record-kind.ts';
+import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
+import { addressRecord } from '../customers/address.ts';
+import { customerRecord } from '../customers/customer.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+
+interface Naming {
+  readonly project_id?: string | null | undefined;
+  readonly product_id?: string | null | undefined;
+  readonly customer_id?: string | null | undefined;
+  readonly billing_address_id?: string | null | undefined;
+  readonly payment_method_id?: string | null | undefined;
+}
+
+export const recordsNamedBy = (body: Naming): readonly NamedRecord[] => [
+  ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
+  ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
+  ...(body.customer_id ? [{ kind: customerRecord, id: body.customer_id }] : []),
+  ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
+];
+
+/** The payment method of a request: our id, the provider's id of a saved method, or a one-time token. */
+export const methodsUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly NamedRecord[] =>
+  id ? [{ kind: paymentMethodRecord, id }] : [];
