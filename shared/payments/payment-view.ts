@@ -266,8 +266,12 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
         .literal('off_session')
         .optional()
         .describe('Present if the method is saved for later payments once this one succeeds.'),
-      return_url: optionalText.describe('The URL to which the provider returns the payer; absent if the payment has none.'),
-      billing_address_id: given.text.describe('The billing address for tax and audit, `addr_…`; null if the payment has none.'),
+      return_url: optionalText.describe(
+        'The URL to which the provider returns the payer; absent if the payment has none.',
+      ),
+      billing_address_id: given.text.describe(
+        'The billing address for tax and audit, `addr_…`; null if the payment has none.',
+      ),
       metadata: z
         .record(z.string(), jsonValue)
         .describe('Your own data, as the request set it; an empty object without metadata.'),

@@ -277,7 +277,8 @@ export const createdSubscriptionSchema = /* @__PURE__ */ once(() =>
     })
     .meta({
       id: 'CreatedSubscription',
-      description: 'A new subscription, with the next action and client secret if the first charge waits for the payer.',
+      description:
+        'A new subscription, with the next action and client secret if the first charge waits for the payer.',
     }),
 );
 
