@@ -384,7 +384,7 @@ describe('a request with an Idempotency-Key', () => {
     const deps = (): WebDeps => {
       throw new Error('not needed');
     };
-    expect(() => lambda(itemEndpoint(), deps, async () => ({ data: {} }))).toThrow('items.make would give');
+    expect(() => lambda(itemEndpoint(), deps, async () => ({ data: {} }))).toThrow('items.make would return');
   });
 
   test('stores a decline, and returns the same error again', async () => {
