@@ -9,7 +9,6 @@ import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchHostile } from './hostile.ts';
 import { benchImports } from './imports.ts';
 import { benchMonth } from './month.ts';
-import { benchProjection } from './projection.ts';
 import { say } from './sheet.ts';
 import { benchReference } from './versus/reference.ts';
 import { benchVersus } from './versus/versus.ts';
@@ -31,7 +30,6 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
     const all = await benchAllPaymentsGrowth();
     return (await benchSummaryGrowth()) && all && logs && lists;
   },
-  projection: benchProjection,
   versus: benchVersus,
   webhooks: benchWebhooks,
   month: benchMonth,
