@@ -48,7 +48,7 @@ export const OPTIONS = {
   format: 'esm',
   outExtension: { '.js': '.mjs' },
   banner: { js: REQUIRE },
-  // What is imported dynamically (adapters, libraries of tokens) is a file beside the function, which loads it when it needs it.
+  // Each dynamic import (an adapter, a token library) is a file beside the function, loaded when it is needed.
   splitting: true,
   chunkNames: '[name]-[hash]',
   // Prefer ES modules: esbuild leaves out what a function does not use of them.
@@ -61,8 +61,8 @@ export const OPTIONS = {
 } as const satisfies BuildOptions;
 
 /**
- * Bundles every function into `<outDir>/<id>/index.mjs`, with the files that it loads later and the source maps beside it. The old
- * content of `outDir` is removed.
+ * Bundles every function into `<outDir>/<id>/index.mjs`, with the files that it loads later and the source maps beside
+ * it. Removes the old content of `outDir`.
  * @param ids the functions to bundle; all by default
  * @throws if an entry of the catalogue has no file, or does not build.
  */
@@ -97,7 +97,7 @@ const startOf = (id: string): string => `
   if (process.env.AWS_LAMBDA_INITIALIZATION_TYPE) await handler.prepare?.();
   export { handler };`;
 
-/** What the function never loads is removed: esbuild writes a file also for an import in code that it leaves out. */
+/** Removes files that the function never loads, because esbuild writes a file even for an import in dropped code. */
 const removeUnused = ({ outputs }: Metafile): void => {
   const used = loaded(outputs, indexOf(outputs), EVER);
   for (const file of Object.keys(outputs)) if (!used.has(file.replace(/\.map$/, ''))) rmSync(join(PROJECT_ROOT, file));

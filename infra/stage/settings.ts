@@ -23,7 +23,7 @@ import type { OperatedSettings } from '../../shared/platform/trigger.ts';
 import { checkedSettings } from '../../shared/webhooks/checked-targets.ts';
 import { isTargetVariable, namesTarget } from '../../shared/webhooks/webhook-targets.ts';
 
-/** The most instances of a function that run at once, which are also kept for it. */
+/** The most instances of a function that run concurrently. The same number is reserved for it. */
 export interface Bulkheads {
   /** Of each function that takes a provider's events. */
   readonly webhooks: number;

@@ -50,7 +50,7 @@ export const membershipRecord: RecordKind<Membership> = {
   rule: 'owned',
 };
 
-/** What responses and events show of a membership. */
+/** The fields of a membership in responses and events. */
 export const membershipFacts = (membership: Membership) => ({
   membership_type_id: membership.tierId,
   entity_type: membership.entityType,

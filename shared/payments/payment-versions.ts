@@ -1,4 +1,4 @@
-/** @module Builds the next versions of a payment. Pure; the store commits only over the version that was given. */
+/** @module Builds the next version of a payment. Pure. The store commits it only if the given version is current. */
 
 import { codeOnly } from '../core/person-fields.ts';
 import { type Instant, iso } from '../core/time.ts';

@@ -274,7 +274,7 @@ export const CONFIRMATION_PERIOD_MS = DAY_MS;
 
 const DUNNING_SECRET_LIFETIME_MS = 30 * DAY_MS;
 
-/** The payer of a subscription may pay an open payment during the whole dunning; any other secret is kept 24 h. */
+/** A subscription's open payment keeps its secret for the whole dunning; other payments keep theirs for 24 h. */
 export const secretEnds = (payment: Payment): Instant =>
   instant(payment.createdAt) +
   (isOfSubscription(payment) && payment.status !== 'succeeded' && payment.status !== 'canceled'

@@ -105,7 +105,7 @@ const knownMethod = async (
 ): Promise<PaymentMethod | undefined> => {
   const alias = await findAlias(deps.table, providerId, methodId);
   const found = alias?.kind === 'PM' ? await recordStore(deps, paymentMethodShape).load(alias.id) : undefined;
-  // Otherwise the payer has given another card since, during the set-up.
+  // If the ids differ, the payer replaced this card during the set-up.
   return found?.providerMethodId === methodId ? found : undefined;
 };
 

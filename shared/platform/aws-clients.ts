@@ -36,7 +36,7 @@ export const openSecretsManager = (site: AwsSite): SecretsManagerClient =>
 /** Including the first attempt. */
 const MAX_ATTEMPTS = 4;
 const CONNECTION_TIMEOUT_MS = 1_000;
-/** The longest silence of a connection. One call with four such attempts fits into 10 s, the shortest time-out of a function. */
+/** A connection's longest silence. A call with four such attempts fits into 10 s, the shortest function time-out. */
 const SOCKET_TIMEOUT_MS = 2_000;
 
 const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({

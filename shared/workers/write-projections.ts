@@ -17,7 +17,7 @@ export const writeProjections = async (table: Table, projections: readonly Proje
   for (const part of partsOf([...once.values()])) await writeTogether(table, part);
 };
 
-/** A transaction refuses versions that were written before. They are left out of the next try. */
+/** The transaction refuses versions that were already written. The next attempt leaves them out. */
 const writeTogether = async (table: Table, projections: readonly Projection[]): Promise<void> => {
   let left = projections;
   while (left.length > 0) {

@@ -1,7 +1,7 @@
 /**
  * Budget of each endpoint at DynamoDB while its caller waits, without the call to the provider: requests, sequential
- * levels, and write units of the table with its `owner` and `project` indexes. `dueUnits` are those of the `due`
- * index: setting or removing a due time writes one key, moving it writes two (the old key and the new one). A row
+ * levels, and write units of the table with its `owner` and `project` indexes. `dueUnits` are the write units of the
+ * `due` index. Setting or removing a due time writes one key; moving it writes two (the old key and the new one). A row
  * without bounds in the design names its source.
  */
 export interface Budget {

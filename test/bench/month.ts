@@ -185,7 +185,7 @@ const printMillion = (counted: Counted): boolean => {
 };
 const NEARLY = 0.98;
 
-/** Second by second, the sweep feeds the queue every minute, and renewals take places and calls. */
+/** Simulates each second. The sweep feeds the queue every minute; renewals use concurrency and provider calls. */
 const pipeline = ({ calls, levels }: Counted, providerMs: number) => {
   const renewalMs = calls * providerMs + levels * TABLE_MS + FUNCTION_MS;
   const perSecond = (CONCURRENCY * 1_000) / renewalMs;
@@ -205,7 +205,7 @@ const pipeline = ({ calls, levels }: Counted, providerMs: number) => {
   return { renewalMs, hours: seconds / HOUR_SECONDS, callsPerSecond: (DUE * calls) / seconds, waitSeconds };
 };
 
-/** Sent in tens; received and deleted one by one. */
+/** Messages are sent ten per request; each is received and deleted separately. */
 const SQS_REQUESTS = 0.1 + 1 + 1;
 
 const printDollarsOf = ({ units, sweepUnits, countUnits, laterUnits }: Counted, renewalMs: number): void => {

@@ -74,7 +74,7 @@ interface Throughput {
   readonly bareCpuMs: number[];
 }
 
-/** Bursts of events and bare POSTs, by turns. */
+/** Alternates bursts of events with bare POSTs. */
 const throughput = async (): Promise<Throughput> =>
   withHost(async (host) => {
     await storeCustomers(host, named('warm', WARM));

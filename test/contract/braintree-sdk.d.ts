@@ -1,4 +1,4 @@
-/** Types of the parts of the whole SDK of Braintree that its test uses; the SDK has no types. */
+/** Types of the parts of Braintree's full SDK that its test uses, because the SDK has no types. */
 declare module 'braintree' {
   export class Environment {
     constructor(server: string, port: string, authUrl: string, ssl: boolean, graphServer: string, graphPort: string);

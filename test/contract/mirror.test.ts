@@ -1,4 +1,4 @@
-/** @module The tables of docs/mirror.md against the providers' published types, against the adapters and against our own API. */
+/** @module Checks the tables of docs/mirror.md against the providers' published types, the adapters and our own API. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -335,7 +335,7 @@ const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
       expect(await givenBack(payment)).toBe(2_500);
     });
 
-    test.each(FAULTS)('is looked up again if the list meets %s', async (action, reason) => {
+    test.each(FAULTS)('is found by a second lookup if the first one fails by %s', async (action, reason) => {
       const payment = await pay(method);
       await port().createRefund(refundOf(payment, 2_500));
       await fail(action, page.path);

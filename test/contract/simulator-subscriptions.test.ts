@@ -118,7 +118,7 @@ describe('the simulated billing calendar', () => {
     );
   });
 
-  /** Without a calendar's help: the day of the anchor, or the last that the month has. */
+  /** Computed independently of the simulator's calendar: the anchor's day, or the last day of a shorter month. */
   const oracle = (
     anchor: number,
     { unit, count }: { readonly unit: Unit; readonly count: number },

@@ -291,7 +291,7 @@ describe('an inbound event out of order', () => {
     await expectOutcomes(payment.id, [...applied, backward, backward, backward, backward]);
   });
 
-  test('does not undo the next attempt after a failed attempt', async () => {
+  test('does not undo the next attempt if it reports the failure of an earlier one', async () => {
     const { user, payment } = await unconfirmed();
     await service.webhookMode('delay');
     onTestFinished(async () => void (await service.webhookMode('normal')));

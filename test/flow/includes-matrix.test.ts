@@ -156,7 +156,7 @@ const reference = async (kind: 'projects' | 'products', id: string) => {
   return shown;
 };
 
-/** The record that an include must show, by the routes alone. */
+/** The record that an include must show, read through the routes alone. */
 const EXPECTED: Readonly<Record<Resource, (id: string, caller: Caller) => Promise<unknown>>> = {
   payment_method: async (id, caller) => {
     const method = await direct(`/payment-methods/${id}`, caller);

@@ -157,7 +157,7 @@ describe('a payment with setup_future_usage', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves nothing when it fails, is canceled, or lacks setup_future_usage', async () => {
+  test('saves nothing when the payment fails or is canceled, or without that field', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const declined = await saving(user, { payment_method_id: DECLINED });
     expect((await confirm(service, declined.id, user.options)).status).toBe(402);

@@ -88,7 +88,7 @@ describe.each(PROVIDERS)('a provider call at $slot that was not executed', (prov
     expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('discards an update, which can be repeated', async () => {
+  test('leaves an update undone, so it can be repeated', async () => {
     const user = await signIn(service);
     const { id } = await create(provider, user);
     const update = (total: number) => service.put(`/payments/intents/${id}`, { total_cents: total }, user.options);

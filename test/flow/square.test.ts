@@ -16,7 +16,7 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** The parts of a payment that only Square has: it begins as an order, is charged by us alone, and gets its id late. */
+/** Unlike elsewhere, a payment at Square begins as an order, is charged only by the service, and gets its id late. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const OK = 'cnon:card-nonce-ok';

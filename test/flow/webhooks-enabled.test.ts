@@ -1,4 +1,4 @@
-/** @module Outbound webhooks: a target receives events only if webhooks and its node are enabled. */
+/** @module Outbound webhooks. A target receives events only if webhooks and its node are enabled. */
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { createIntent, signIn } from './flow.ts';

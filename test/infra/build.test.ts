@@ -1,6 +1,6 @@
 /**
- * @module A function runs the source as one reads it. The build changes no source, and adds nothing that a function
- * needs.
+ * @module A function runs the source exactly as it is written. The build changes no source, and adds nothing that a
+ * function needs.
  */
 import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const SOURCES = [
 
 type Load = (path: string) => Promise<unknown>;
 
-/** What the plugins of the build make of a file. */
+/** The functions by which the build's plugins load a file. */
 const loadsOfPlugins = async (): Promise<readonly Load[]> => {
   const loads: Load[] = [];
   const recorded: Partial<PluginBuild> = {

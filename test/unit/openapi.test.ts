@@ -143,8 +143,8 @@ describe('the API document', () => {
   test('passes every rule of the linter', async () => {
     const config = await createConfig({
       extends: ['recommended-strict'],
-      // It takes GET /payments/{id}/timeline and PUT /payments/intents/{id} for one route; the catalogue's own test,
-      // which knows methods, shows that no request matches two.
+      // The rule ignores methods, so it finds GET /payments/{id}/timeline and PUT /payments/intents/{id} ambiguous. The
+      // catalogue's own test compares methods, and shows that no request matches two routes.
       rules: { 'no-ambiguous-paths': 'off' },
     });
     const findings = await lintFromString({ source: JSON.stringify(json), absoluteRef: 'openapi.json', config });

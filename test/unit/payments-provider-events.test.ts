@@ -330,7 +330,7 @@ describe('an approval during an update without a response', () => {
     await expect(apply({ ...approval, record, object, script })).rejects.toMatchObject({ code: 'PROVIDER_ERROR' });
   });
 
-  test('fails if the update meets a bug', async () => {
+  test('fails if the update throws an unexpected error', async () => {
     const script = { updateIntent: () => Promise.reject(new TypeError('a bug')) };
     await expect(apply({ ...approval, record, object, script })).rejects.toThrow('a bug');
   });

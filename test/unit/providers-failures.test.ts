@@ -40,7 +40,7 @@ const REFUSALS: Readonly<Record<Name, object>> = {
   Square: { errors: [{ category: 'INVALID_REQUEST_ERROR', code: 'NO' }] },
 };
 
-/** An adapter whose calls (but PayPal's for its token) go to `send`. */
+/** An adapter whose calls go to `send`, except PayPal's call for its token. */
 const opened = (name: Name, send: () => Promise<Response>, timeoutMs = 40) => {
   const { slot, open } = SUBJECTS[name];
   const keys: (string | null)[] = [];

@@ -25,7 +25,7 @@ export interface Unclear {
   readonly isPartial: boolean;
 }
 
-/** An unknown outcome is looked up again within a day, so its record is among those that are due soon. */
+/** An unknown outcome is looked up again within a day, so its record is due within this time. */
 const HORIZON_MS = 25 * HOUR_MS;
 const PER_PAGE = 500;
 const MAX_PAGES_PER_SHARD = 10;

@@ -65,6 +65,6 @@ export const withAccessToken = (http: HttpClient, client: PayPalClient): PayPalE
   };
 };
 
-/** Without a valid token, PayPal does nothing: the request is not sent, or it is refused unread. */
+/** Without a valid token, PayPal does nothing, because the request is not sent or is refused unread. */
 const unasked = <T>(token: Exclude<Exchanged<T>, { kind: 'done' }>): Exclude<Exchanged<T>, { kind: 'done' }> =>
   token.kind === 'unknown' ? { kind: 'not_done', reason: 'unreachable' } : token;

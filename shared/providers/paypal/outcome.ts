@@ -10,7 +10,7 @@ export type PayPalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
 /** One call of PayPal's API that returns a refusal unparsed. */
 export type PayPalExchange = <T>(request: HttpRequest<T>) => Promise<Exchanged<T>>;
 
-/** @param read turns a refusal into an outcome; by default as the refusal of a charge */
+/** @param read turns a refusal into an outcome; by default the outcome of a refused charge */
 export const callsBy =
   (exchange: PayPalExchange, read: ReadRefusal = chargeRefusal): PayPalCall =>
   async (request) => {

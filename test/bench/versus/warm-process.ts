@@ -1,4 +1,4 @@
-/** @module The processor time of warm requests, both sides by turns in one process. The logs of both go nowhere. */
+/** @module The processor time of warm requests. Both sides alternate in one process, and their logs are discarded. */
 import { inRounds, medianRatio } from '../median.ts';
 import { ready, settingsOfProcess } from '../processes.ts';
 import { createdId, REQUESTS } from './payment-requests.ts';

@@ -11,7 +11,7 @@ import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import { NOON } from '../../builders/payment.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** The table on each of its engines, without a host. Its clock stands at noon. The AWS SDK reaches dynoxide. */
+/** The table's engines, without a host. The clock is fixed at noon. Dynoxide is called through the AWS SDK. */
 export const ENGINES = ['embedded', 'dynoxide'] as const;
 type EngineName = (typeof ENGINES)[number];
 

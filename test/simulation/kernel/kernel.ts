@@ -72,7 +72,7 @@ const MOST_REST_MS = 30 * 86_400_000;
 const MOST_TURNS = 20_000;
 /** Steps, timers and moves of the clock. */
 const MOST_MOVES = 20 * MOST_STEPS;
-/** Steps between two checks for due work while steps are waiting. */
+/** While steps are waiting, due work is checked for after this many steps. */
 const LOOK_EVERY = 50;
 const SHORTEST_DELAY_MS = 5;
 

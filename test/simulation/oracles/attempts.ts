@@ -114,7 +114,9 @@ export const payersHaveADay: Oracle = {
     const { versionsOf } = recordsOf(history);
     return stepsOf(history).flatMap(({ id, was, next }) => {
       if (was['status'] !== 'pending' || next['cause'] !== 'expiry') return [];
-      const claim = versionsOf(id).findLast(({ cause, sk }) => cause === 'claim' && sk < next['sk']);
+      const claims = versionsOf(id).filter(({ cause, sk }) => cause === 'claim' && sk < next['sk']);
+      // A claim may be repeated for the same attempt, whose day counts from the first one.
+      const claim = claims.find(({ attempt }) => attempt === claims.at(-1)?.['attempt']);
       const isEarly = claim !== undefined && at(next['at']) < at(claim['at']) + DAY_MS - 2 * SKEW_MS;
       return isEarly ? [`${id} was confirmed at ${claim['at']} and expired at ${next['at']}`] : [];
     });

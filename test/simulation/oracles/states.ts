@@ -105,7 +105,8 @@ const whilePastDue = (before: HistoryItem | undefined, billingOwner: string): re
 };
 
 /**
- * Of a subscription that its provider bills, once it has been active or the provider has given it up.
+ * The allowed statuses of the membership, if its provider-billed subscription was active or the provider gave it up.
+ * Undefined if the general rule applies.
  * @param versions at rest only
  */
 const wantedByProvider = (

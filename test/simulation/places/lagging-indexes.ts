@@ -67,7 +67,7 @@ const asItWas = (page: Page, recent: readonly Change[], { asked, nowSeconds }: A
   const index = TABLE.indexes.find(({ name }) => name === asked.index);
   if (!index) return page;
   const { partitionKey, sortKey } = index;
-  /** The oldest of the recent changes of an item knows how it was. */
+  /** Each recently changed item as it was before the oldest of its recent changes. */
   const before = new Map<string, Item | undefined>();
   for (const change of recent) {
     if (!before.has(nameOf(change.key))) before.set(nameOf(change.key), change.before);

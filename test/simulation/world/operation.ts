@@ -62,7 +62,7 @@ export interface AskedRequest {
 
 export interface Acted {
   readonly kind: 'act';
-  /** The name of its operation by default. */
+  /** Defaults to the name of its operation. */
   readonly name?: string;
   /** POST by default. */
   readonly method?: 'GET' | 'POST' | 'DELETE';

@@ -53,7 +53,7 @@ const SPANS = [
   { weight: 4, ms: 70 * SECOND_MS },
   { weight: 2, ms: 6 * MINUTE_MS },
   { weight: 2, ms: HOUR_MS },
-  // Longer than half a day, so that a payment may be confirmed late in the day that it has.
+  // Longer than half a day, so that a payment may be confirmed late in its confirmation period of 24 h.
   { weight: 1, ms: 13 * HOUR_MS },
   { weight: 2, ms: 26 * HOUR_MS },
   { weight: 1, ms: 8 * DAY_MS },
