@@ -44,7 +44,7 @@ const customerSchema = z
     project_id: z
       .string()
       .optional()
-      .describe('The project that the customer is filed under; absent if there is none.'),
+      .describe('The project of the customer; absent if it has none.'),
     metadata: z
       .record(z.string(), jsonValue)
       .optional()

@@ -64,7 +64,7 @@ const listedMemberSchema = z
     user_name: z.string().describe("The user's first name, from the identity service."),
     user_last_name: z.string().describe("The user's last name, from the identity service."),
     user_email: z.string().describe("The user's e-mail address."),
-    user_picture: z.string().nullable().describe("The URL of the user's picture; null if there is none."),
+    user_picture: z.string().nullable().describe("The URL of the user's picture; null if the user has none."),
   })
   .meta({ id: 'ListedMember', description: 'A user in an organization, with the name to show.' });
 

@@ -57,7 +57,7 @@ const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
 
 const ASCII = /^[ -~]*$/;
 
-/** @returns why the provider refuses the text, or undefined. An empty text means the account's own. */
+/** @returns why the provider refuses the descriptor, or undefined. An empty one means the account's own descriptor. */
 export const descriptorProblem = (provider: Provider, text: string): string | undefined => {
   const rule = provider === '' ? undefined : RULES[provider];
   if (text === '' || rule === undefined) return undefined;

@@ -242,7 +242,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
         "For the provider's library in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.",
       ),
       payment_method_id: given.text.describe(
-        'The saved payment method, `pmt_…`; null if there is none, and for a one-time token.',
+        'The saved payment method, `pmt_…`; null before a method is set, and for a one-time token.',
       ),
       refunded_cents: given.cents.describe('The sum of the succeeded refunds, in minor units.'),
       refundable_cents: given.cents.describe(

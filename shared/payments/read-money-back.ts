@@ -33,7 +33,7 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   return undefined;
 };
 
-/** The result of a read of disputes, or the reason why there is none. */
+/** The disputes that were read, or the reason why the read failed. */
 export interface DisputesRead {
   readonly unread: Unread;
   /** The result for each dispute, by the id of the dispute at the provider. */

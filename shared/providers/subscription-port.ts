@@ -32,7 +32,7 @@ export interface ProviderInvoice {
   /** The secret with which the payer's browser pays an open invoice; undefined if absent or not reported. */
   readonly clientSecret?: string | undefined;
   readonly nextAction?: NextAction | undefined;
-  /** Time of the provider's next try; null if there is none, undefined if not reported. */
+  /** Time of the provider's next try; null if none is planned, undefined if not reported. */
   readonly nextAttempt: number | null | undefined;
 }
 

@@ -36,9 +36,9 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
   if (!job || job.status === 'done') return 'nothing to do';
   const until = deps.now() + MAX_RUN_MS;
   let now: ErasureJob = { ...job, status: 'running' };
-  let next: Next = { kind: 'at once' };
+  let next: Next = { kind: 'now' };
   let sought = await soughtBy(deps.table, job);
-  for (let pages = 0; pages < MAX_PAGES && next.kind === 'at once' && deps.now() <= until; pages += 1) {
+  for (let pages = 0; pages < MAX_PAGES && next.kind === 'now' && deps.now() <= until; pages += 1) {
     const started = { ...now, passAt: now.passAt ?? iso(deps.now()) };
     const { job: after, isEnd } = await runSlice({ deps, sought }, started);
     ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
@@ -48,12 +48,12 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
   return next.kind === 'done' ? finish(deps, now) : save(deps, now, next);
 };
 
-type Next = { readonly kind: 'at once' } | { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'done' };
+type Next = { readonly kind: 'now' } | { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'done' };
 
 const afterPass = (job: ErasureJob, now: number): { readonly job: ErasureJob; readonly next: Next } => {
   const fresh = { ...job, after: undefined, failed: 0, passAt: undefined };
   if (job.failed > 0) return { job: { ...fresh, step: restartAt(job) }, next: { kind: 'wait', ms: RETRY_MS } };
-  if (job.step < WHOLE_TABLE) return { job: { ...fresh, step: job.step + 1 }, next: { kind: 'at once' } };
+  if (job.step < WHOLE_TABLE) return { job: { ...fresh, step: job.step + 1 }, next: { kind: 'now' } };
   const quietSince = instant(job.changedAt) + LAST_WRITES_MS;
   if (instant(job.passAt ?? '') >= quietSince) return { job: fresh, next: { kind: 'done' } };
   return { job: fresh, next: { kind: 'wait', ms: Math.max(0, quietSince - now) } };

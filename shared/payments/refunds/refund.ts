@@ -158,7 +158,7 @@ export const refundViewSchema = z
         - \`canceled\`: canceled at the provider; the money stays with you`,
     }),
     reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
-    description: text.describe('A note in your words; null if there is none, and for payers, who do not see it.'),
+    description: text.describe('A note in your words; null if the refund has none, and for payers, who do not see it.'),
     metadata: z
       .record(z.string(), jsonValue)
       .describe(

@@ -65,7 +65,7 @@ export interface LoadedPages<Row> {
   readonly rows: readonly Row[];
   readonly isLoading: boolean;
   readonly problem: Problem | undefined;
-  /** Loads the next page; undefined if there is none. */
+  /** Loads the next page; undefined on the last page. */
   readonly more: (() => void) | undefined;
   readonly retry: () => void;
 }
