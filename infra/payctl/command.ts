@@ -17,7 +17,7 @@ import {
   parseSeconds,
   type SessionOptions,
   showOrMoveClock,
-} from './commands/local-host.ts';
+} from './commands/local-commands.ts';
 import { reconcile } from './commands/reconcile.ts';
 import { redrive } from './commands/redrive.ts';
 import { type RefundOptions, refund } from './commands/refund.ts';

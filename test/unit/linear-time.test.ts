@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { handler as unmatched } from '../../functions/api/default.ts';
-import { compileRoutes } from '../../infra/local/gateway/routes.ts';
+import { compileRoutes } from '../../infra/local/gateway/gateway-routes.ts';
 import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
 import { errorFields } from '../../shared/core/logger.ts';
 import { redact } from '../../shared/core/redaction.ts';

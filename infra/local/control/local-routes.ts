@@ -2,7 +2,7 @@ import { rowOf } from '../../../shared/core/rows.ts';
 import { type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { answerAws, type Operations } from '../machine/aws-protocol.ts';
 import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts';
-import { type Controls, createControl } from './routes.ts';
+import { type Controls, createControl } from './control-routes.ts';
 import { withStripeBrowser } from './stripe-browser.ts';
 
 /** Everything under /_local: the stand-ins for AWS, the identity service and the providers, and the control routes. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ACCOUNT } from '../machine/environment.ts';
-import type { RouteMatch } from './routes.ts';
+import type { RouteMatch } from './gateway-routes.ts';
 
 /** A request as an HTTP API passes it to a function (payload format 2.0). */
 export interface GatewayRequest {

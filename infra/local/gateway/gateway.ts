@@ -5,7 +5,7 @@ import type { Invoke } from '../machine/invoke.ts';
 import type { Cors } from './cors.ts';
 import { type GatewayAnswer, gatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
 import { gatewayEvent, MalformedPath } from './gateway-event.ts';
-import { compileRoutes, type Route } from './routes.ts';
+import { compileRoutes, type Route } from './gateway-routes.ts';
 
 /** API Gateway's HTTP API for one machine. Sends each request to the function of its route. */
 export type Gateway = (message: IncomingMessage, body: Buffer) => Promise<GatewayAnswer>;

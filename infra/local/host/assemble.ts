@@ -13,7 +13,7 @@ import { openFailures } from '../dynamodb/failures.ts';
 import { createStreams } from '../dynamodb/stream.ts';
 import { createCors } from '../gateway/cors.ts';
 import { createGateway, type Gateway } from '../gateway/gateway.ts';
-import type { Route } from '../gateway/routes.ts';
+import type { Route } from '../gateway/gateway-routes.ts';
 import { createIdentity } from '../identity/identity.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
 import type { Operations } from '../machine/aws-protocol.ts';

@@ -6,7 +6,7 @@
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
 import { braintree } from '../simulator/braintree/operations/braintree.ts';
 import type { ControlParts } from '../simulator/control/control-call.ts';
-import { answerControl } from '../simulator/control/routes.ts';
+import { answerControl } from '../simulator/control/simulator-routes.ts';
 import { paypal } from '../simulator/paypal/operations/paypal.ts';
 import { sendDelivery } from '../simulator/protocol/deliveries.ts';
 import { openFaults } from '../simulator/protocol/faults.ts';

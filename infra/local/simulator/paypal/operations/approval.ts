@@ -1,7 +1,7 @@
 import type { LedgerMethod, LedgerPayment, LedgerSetup } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { CustomerStep, StepTaken } from '../../protocol/vendor.ts';
-import { readPayPalOrderWire } from '../views/views.ts';
+import { readPayPalOrderWire } from '../views/payment-views.ts';
 import { DEFAULT_PAYER, methodOfTestValue } from '../wire/tokens.ts';
 
 /**

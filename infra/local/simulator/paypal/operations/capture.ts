@@ -2,7 +2,7 @@ import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import { attemptPayment, authenticate } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
-import { minimalOrderView, orderLinks, paypalOrderView, readPayPalOrderWire } from '../views/views.ts';
+import { minimalOrderView, orderLinks, paypalOrderView, readPayPalOrderWire } from '../views/payment-views.ts';
 import { refused, unprocessable } from '../wire/errors.ts';
 import type { PaymentSource, StoredCredential } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';

@@ -9,7 +9,7 @@ import {
   paypalOrderView,
   readPayPalOrderWire,
   statusOf,
-} from '../views/views.ts';
+} from '../views/payment-views.ts';
 import { paypalNotFound, refused } from '../wire/errors.ts';
 import {
   captureRequest,

@@ -7,7 +7,7 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
 import { readMerchantIds } from '../views/fields.ts';
 import { minimalRefundView, paypalRefundView } from '../views/money-back-views.ts';
-import { captureView } from '../views/views.ts';
+import { captureView } from '../views/payment-views.ts';
 import { type Issue, isIssue, malformed, paypalNotFound, refused } from '../wire/errors.ts';
 import { paypalAmount, readPayPalMoney } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, type PayPalRoute, readPayPalBody, wantsRepresentation } from '../wire/request.ts';

@@ -10,7 +10,7 @@ import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { type Answer, Refused } from '../../protocol/vendor.ts';
 import { API, type PayPalObject } from '../views/fields.ts';
-import { paymentTokenView, paypalCustomerView } from '../views/views.ts';
+import { paymentTokenView, paypalCustomerView } from '../views/payment-views.ts';
 import { malformed, paypalNotFound, refused, unprocessable } from '../wire/errors.ts';
 import {
   answer,

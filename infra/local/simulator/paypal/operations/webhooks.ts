@@ -3,7 +3,7 @@ import type { Change, DisputeChange, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
 import { API } from '../views/fields.ts';
 import { paypalDisputeView, paypalRefundView } from '../views/money-back-views.ts';
-import { captureView, paymentTokenView, paypalOrderView } from '../views/views.ts';
+import { captureView, paymentTokenView, paypalOrderView } from '../views/payment-views.ts';
 import { paypalSignatureHeaders } from '../wire/signing.ts';
 import { isCard } from '../wire/tokens.ts';
 

@@ -5,7 +5,7 @@ import type { LedgerMethod } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { cardView } from '../views/views.ts';
+import { cardView } from '../views/payment-views.ts';
 import { declineError, invalidSquareRequest, spentToken, squareError, squareNotFound } from '../wire/errors.ts';
 import { readSquareQuery, sortOrder, squarePage } from '../wire/lists.ts';
 import { key, readSquareBody, type SquareRequest, type SquareRoute, squareAddress } from '../wire/request.ts';

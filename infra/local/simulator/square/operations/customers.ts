@@ -5,7 +5,7 @@ import type { LedgerCustomer } from '../../ledger/documents.ts';
 import { deleteLedgerCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { characters } from '../../state/characters.ts';
-import { squareCustomerView } from '../views/views.ts';
+import { squareCustomerView } from '../views/payment-views.ts';
 import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
 import { checkLimit, readSquareQuery, sortOrder, squarePage, wholeText } from '../wire/lists.ts';
 import { readSquareBody, type SquareRequest, type SquareRoute, squareAddress } from '../wire/request.ts';

@@ -5,7 +5,7 @@ import type { LedgerPayment } from '../../ledger/documents.ts';
 import { cancelLedgerPayment } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { characters } from '../../state/characters.ts';
-import { orderState, type SquareOrderWire, squareOrderView, squareOrderWire } from '../views/views.ts';
+import { orderState, type SquareOrderWire, squareOrderView, squareOrderWire } from '../views/payment-views.ts';
 import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
 import { money, readSquareBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
 import { attemptPayment, authenticate, cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { squareOrderWire, squarePaymentView } from '../views/views.ts';
+import { squareOrderWire, squarePaymentView } from '../views/payment-views.ts';
 import { declineError, invalidSquareRequest, squareError, squareNotFound } from '../wire/errors.ts';
 import { checkLimit, MAX_PAGE, readSquareQuery, sortOrder, squarePage, time, wholeText } from '../wire/lists.ts';
 import {

@@ -12,7 +12,7 @@ import {
   squareCustomerView,
   squareOrderWire,
   squarePaymentView,
-} from '../views/views.ts';
+} from '../views/payment-views.ts';
 import { isoTime } from '../wire/request.ts';
 
 /** Square's events: `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment: …}}}`. */

@@ -5,7 +5,7 @@ import type { LedgerCharge, LedgerDispute, LedgerRefund } from '../../ledger/doc
 import type { Unit } from '../../ledger/unit.ts';
 import { isoTime } from '../wire/request.ts';
 import { isBank, REJECTS_REFUNDS } from '../wire/tokens.ts';
-import { methodOfCharge, moneyOf, type SquareObject, squareOrderWire } from './views.ts';
+import { methodOfCharge, moneyOf, type SquareObject, squareOrderWire } from './payment-views.ts';
 
 export const squareRefundStatus = (refund: LedgerRefund, unit: Unit): string => {
   switch (refund.status) {

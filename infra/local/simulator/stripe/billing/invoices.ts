@@ -6,7 +6,7 @@ import type { LedgerInvoice } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
-import { stripeMethodView } from '../views/views.ts';
+import { stripeMethodView } from '../views/payment-views.ts';
 import { actionRequired, declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
 import { checkUsable, findMethod } from '../wire/method-data.ts';
 import {

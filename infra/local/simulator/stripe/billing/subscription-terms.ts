@@ -4,7 +4,7 @@ import type { FirstCharge, Started } from '../../billing/subscriptions.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { stripeMethodView } from '../views/views.ts';
+import { stripeMethodView } from '../views/payment-views.ts';
 import { actionRequired, declineFields, invalidStripeRequest, stripeError, stripeNotFound } from '../wire/errors.ts';
 import { checkUsable, findMethod } from '../wire/method-data.ts';
 import { anything, choice, clearable, expand, flag, metadata, text, whole } from '../wire/parameters.ts';

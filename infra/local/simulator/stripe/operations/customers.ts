@@ -3,7 +3,7 @@ import { endSubscription, isLedgerSubscriptionLive } from '../../billing/subscri
 import type { LedgerCustomer } from '../../ledger/documents.ts';
 import { attachMethod, deleteLedgerCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { stripeCustomerView } from '../views/views.ts';
+import { stripeCustomerView } from '../views/payment-views.ts';
 import { checkUsable, findMethod, findStripeCustomer, mergeAddress } from '../wire/method-data.ts';
 import {
   anything,

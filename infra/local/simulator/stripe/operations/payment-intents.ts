@@ -10,7 +10,7 @@ import {
 import type { Unit } from '../../ledger/unit.ts';
 import type { Refused } from '../../protocol/vendor.ts';
 import { browserView, clientSecretOf, stripePaymentView } from '../views/intent-views.ts';
-import { stripeMethodView } from '../views/views.ts';
+import { stripeMethodView } from '../views/payment-views.ts';
 import { checkAmount, checkCharge, checkCurrency } from '../wire/currencies.ts';
 import {
   declineFields,

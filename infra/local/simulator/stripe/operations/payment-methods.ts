@@ -3,7 +3,7 @@ import type { LedgerMethod } from '../../ledger/documents.ts';
 import { attachMethod, detachMethod } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
-import { stripeMethodView } from '../views/views.ts';
+import { stripeMethodView } from '../views/payment-views.ts';
 import { declineFields, invalidStripeRequest, stripeError } from '../wire/errors.ts';
 import {
   billingDetails,

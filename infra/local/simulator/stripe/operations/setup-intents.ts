@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { LedgerMethod, LedgerSetup } from '../../ledger/documents.ts';
 import { attemptSetup } from '../../ledger/setups.ts';
 import { browserView, clientSecretOf, setupView } from '../views/intent-views.ts';
-import { stripeMethodView } from '../views/views.ts';
+import { stripeMethodView } from '../views/payment-views.ts';
 import {
   declineFields,
   invalidStripeRequest,

@@ -1,7 +1,7 @@
 /** @module Shows coupons, discounts and tax rates as Stripe's objects. */
 import type { LedgerCoupon, LedgerDiscount, LedgerTaxRate } from '../../ledger/billing-documents.ts';
 import type { StripeObject } from '../wire/request.ts';
-import { lower, seconds } from './views.ts';
+import { lower, seconds } from './payment-views.ts';
 
 export const couponView = (coupon: LedgerCoupon): StripeObject => ({
   id: coupon.id,

@@ -2,7 +2,7 @@ import type { LedgerCharge, LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { declineFields } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
-import { billingView, checksOf, lower, NO_ADDRESS, seconds } from './views.ts';
+import { billingView, checksOf, lower, NO_ADDRESS, seconds } from './payment-views.ts';
 
 export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
   const method = unit.documents.methods.get(unit.slot, charge.methodId);

@@ -2,7 +2,7 @@ import type { LedgerFailure, LedgerPayment, LedgerSetup } from '../../ledger/doc
 import type { Unit } from '../../ledger/unit.ts';
 import { declineFields } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
-import { lower, seconds, stripeMethodView } from './views.ts';
+import { lower, seconds, stripeMethodView } from './payment-views.ts';
 
 export const clientSecretOf = (unit: Unit, id: string): string => `${id}_secret_${unit.secretOf(id)}`;
 

@@ -4,7 +4,7 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { taxRateView } from './catalog-views.ts';
 import { findPrice, itemIdOf, orNull } from './subscription-views.ts';
-import { lower, seconds } from './views.ts';
+import { lower, seconds } from './payment-views.ts';
 
 /** In the shape of the newest API version: `parent` holds the subscription, and the payments are a separate list. */
 export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => ({

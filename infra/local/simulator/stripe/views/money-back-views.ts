@@ -1,6 +1,6 @@
 import type { LedgerDispute, LedgerRefund } from '../../ledger/documents.ts';
 import type { StripeObject } from '../wire/request.ts';
-import { lower, seconds } from './views.ts';
+import { lower, seconds } from './payment-views.ts';
 
 export const stripeRefundView = (refund: LedgerRefund): StripeObject => ({
   id: refund.id,

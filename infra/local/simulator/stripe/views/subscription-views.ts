@@ -8,7 +8,7 @@ import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-docum
 import type { Unit } from '../../ledger/unit.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { taxRateView } from './catalog-views.ts';
-import { lower, seconds } from './views.ts';
+import { lower, seconds } from './payment-views.ts';
 
 export const orNull = (at: number | null): number | null => (at === null ? null : seconds(at));
 
