@@ -1,4 +1,4 @@
-/** @module Bundles the functions as they are deployed, by esbuild's own options: what runs is what one reads. */
+/** @module Bundles the functions as they are deployed, by esbuild's own options, so what runs is what one reads. */
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { ADAPTERS } from '../shared/core/settings.ts';
 import { CLIENT_FOLDER, writeClient } from './client/package.ts';
 import { madeModules } from './stage/made-modules.ts';
 
-/** The default route's function: the only entry that the catalogue does not list. */
+/** The default route's function, the only entry that the catalogue does not list. */
 export const DEFAULT_ID = 'api.default';
 
 export const entryIds: readonly string[] = [...endpoints, ...triggers].map(({ id }) => id).concat(DEFAULT_ID);
@@ -23,9 +23,9 @@ export interface Bundle {
   readonly id: string;
   /** The code loaded at start. */
   readonly bytes: number;
-  /** Provider adapters beside it, loaded when a slot bound to them is first used: bytes by name. */
+  /** The bytes, by name, of the provider adapters beside it, each loaded when a slot bound to it is first used. */
   readonly adapters: ReadonlyMap<string, number>;
-  /** Its contents, in bytes: `shared/payments` (a folder of ours), `stripe` (a package), largest first. */
+  /** Its contents, in bytes, largest first, such as `shared/payments` (a folder of ours) or `stripe` (a package). */
   readonly parts: ReadonlyMap<string, number>;
 }
 
@@ -51,7 +51,7 @@ export const OPTIONS = {
   // Each dynamic import (an adapter, a token library) is a file beside the function, loaded when it is needed.
   splitting: true,
   chunkNames: '[name]-[hash]',
-  // Prefer ES modules: esbuild leaves out what a function does not use of them.
+  // Prefer ES modules, because esbuild leaves out their unused parts.
   mainFields: ['module', 'main'],
   alias: { http: NODE_HTTP, 'node:http': NODE_HTTP },
   sourcemap: 'external',
@@ -72,7 +72,7 @@ export const build = async (outDir: string, ids = entryIds): Promise<readonly Bu
   rmSync(outDir, { recursive: true, force: true });
   const bundles: Bundle[] = [];
   const waiting = [...ids];
-  // Each function is built by itself: esbuild would share files between functions that are built together.
+  // Each function is built by itself, because esbuild would share files between functions that are built together.
   const buildNext = async (): Promise<void> => {
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
       const { metafile } = await esbuild({
@@ -91,7 +91,7 @@ export const build = async (outDir: string, ids = entryIds): Promise<readonly Bu
 
 const entryFile = (id: string): string => `functions/${id.replaceAll('.', '/')}.ts`;
 
-/** The handler prepares itself before the function's start ends, if Lambda starts it: only Lambda sets the variable. */
+/** If Lambda starts the function, the handler prepares itself before the start ends. Only Lambda sets the variable. */
 const startOf = (id: string): string => `
   import { handler } from './${entryFile(id)}';
   if (process.env.AWS_LAMBDA_INITIALIZATION_TYPE) await handler.prepare?.();

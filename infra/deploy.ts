@@ -21,7 +21,7 @@ export interface Given {
 
 /** The AWS profile and region, the same for both steps. */
 export interface Account {
-  /** undefined: the SDK finds the credentials itself. */
+  /** If undefined, the SDK finds the credentials itself. */
   readonly profile?: string;
   readonly region: string;
 }

@@ -1,7 +1,7 @@
 /**
- * @module The environment of a function, and the dependencies that every function builds from it: settings, log,
- * table, bus and queues. No other file reads process.env. Each dependency is built at its first use, once per cold
- * start. A function that needs nothing else loads this file and not `runtime.ts`.
+ * @module The environment of a function, and the settings, log, table, bus and queues that every function builds from
+ * it. No other file reads process.env. Each dependency is built at its first use, once per cold start. A function that
+ * needs nothing else loads this file and not `runtime.ts`.
  */
 
 import { jsonLog } from './core/logger.ts';

@@ -8,8 +8,8 @@ import { CLIENT_FOLDER, writeClient } from '../infra/client/package.ts';
 import { installOwnPackages } from '../infra/own-packages.ts';
 
 /**
- * `node test/run.ts`: every check, then every test, and `N passed, N failed` as the last line; a check counts as one
- * test. `node test/run.ts checks`: the checks alone.
+ * `node test/run.ts` runs every check, then every test, and prints `N passed, N failed` as the last line; a check
+ * counts as one test. `node test/run.ts checks` runs the checks alone.
  */
 const main = async (): Promise<void> => {
   const total = await runChecks();

@@ -1,6 +1,6 @@
 /**
- * @module The HTTP endpoints for platform admins: all payments, the summary of all payments and refunds, and the
- * clearing of a cache.
+ * @module The HTTP endpoints with which platform admins list all payments, read the summary of payments and refunds,
+ * and clear a cache.
  */
 
 import * as z from 'zod';

@@ -1,5 +1,5 @@
 /**
- * @module The HTTP endpoints for reference records: products, projects, tiers and invites. Only platform admins may
+ * @module The HTTP endpoints for products, projects, tiers and invites, the reference records. Only platform admins may
  * use them.
  */
 

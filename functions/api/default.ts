@@ -5,7 +5,7 @@ import { type HttpResponse, renderError } from '../../shared/http/reply.ts';
 import { routingDeps } from '../../shared/runtime.ts';
 import { endpoints } from './catalogue.ts';
 
-/** Responds to requests without a route: 405 if the path has a route for another method, else 404. */
+/** Responds to requests without a route with 405 if the path has a route for another method, else 404. */
 export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpResponse> => {
   const { requestId, http } = event.requestContext;
   const allowed = allowedMethods(http.method, http.path);

@@ -1,6 +1,6 @@
 /**
- * @module The public HTTP endpoints about the service itself: its health, its API document, and the configuration for
- * browsers.
+ * @module The public HTTP endpoints about the service itself, for its health, its API document, and the configuration
+ * for browsers.
  */
 
 import * as z from 'zod';

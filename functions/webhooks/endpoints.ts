@@ -1,6 +1,6 @@
 /**
- * @module The HTTP endpoints for webhooks: one per provider slot for inbound events, and those for the log, test
- * events and replays.
+ * @module The HTTP endpoints for webhooks. Each provider slot has one for inbound events; the others serve the log,
+ * test events and replays.
  */
 
 import * as z from 'zod';

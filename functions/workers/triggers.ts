@@ -1,5 +1,5 @@
 /**
- * @module The triggers of the worker functions: streams, queues and schedules, with the rights and limits of each.
+ * @module The streams, queues and schedules that trigger the worker functions, with the rights and limits of each.
  * Every host creates its workers from this list.
  */
 

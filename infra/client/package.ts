@@ -39,7 +39,7 @@ const packageSchema = z.object({ version: z.string() });
  */
 const NAME = '@your-company/payments-client';
 
-/** The API's date as a version: 2026-11-01 is 2026.11.1. */
+/** The API's date as a version, so that 2026-11-01 is 2026.11.1. */
 const manifest = (date: string): string => {
   const require = createRequire(import.meta.url);
   const fetcher = packageSchema.parse(require('openapi-fetch/package.json'));

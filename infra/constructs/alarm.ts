@@ -25,7 +25,7 @@ export interface ServiceAlarmProps {
    * mailed.
    */
   readonly watches: 'state' | 'occurrence';
-  /** `silence`: missing data raises the alarm, for work that must happen regularly. */
+  /** With `silence`, missing data raises the alarm, for work that must happen regularly. */
   readonly alarmsOn?: 'much' | 'silence';
 }
 

@@ -51,7 +51,7 @@ export const canariesOf = (
 export interface CanaryProps {
   readonly lambda: LambdaFunction;
   readonly canaries: Canaries;
-  /** The alarm's name: `canary-errors-<name>`. */
+  /** The alarm's name is `canary-errors-<name>`. */
   readonly name: string;
 }
 

@@ -16,12 +16,12 @@ export interface EndpointFunctionProps {
   readonly api: IHttpApi;
   readonly endpoint: Endpoint;
   readonly logGroup: ILogGroup;
-  /** undefined: new versions get all requests immediately. */
+  /** If undefined, new versions get all requests immediately. */
   readonly canaries: Canaries | undefined;
 }
 
 /**
- * An endpoint: its function and its route. A provider's webhook also has a URL that the throttle of other callers
+ * The function and the route of one endpoint. A provider's webhook also has a URL that the throttle of other callers
  * cannot affect.
  */
 export class EndpointFunction extends Construct {

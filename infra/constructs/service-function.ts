@@ -32,7 +32,7 @@ export interface ServiceFunctionProps {
   /** Rights that the function's event source needs, in addition to the declared rights. */
   readonly statements?: readonly PolicyStatement[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Reserved concurrency; undefined: the function shares the account's. */
+  /** Reserved concurrency. If undefined, the function shares the account's. */
   readonly reserved?: number | undefined;
 }
 

@@ -11,13 +11,13 @@ const KEPT = Duration.days(1);
 
 export interface UndoneInvocationsProps {
   readonly alarms: Alarms;
-  /** Empty: alarms have no recipient until someone subscribes. */
+  /** If empty, alarms have no recipient until someone subscribes. */
   readonly alarmEmail: string;
 }
 
 /**
- * The dead-letter queue of everything that AWS starts itself: scheduled runs, asynchronous invocations and alarm
- * e-mails. Every function uses it, so that no event is lost without a trace.
+ * The dead-letter queue of the scheduled runs, asynchronous invocations and alarm e-mails that AWS starts itself. Every
+ * function uses it, so that no event is lost without a trace.
  */
 export class UndoneInvocations extends Construct {
   readonly queue: Queue;

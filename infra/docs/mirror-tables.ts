@@ -1,4 +1,4 @@
-/** @module The tables of docs/mirror.md: how this service uses each field and each status of the providers' objects. */
+/** @module The tables of docs/mirror.md, with this service's use of each field and status of the providers' objects. */
 import { type Meaning, type MirroredObject, type OurField, splitNames, topOf } from './mirror/mirrored-object.ts';
 import { PAYPAL_OBJECTS } from './mirror/paypal.ts';
 import { SQUARE_OBJECTS } from './mirror/square.ts';

@@ -5,7 +5,7 @@ import { prose } from '../../shared/openapi/api-document.ts';
 import { ERROR_CODES, meaningOfCode } from '../../shared/openapi/error-responses.ts';
 import { groupOf, groups } from '../../shared/openapi/groups.ts';
 
-/** The parts of docs/routes.md: the same groups and texts as in the API document. */
+/** The parts of docs/routes.md, with the same groups and texts as in the API document. */
 export const routeParts = () => ({
   routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'),
   errors: errorTable(),

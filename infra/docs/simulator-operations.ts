@@ -5,7 +5,7 @@ import { VENDORS } from '../local/host/simulator.ts';
 interface Described {
   readonly name: string;
   /**
-   * The number of operations in the provider's own API description, and its source; undefined: the provider publishes
+   * The number of operations in the provider's own API description, and its source. Undefined if the provider publishes
    * no description.
    */
   readonly theirs: { readonly count: number; readonly source: string } | undefined;

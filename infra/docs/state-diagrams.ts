@@ -3,7 +3,7 @@ import { PAYMENT_TRANSITIONS } from '../../shared/payments/payment-states.ts';
 import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/refund-states.ts';
 import { SUBSCRIPTION_TRANSITIONS } from '../../shared/subscriptions/subscription-states.ts';
 
-/** The diagrams of docs/states.md: every arrow of the tables that the stores enforce, with its causes. */
+/** The diagrams of docs/states.md show every arrow of the tables that the stores enforce, with its causes. */
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>;
 
 export const stateDiagrams = (): Readonly<Record<string, string>> => ({

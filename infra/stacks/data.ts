@@ -22,7 +22,7 @@ import { acknowledge } from '../stage/acknowledged.ts';
 import { type DeploymentSettings, type Stage, webhookSecretName } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
-/** The resources with data: the table, the bus, the key, the secrets, and the topic of the alarms. */
+/** The resources with data, which are the table, the bus, the key, the secrets, and the topic of the alarms. */
 export class DataStack extends ServiceStack {
   readonly kept: KeptResources;
 

@@ -34,7 +34,7 @@ export interface EventsStackProps {
   readonly context: Omit<ServiceContext, 'queues'>;
 }
 
-/** Background work: stream readers, queues with their consumers, schedules. */
+/** Background work, with stream readers, queues with their consumers, and schedules. */
 export class EventsStack extends ServiceStack {
   readonly queues: ReadonlyMap<QueueName, Queue>;
   readonly deadLetters: ReadonlyMap<QueueName, Queue>;

@@ -19,10 +19,7 @@ export interface ServiceProps {
   readonly defaultId: string;
 }
 
-/**
- * The whole service as stacks, in the order of their deployment: data, api, events, the groups of routes, operations,
- * front.
- */
+/** The whole service as stacks, deployed in the order data, api, events, the groups of routes, operations, front. */
 export const addService = (app: App, { settings, codeDir, triggers, defaultId, ...declared }: ServiceProps): void => {
   const { stage } = settings;
   const endpoints = installedEndpoints(declared.endpoints, { CONSOLE: settings.console });

@@ -9,7 +9,7 @@ export interface Throttle {
 /** The metric of requests that these limits refused. */
 export const THROTTLED_REQUESTS = 'ThrottledRequests';
 
-/** The default of every route: signed-in readers. */
+/** The default of every route, for signed-in readers. */
 export const STAGE_THROTTLE: Throttle = { rate: 1_000, burst: 2_000 };
 
 /**

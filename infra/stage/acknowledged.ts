@@ -32,7 +32,7 @@ const REASONS = {
 
 type AcknowledgedRule = keyof typeof REASONS;
 
-/** @param finding of a rule that has several on one resource: `Resource::*` */
+/** @param finding of a rule that has several on one resource, such as `Resource::*` */
 export const acknowledge = (scope: IConstruct, rule: AcknowledgedRule, finding?: string): void => {
   Validations.of(scope).acknowledge({ id: finding ? `${rule}[${finding}]` : rule, reason: REASONS[rule] });
 };

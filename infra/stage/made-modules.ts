@@ -1,6 +1,6 @@
 /**
- * @module Three modules of the functions hold data that the build computes, so that no function carries the code that computes it:
- * the table of routes, the API document, and the files of the console.
+ * @module The modules with the table of routes, the API document and the console's files hold data that the build
+ * computes, so that no function carries the code that computes it.
  */
 import { dirname, join, resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';

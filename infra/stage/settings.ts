@@ -33,19 +33,19 @@ export interface Bulkheads {
   readonly workers: number;
 }
 
-/** The operator's settings of a deployment: those of the service, and those of the deployment itself. */
+/** The operator's settings of a deployment, for the service and for the deployment itself. */
 export type Stage = 'dev' | 'staging' | 'prod';
 
 export interface DeploymentSettings {
   readonly stage: Stage;
-  /** The recipient of alarms; empty: none, until one subscribes to the topic. */
+  /** The recipient of alarms. If empty, alarms have no recipient until someone subscribes to the topic. */
   readonly alarmEmail: string;
-  /** Host name of the API; empty: API Gateway's own. */
+  /** Host name of the API; empty for API Gateway's own. */
   readonly customDomain: string;
-  /** Prefix of every route with a custom host name: `/pay`, or empty. */
+  /** Prefix of every route with a custom host name, such as `/pay`, or empty. */
   readonly basePath: string;
   readonly allowedOrigins: readonly string[];
-  /** Given by the operator; empty: follows from the custom domain or the API. */
+  /** Given by the operator. If empty, it follows from the custom domain or the API. */
   readonly publicBaseUrl: string;
   /** The settings of every function, without secrets. */
   readonly environment: Readonly<Record<string, string>>;
@@ -55,17 +55,17 @@ export interface DeploymentSettings {
   readonly functionUrls: boolean;
   /** New versions of the payment path take a tenth of the requests first. */
   readonly canary: boolean;
-  /** undefined: no concurrency is reserved. */
+  /** If undefined, no concurrency is reserved. */
   readonly bulkheads: Bulkheads | undefined;
   /** The stage has the routes of the console. */
   readonly console: boolean;
-  /** The adapter of each slot; empty: the slot is off. */
+  /** The adapter of each slot; empty if the slot is off. */
   readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
   /** The settings that triggers use. */
   readonly operated: OperatedSettings;
-  /** Targets of outbound webhooks: stored in one secret, never in a template or a function's environment. */
+  /** Targets of outbound webhooks, stored in one secret, never in a template or a function's environment. */
   readonly webhookVariables: Readonly<Record<string, string>>;
-  /** Secrets in the environment that are not deployed: they belong in Secrets Manager. */
+  /** Secrets in the environment that are not deployed, because they belong in Secrets Manager. */
   readonly secretsLeftOut: readonly string[];
 }
 
@@ -245,8 +245,8 @@ const valuesOf = (env: Environment, names: readonly string[]): Record<string, st
   Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
 
 /**
- * Variables that name no URL change the stored targets: an enabled node has its URL in the secret, and `putWebhooks` checks
- * both together.
+ * Variables that name no URL change the stored targets. An enabled node has its URL in the secret, and `putWebhooks`
+ * checks both together.
  */
 const checkedHere = (env: Environment): Environment =>
   Object.keys(env).some(namesTarget)

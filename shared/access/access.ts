@@ -11,11 +11,11 @@ import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts
 import type { Owned, RecordKind } from './record-kind.ts';
 import type { Standing } from './standing.ts';
 
-/** `member`: any member of the organization may act. `platform admin`: only platform admins may act. */
+/** `member` allows any member of the organization to act, `platform admin` only platform admins. */
 export type Action = 'read' | 'member' | 'owner only' | 'platform admin' | Permission;
 
 export type AccessDecision =
-  /** `asAdmin`: the record belongs to someone else, or the action is for platform admins only. */
+  /** `asAdmin` is true if the record belongs to someone else, or the action is for platform admins only. */
   | { readonly kind: 'granted'; readonly canWrite: boolean; readonly asAdmin?: true }
   | { readonly kind: 'refused'; readonly error: DomainError }
   /** The decision depends on the caller's standing in this organization. */

@@ -6,7 +6,7 @@
 import type { ShownActor } from '../core/actor.ts';
 import type { Caller } from './caller.ts';
 
-/** `staff`: platform admins and the operator's tool. `payer`: everyone else. */
+/** `staff` means platform admins and the operator's tool, `payer` everyone else. */
 export type Audience = 'staff' | 'payer';
 
 export const audienceOf = (caller: Caller): Audience =>

@@ -12,7 +12,7 @@ import type { Caller } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
 import type { Identity, IdentitySession } from './identity.ts';
 
-/** The first that is present decides: X-Session-ID, Authorization, session_id in the query, guest token. */
+/** The first present of X-Session-ID, Authorization, session_id in the query and guest token decides. */
 export interface Credentials {
   readonly sessionId: string | undefined;
   readonly authorization: string | undefined;

@@ -7,7 +7,7 @@ import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 export interface BearerOptions {
   readonly jwksUri: string;
   readonly issuer: string;
-  /** Empty: the audience is not checked. */
+  /** If empty, the audience is not checked. */
   readonly audience: string;
   /** Fetches the published keys. */
   readonly read: (uri: string) => Promise<ArrayBuffer>;

@@ -30,7 +30,7 @@ export interface AnonymousCaller {
 
 export type Caller = SessionCaller | GuestCaller | AnonymousCaller;
 
-/** The actor that history names. `asAdmin`: true if a platform admin acts on another's record. */
+/** The actor that history names. `asAdmin` is true if a platform admin acts on another's record. */
 export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
   switch (caller.kind) {
     case 'session':

@@ -53,7 +53,7 @@ export interface IdentityOptions {
   readonly url: string;
   readonly jwksUri: string;
   readonly issuer: string;
-  /** Empty: the audience is not checked. */
+  /** If empty, the audience is not checked. */
   readonly audience: string;
   /** Per call. */
   readonly timeoutMs: number;

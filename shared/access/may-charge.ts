@@ -24,7 +24,7 @@ export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner
   return guestId !== undefined && guestEmail !== undefined ? [{ guestId, guestEmail }] : [];
 };
 
-/** The owner of a record: its organization, else its user, else its guest. */
+/** The owner of a record, which is its organization, else its user, else its guest. */
 export const methodOwner = ({ organizationId, userId, guestId, guestEmail }: Owned): MethodOwner | undefined => {
   if (organizationId !== undefined) return { organizationId };
   if (userId !== undefined) return { userId };

@@ -21,7 +21,7 @@ export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owne
 
 /** How the request chain finds and checks a record. An endpoint gets only records that passed the access rule. */
 export interface RecordKind<T = unknown> {
-  /** The name in errors: `payment`, `payment_method` … */
+  /** The name in errors, such as `payment` or `payment_method`. */
   readonly resource: string;
   key(id: string): Key;
   /** Finds our id if the path holds another system's id. */
@@ -32,8 +32,8 @@ export interface RecordKind<T = unknown> {
   parse(item: Item): T | undefined;
   ownedBy(record: T): Owned;
   /**
-   * `owned`: the access rule. `project`: the owner may also change it, whatever the role. `open`: every caller may name
-   * it. `organization`: the record is an organization, and its members have access.
+   * `owned` applies the access rule. With `project`, the owner may also change it, whatever the role. With `open`,
+   * every caller may name it. With `organization`, the record is an organization, and its members have access.
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /**

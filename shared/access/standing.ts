@@ -1,5 +1,5 @@
 /**
- * @module A caller's standing in an organization: whether the organization exists, and the caller's role in it. Writes
+ * @module A caller's standing, which says whether the organization exists and which role the caller has in it. Writes
  * decide on a consistent read; reads use a cache of five minutes, which the cache epoch clears.
  */
 

@@ -1,4 +1,4 @@
-/** @module The list of all payments for platform admins: filters, search, and the source that each request reads. */
+/** @module Lists all payments for platform admins, with filters, search, and the source that each request reads. */
 
 import * as z from 'zod';
 import type { Identity } from '../access/identity.ts';

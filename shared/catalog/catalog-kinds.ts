@@ -1,4 +1,4 @@
-/** @module The kinds of reference record: their bodies, storage and views. Each write replaces the whole record. */
+/** @module The bodies, storage and views of each kind of reference record. Each write replaces the whole record. */
 
 import * as z from 'zod';
 import type { NamedRecord } from '../access/record-kind.ts';

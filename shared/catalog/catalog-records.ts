@@ -67,7 +67,7 @@ export const inviteFields = () => ({
 
 const stored = () => ({ id, version: z.int(), created_at: z.string(), updated_at: z.string() });
 
-/** Built when the first record is read: most functions that know the kinds never read a record of each. */
+/** Built when the first record is read, because most functions that know the kinds never read a record of each. */
 export const productSchema = z.lazy(() => z.object({ ...stored(), ...productFields() }));
 export const projectSchema = z.lazy(() => z.object({ ...stored(), ...projectFields() }));
 export const tierSchema = z.lazy(() => z.object({ ...stored(), ...tierFields() }));

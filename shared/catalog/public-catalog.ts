@@ -1,4 +1,4 @@
-/** @module The public reads of the catalog, without sign-in: the preview of an invite and the list of active tiers. */
+/** @module The preview of an invite and the list of active tiers, which the public may read without sign-in. */
 
 import { DomainError } from '../core/errors.ts';
 import { cutText } from '../core/text.ts';

@@ -1,4 +1,4 @@
-/** @module The console, a web page that calls the public API: one HTML document, whose script reads the path. */
+/** @module The console, a web page that calls the public API. It is one HTML document, whose script reads the path. */
 
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -12,7 +12,7 @@ export interface ConsoleEntry {
   readonly style: string;
 }
 
-/** Files by name: compressed with gzip, as base64. */
+/** Files by name, compressed with gzip, as base64. */
 export type ConsoleFiles = Readonly<Record<string, string>>;
 
 export interface ConsoleDeps {

@@ -62,7 +62,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export type ErrorDetails = Readonly<Record<string, unknown>> | readonly Problem[];
 
-/** One problem of a request: a dotted path, the broken rule, and a message. */
+/** One problem of a request, as a dotted path, the broken rule, and a message. */
 export interface Problem {
   readonly path: string;
   readonly rule: string;

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 
-/** A prefix and 96 bits in hex: `pay_` + 24 characters. No prefix is a provider's (`pm_` is Stripe's, `pmt_` ours). */
+/** A prefix and 96 bits in hex, as `pay_` + 24 digits. No prefix is a provider's (`pm_` is Stripe's, `pmt_` ours). */
 export const ID_PREFIX = {
   payment: 'pay',
   payment_method: 'pmt',

@@ -1,8 +1,8 @@
 /** @module The outcomes of a provider call, as a union that every caller must handle. */
 
 /**
- * `unknown` (time-out, reset, 5xx): money may have moved, so the outcome is looked up and never resent under a new key.
- * `not_done` (connection refused, 429): a retry is safe. `refused`: the provider rejected the call and did nothing.
+ * If `unknown` (time-out, reset, 5xx), money may have moved, so look the outcome up and never resend under a new key.
+ * If `not_done` (connection refused, 429), retry safely. If `refused`, the provider rejected the call and did nothing.
  */
 export type Outcome<T> = Arrived<T> | NotDone;
 
@@ -26,7 +26,7 @@ export interface Unknown {
   readonly reason: UnknownReason;
 }
 
-/** `in_progress`: the provider still processes the same call, under the same key. */
+/** `in_progress` means the provider still processes the same call, under the same key. */
 export type UnknownReason = 'timeout' | 'unreachable' | 'error' | 'in_progress';
 
 export type Refusal = Extract<Outcome<never>, { readonly kind: 'refused' }>;

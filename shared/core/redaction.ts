@@ -12,7 +12,7 @@ const SECRET_NAME =
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
 /** 13 to 19 digits, possibly grouped. The check digit distinguishes a card number from a time or an amount. */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
-/** The text before a secret: Stripe's `_secret_`, or a URL parameter whose name `SECRET_PARAMETER` matches. */
+/** The text before a secret, which is Stripe's `_secret_` or a URL parameter whose name `SECRET_PARAMETER` matches. */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
 const SECRET_PARAMETER = /secret|token|key|password/i;
 const END_OF_VALUE = /[&\s"]|$/g;

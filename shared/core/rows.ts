@@ -6,5 +6,5 @@ export const rowOf = <Row>(table: Readonly<Record<string, Row>>, key: unknown): 
 
 /** The keys of a table with their type, in the table's order. */
 export const keysOf = <Key extends string>(table: Readonly<Record<Key, unknown>>): readonly Key[] =>
-  // Sound for a table that is a constant: it has no other keys.
+  // Sound, because a table that is a constant has no other keys.
   Object.keys(table) as Key[];

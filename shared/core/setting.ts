@@ -5,7 +5,7 @@
 
 export interface Setting<T> {
   readonly fallback: string;
-  /** The accepted values in the documentation: `on, off`, `100 to 4000`, `URL` or `text`. */
+  /** The accepted values in the documentation, such as `on, off`, `100 to 4000`, `URL` or `text`. */
   readonly values: string;
   readonly isList: boolean;
   readonly refusesEmpty: boolean;
@@ -131,6 +131,6 @@ export const readSettings = <F extends SettingFields>(
     if (problem === undefined) values[field] = of.value(given);
     else mistakes.push(`${variable}: ${problem}`);
   }
-  // Sound: without a mistake, each field has the value of its own setting.
+  // Sound, because without a mistake each field has the value of its own setting.
   return { mistakes, values: mistakes.length === 0 ? (values as Values<F>) : undefined };
 };

@@ -1,4 +1,4 @@
-/** A transition table: for each state and cause, the states that the cause may lead to. */
+/** A transition table, with the states that each cause may lead to from each state. */
 export type Transitions<S extends string, C extends string> = Readonly<
   Record<S, Readonly<Partial<Record<C, readonly S[]>>>>
 >;

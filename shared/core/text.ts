@@ -1,4 +1,4 @@
-/** @module Text rules that several rooms share: comparison, cut, and each provider's statement descriptor rules. */
+/** @module Text comparison and cutting, and each provider's statement descriptor rules, which several rooms share. */
 
 /** The first `most` code points, in linear time. A lone surrogate becomes U+FFFD, because providers refuse it. */
 export const cutText = (text: string, most: number): string => {

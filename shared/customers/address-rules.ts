@@ -1,9 +1,9 @@
 /**
  * @module The rules of an address, and the countries in which a full address needs a postal code. The source of the
- * countries is the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal
- * Postal Union's country sheets (https://www.upu.int, Addressing Solutions). Two changes follow those sheets: Taiwan
- * requires no postal code; Israel, Iceland, Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR,
- * MT, SI) require one. Everywhere else the postal code is optional, even if the country has postal codes.
+ * countries is the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal
+ * Union's country sheets (https://www.upu.int, Addressing Solutions). Two changes follow those sheets. Taiwan requires
+ * no postal code; Israel, Iceland, Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI)
+ * require one. Everywhere else the postal code is optional, even if the country has postal codes.
  */
 
 import type { Problem } from '../core/errors.ts';

@@ -63,7 +63,7 @@ const britishVat: Validate = (value) => {
   return number.length === 5 && !/^(GD|HA)/.test(number) ? { isValid: false } : gbVat(number);
 };
 
-/** Value added tax numbers by country: the European Union, its neighbors, and South Africa. */
+/** Value added tax numbers by country, for the European Union, its neighbors, and South Africa. */
 const BY_COUNTRY: Readonly<Record<string, Validate | undefined>> = {
   AT: atVat,
   BE: beVat,
@@ -101,7 +101,7 @@ const BY_COUNTRY: Readonly<Record<string, Validate | undefined>> = {
   ZA: zaVat,
 };
 
-/** Prefixes of VAT numbers that are not country codes: Greece and Northern Ireland. */
+/** Prefixes of VAT numbers that are not country codes, which Greece and Northern Ireland have. */
 const PREFIX_COUNTRY: Readonly<Record<string, string | undefined>> = { EL: 'GR', XI: 'GB' };
 
 /** The validators of the address's country and of the country in the number's prefix. */
@@ -113,7 +113,7 @@ const vatValidators = (value: string, country: string): readonly Validate[] => {
 
 type TaxIdType = NonNullable<Address['taxIdType']>;
 
-/** A type's validators: a list, a record by the address's country, or a function. Empty if the library has no rule. */
+/** A type's validators, a list, a record by the address's country, or a function. Empty if the library has no rule. */
 type Rule =
   | readonly Validate[]
   | Readonly<Record<string, Validate | undefined>>

@@ -41,7 +41,7 @@ export const erasedIds = async (table: Table, erasureId: string): Promise<Readon
 
 /** Ids have a digit and at least ten characters; words of the payload do not. */
 const LIKE_AN_ID = /^(?=.*\d)[\w-]{10,64}$/;
-/** One BatchGet reads 100 items: 99 ids and the user. The ids of an event's objects are near its beginning. */
+/** One BatchGet reads 100 items, here 99 ids and the user. The ids of an event's objects are near its beginning. */
 const MAX_IDS = 99;
 
 /** True if the payload names a record whose person was erased. */

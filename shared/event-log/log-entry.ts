@@ -11,7 +11,7 @@ import type { Item, Table } from '../platform/table.ts';
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
-/** A provider's event in the interface's shape: amounts in minor units, currencies in lower case. */
+/** A provider's event in the interface's shape, with amounts in minor units and currencies in lower case. */
 const shownEventSchema = z.object({
   id: z.string(),
   amount: z.number().optional(),
@@ -133,7 +133,7 @@ export type LogRecord = z.infer<typeof logRecordSchema>;
 
 export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
 
-/** The entries that a caller may list: all (platform admins), an organization's, or the user's own. */
+/** The entries that a caller may list, which are all (platform admins), an organization's, or the user's own. */
 export type LogScope =
   | { readonly kind: 'everybody' }
   | { readonly kind: 'organization'; readonly organizationId: string }

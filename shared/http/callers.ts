@@ -1,4 +1,4 @@
-/** @module Reads the caller of a request: a session, a guest token, or the guest that the body names. */
+/** @module Reads the caller of a request from a session, a guest token, or the guest that the body names. */
 
 import * as z from 'zod';
 import type { Credentials } from '../access/authenticate.ts';

@@ -55,7 +55,7 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: Api
       : rightOf(deps.standings, { caller, action: rule.action, organizationId: scope.organizationId }),
     owner: scope.owner,
     alongside,
-    // Sound: the record under each kind was parsed by that kind.
+    // Sound, because the record under each kind was parsed by that kind.
     named: <T>(kind: RecordKind<T>) => named.get(kind as RecordKind) as T | undefined,
   };
 };
@@ -179,7 +179,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   };
 };
 
-/** A record that the request uses, with the keys that may lead to it: its own, or its provider id's aliases. */
+/** A record that the request uses, with the keys that may lead to it, its own or its provider id's aliases. */
 interface UsedReference {
   readonly kind: RecordKind;
   readonly aliases: RecordAliases | undefined;

@@ -36,7 +36,7 @@ interface Arrival {
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** The client's address: the one that a trusted edge names, else the address of the connection. */
+/** The client's address, which a trusted edge names, else the address of the connection. */
 export const clientAddress = ({ sourceIp, headers }: Arrival, edge: TrustedEdge | undefined): string => {
   if (!edge || !isFromEdge(edge, headers[EDGE_SECRET])) return sourceIp;
   const named = headers[edge.header]?.trim() ?? '';

@@ -22,7 +22,7 @@ export interface CsvPage {
   readonly cursor?: string;
 }
 
-/** Where a list continues after a page: at this cursor or, in a list without cursors, after the rows shown so far. */
+/** Where a list continues after a page, at this cursor or, in a list without cursors, after the rows shown so far. */
 export type More = { readonly cursor: string } | 'rows';
 
 const PAGE_ROWS = 1_000;

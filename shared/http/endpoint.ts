@@ -15,8 +15,8 @@ import { writeLimits } from './windows.ts';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call. `session`: a signed-in user. `session-or-guest`: also guest_data or a guest token. `session-or-token`:
- * also a guest token. `public`: everyone. `platform-admin`. `provider-signature`: a provider's webhook.
+ * Who may call. `session` allows signed-in users, `session-or-token` also a guest token, `session-or-guest` also a
+ * guest token or guest_data, `public` everyone, `platform-admin` admins, `provider-signature` a provider's webhook.
  */
 export type Auth =
   | 'session'
@@ -27,8 +27,8 @@ export type Auth =
   | 'provider-signature';
 
 /**
- * How a repeated request takes effect once. `create`: the record's id is derived from the Idempotency-Key. `stored`:
- * the response is stored under the key. `natural`: the operation is idempotent by itself (every GET, PUT, PATCH,
+ * How a repeated request takes effect once. With `create`, the record's id is derived from the Idempotency-Key.
+ * `stored` keeps the response under the key. `natural` operations are idempotent by themselves (every GET, PUT, PATCH,
  * DELETE, and a POST that recognizes a repeat by its content).
  */
 export type Idempotency = 'create' | 'stored' | 'natural';
@@ -38,7 +38,7 @@ export type Idempotency = 'create' | 'stored' | 'natural';
  * the path, the caller's standing, and every record that the body names.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
-  /** `platform admin`: only platform admins, on every record (the endpoint's `auth` is `platform-admin`, too). */
+  /** `platform admin` allows only platform admins, on every record (the endpoint's `auth` is `platform-admin`, too). */
   readonly action: Action;
   /** Platform admins may also take the action on another's record in the path. Without this they may only read it. */
   readonly platformAdmins?: 'may act';
@@ -78,7 +78,7 @@ export interface Endpoint<
   readonly path: `/${string}`;
   /** A few words. Only the API document and the tools read the texts of a declaration. */
   readonly summary: string;
-  /** Markdown: what happens, when to use it, what can go wrong. The document adds the response form and the callers. */
+  /** Markdown about what happens, when to use it, what can go wrong. The document adds response form and callers. */
   readonly description: string;
   readonly auth: Auth;
   /** True if platform admins may also call without a role in an organization; only the API document reads it. */
@@ -87,13 +87,13 @@ export interface Endpoint<
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
-  /** The data of a success, in bare form; null: no body (204). Only the API document and tests build its schema. */
+  /** The data of a success, in bare form; null for no body (204). Only the API document and tests build its schema. */
   readonly response: (() => z.ZodType) | null;
   readonly status: 200 | 201 | 202 | 204;
   /** The meaning of a 202, if the endpoint returns it always or besides `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
-  /** `console`: files for browsers, outside the API document, installed only if the setting CONSOLE says so. */
+  /** `console` serves files for browsers, outside the API document, installed only if the setting CONSOLE says so. */
   readonly serves: 'data' | 'console';
   /** The schema of `meta` in the envelope; only the API document reads it. */
   readonly meta: (() => z.ZodType) | undefined;
@@ -105,7 +105,7 @@ export interface Endpoint<
   readonly idempotent: Idempotency;
   readonly uses: readonly Right[];
   readonly limits: readonly RateLimit[];
-  /** `raw`: the body reaches the handler as received (inbound webhooks). */
+  /** With `raw`, the body reaches the handler as received (inbound webhooks). */
   readonly bodyForm: 'json' | 'raw';
   /** Lambda time-out; by default 10 s, or 20 s if the function may call a provider. */
   readonly timeoutSeconds: number;

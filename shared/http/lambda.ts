@@ -1,5 +1,5 @@
 /**
- * @module The middleware chain from API Gateway to a use case. Order: caller, parsing, rate limits, idempotency,
+ * @module The middleware chain from API Gateway to a use case, in the order caller, parsing, rate limits, idempotency,
  * access, limits of allowed requests, use case. Errors, headers and one summary line apply to every response.
  */
 
@@ -48,7 +48,7 @@ interface CheckedUseCase<D, Request> {
   readonly checkRepeat: (deps: D, request: Request) => Promise<unknown>;
 }
 
-/** The handler of an endpoint: the middleware chain around its use case. */
+/** The handler of an endpoint, which is the middleware chain around its use case. */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
@@ -121,7 +121,7 @@ const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   exchange: Exchange,
 ): ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R> => {
   if (!exchange.request) throw new Error('the request was not parsed');
-  // Sound: `parsing` has run the schemas that these types are inferred from.
+  // Sound, because `parsing` has run the schemas that these types are inferred from.
   return exchange.request as ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>;
 };
 
@@ -320,9 +320,9 @@ const idempotency: Step = {
 };
 
 /**
- * Prepares a function while it starts, when Lambda gives it a whole processor: builds dependencies and schemas, loads
- * the providers' adapters and reads their secrets. Never rejects, because the first request meets and reports the same
- * failure.
+ * Prepares a function while it starts, when Lambda gives it a whole processor. It builds dependencies and schemas,
+ * loads the providers' adapters and reads their secrets. Never rejects, because the first request meets and reports the
+ * same failure.
  */
 const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,

@@ -91,9 +91,9 @@ interface FoundPage extends Partial<CountedPage> {
   readonly rows: readonly IndexRow[];
 }
 
-/** The steps of every list, in the order in which they run: ids, records, visibility, views, reply. */
+/** The steps of every list, which run in the order ids, records, visibility, views, reply. */
 export interface ListSteps<P extends FoundPage, T, A = unknown> {
-  /** The ids: index rows of one page. */
+  /** Finds the ids, from the index rows of one page. */
   readonly findPage: () => Promise<P>;
   /** The key of a row's record; by default the row's own key. */
   readonly keyOf?: (row: IndexRow) => Key;

@@ -59,7 +59,7 @@ export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknow
 
 /**
  * Counts are checked before the members are read. Neither the table nor a provider accepts a lone surrogate.
- * @throws DomainError VALIDATION_ERROR for a body that no schema accepts: too deep, too many values, or not Unicode
+ * @throws DomainError VALIDATION_ERROR for a body that is too deep, has too many values, or is not Unicode
  */
 export const requireReadable = (json: unknown): void => {
   let values = 0;

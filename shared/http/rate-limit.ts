@@ -13,9 +13,9 @@ export interface RateLimit {
   /** The subject to count by; undefined if the request is not counted. */
   readonly by: (request: ApiRequest) => string | undefined;
   /**
-   * `requests`, the default: every request; with a record in the path, every request that may act on it. `allowed
-   * requests`: only those that passed the access rule, so that strangers cannot fill a window. `declines`: declines of
-   * a payment or of a method to save; a full window refuses every allowed request.
+   * `requests`, the default, counts every request or, with a record in the path, every request that may act on it.
+   * `allowed requests` counts only those that passed the access rule, so that strangers cannot fill a window.
+   * `declines` counts declines of a payment or of a method to save; a full window refuses every allowed request.
    */
   readonly counts?: 'requests' | 'allowed requests' | 'declines';
 }

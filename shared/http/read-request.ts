@@ -1,4 +1,4 @@
-/** @module Builds a use case's request from the gateway's event: checked parts, caller, Idempotency-Key. */
+/** @module Builds a use case's request, with checked parts, caller and Idempotency-Key, from the gateway's event. */
 
 import { type Caller, principalOf } from '../access/caller.ts';
 import { NO_CONDITIONS } from '../access/right.ts';

@@ -1,4 +1,4 @@
-/** @module Renders every response: JSON (bare or envelope), text, files, errors; always with security headers. */
+/** @module Renders every response (JSON, bare or envelope, text, files, errors), always with security headers. */
 
 import { type DomainError, ERRORS } from '../core/errors.ts';
 import type { FileContent, Reply } from './request.ts';

@@ -14,7 +14,7 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** The record of the path, if the endpoint declares one: loaded, and allowed for this caller. */
+  /** The record of the path, if the endpoint declares one, loaded and allowed for this caller. */
   readonly record: R;
   /** The caller's role in the organization that the path names. */
   readonly role: Role | undefined;
@@ -29,7 +29,7 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */
   readonly owner: Owner | undefined;
-  /** A record that the body names: loaded, and allowed for this caller. */
+  /** A record that the body names, loaded and allowed for this caller. */
   readonly named: <T>(kind: RecordKind<T>) => T | undefined;
   /** The items that the endpoint declares as `alongside`, in that order. */
   readonly alongside: readonly (Item | undefined)[];
@@ -38,7 +38,7 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly rawBody: Buffer;
   /** Lower-cased names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The subject of limits by address: an IPv4 address, or the /64 network of an IPv6 address. */
+  /** The subject of limits by address, which is an IPv4 address or the /64 network of an IPv6 address. */
   readonly sourceNetwork: string;
   readonly method: string;
   readonly path: string;

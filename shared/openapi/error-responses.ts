@@ -1,4 +1,4 @@
-/** @module Errors in the API document: when a code is returned, what to do, and an example as rendered. */
+/** @module Errors in the API document, with when a code is returned, what to do, and an example as rendered. */
 
 import * as z from 'zod';
 import { DomainError, ERRORS, type ErrorCode, type ErrorDetails, invalid, notFound } from '../core/errors.ts';

@@ -1,4 +1,4 @@
-/** @module The section `webhooks` of the API document: the events that the service sends to targets. */
+/** @module The section `webhooks` of the API document, with the events that the service sends to targets. */
 
 import * as z from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';

@@ -1,4 +1,4 @@
-/** @module One endpoint as an operation of the API document: its request, its responses, its errors and an example. */
+/** @module One endpoint as an operation of the API document, with its request, responses, errors and an example. */
 
 import * as z from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
@@ -11,7 +11,7 @@ import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
 import { securityOf, WHO_MAY_CALL } from './security.ts';
 
-/** A successful call of a route: the request and the whole response. */
+/** A successful call of a route, with the request and the whole response. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;

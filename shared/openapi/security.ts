@@ -1,4 +1,4 @@
-/** @module Authentication in the API document: the security schemes, and who may call each endpoint. */
+/** @module Authentication in the API document, with the security schemes, and who may call each endpoint. */
 
 import type { Auth, Endpoint } from '../http/endpoint.ts';
 

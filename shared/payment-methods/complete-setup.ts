@@ -1,4 +1,4 @@
-/** @module Applies a set-up's report: completes the method, marks its set-up as failed, or asks for removal. */
+/** @module Applies a set-up's report, which completes the method, marks its set-up as failed, or asks for removal. */
 
 import { iso } from '../core/time.ts';
 import { aliasKey } from '../platform/keys.ts';

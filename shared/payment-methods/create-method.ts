@@ -1,6 +1,6 @@
 /**
- * @module Saves a payment method: attaches it to the owner's customer, then stores it without its token. If the payer
- * must authenticate first, the open set-up is stored, and `is_default` waits for its completion.
+ * @module Saves a payment method by attaching it to the owner's customer, then storing it without its token. If the
+ * payer must authenticate first, the open set-up is stored, and `is_default` waits for its completion.
  */
 
 import { guestTokenFields } from '../access/guest-token.ts';

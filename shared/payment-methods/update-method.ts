@@ -1,4 +1,4 @@
-/** @module Changes of a payment method: its alias, its billing address, and whether it is the default. */
+/** @module Changes a payment method's alias, its billing address, and whether it is the default. */
 
 import { requireSameOwner } from '../access/may-charge.ts';
 import { fingerprint } from '../core/ids.ts';

@@ -1,6 +1,6 @@
 /**
- * @module Creates a payment: first its record as `creating`, then its intent at the provider. Only then is the payment
- * visible. With an Idempotency-Key the id derives from the key, so one write claims the key and stores it.
+ * @module Creates a payment's record as `creating`, then its intent at the provider. Only then is the payment visible.
+ * With an Idempotency-Key the id derives from the key, so one write claims the key and stores it.
  */
 
 import type { Caller } from '../access/caller.ts';

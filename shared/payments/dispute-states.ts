@@ -1,6 +1,6 @@
 /**
- * @module The transition table of a dispute. A newer report of the provider leads from any status to any other: an
- * inquiry becomes a chargeback, an appeal reverses a decision. A `tie` (the same time) moves it only forward in ORDER.
+ * @module The transition table of a dispute. A newer report of the provider leads from any status to any other, as an
+ * inquiry may become a chargeback, or an appeal reverse a decision. A `tie` (same time) moves it only forward in ORDER.
  */
 
 import type { DisputeStatus } from '../core/money-back.ts';

@@ -23,7 +23,7 @@ const disputeSchema = z.object({
   status: z.enum(DISPUTE_STATUSES),
   evidenceDueBy: optional,
   closedAt: optional,
-  /** The time of the last report: the provider's own time of an event, or the start of a read. */
+  /** The time of the last report, which is the provider's own time of an event, or the start of a read. */
   reportedAt: optional,
   /** The source of the last report. The provider's clock sets the time of an event, our clock the time of a read. */
   reportedBy: z.enum(['event', 'read']).optional(),

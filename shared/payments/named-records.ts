@@ -21,6 +21,6 @@ export const recordsNamedBy = (body: Naming): readonly NamedRecord[] => [
   ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
 ];
 
-/** The payment method of a request: our id, the provider's id of a saved method, or a one-time token. */
+/** The payment method of a request, as our id, the provider's id of a saved method, or a one-time token. */
 export const methodsUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly NamedRecord[] =>
   id ? [{ kind: paymentMethodRecord, id }] : [];

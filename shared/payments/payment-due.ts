@@ -1,4 +1,4 @@
-/** @module When work on a payment is due: lookups, retries, expiry, removal of the client secret, stuck payments. */
+/** @module When lookups, retries, expiry, removal of the client secret and checks for stuck payments are due. */
 
 import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';

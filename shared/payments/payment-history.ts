@@ -52,7 +52,7 @@ export const projectionOf = (
   };
 };
 
-/** For several versions: an entry of the history for each, if absent, and one update per counter or sum. */
+/** For several versions, an entry of the history for each, if absent, and one update per counter or sum. */
 export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [
   ...projections.map(({ history }): TransactionStep => ({ put: history, if: [{ absent: true }] })),
   ...updates(projections.flatMap(({ shares }) => shares)),

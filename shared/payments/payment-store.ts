@@ -196,7 +196,7 @@ const creations = (table: Table) => {
   return { removeCreating, takeOver };
 };
 
-/** Conditions that the draft is as it was read: absent, or held by the same function. */
+/** Conditions that the draft is as it was read, either absent or held by the same function. */
 const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
   if (!draft) return [{ lacks: 'draft' }];
   return [{ has: 'draft' }, busyGuard(draftBusyUntil)];

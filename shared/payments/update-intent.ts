@@ -47,7 +47,7 @@ export const finishUpdate = async (parts: IntentParts, payment: VisiblePayment):
   }
 };
 
-/** Prepares a cancellation: reads the amount at the provider, and drops an update that the provider has not applied. */
+/** Prepares a cancellation. Reads the provider's amount, and drops an update that the provider has not applied. */
 export const abandonDraft = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> => {
   const held = await holdDraft(parts.store, payment);
   if (!isHeld(held)) return held;

@@ -1,4 +1,4 @@
-/** @module Changes a payment before its confirmation: stores a draft, sends it to the provider, then applies it. */
+/** @module Changes a payment before its confirmation. Stores a draft, sends it to the provider, then applies it. */
 
 import { requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
 import { ownerOfRecord } from '../access/record-kind.ts';

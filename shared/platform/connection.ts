@@ -46,7 +46,7 @@ export type PartitionPage = PartitionQuery & Consistency & { readonly index?: In
 
 export type IndexName = (typeof TABLE.indexes)[number]['name'];
 
-/** A part of the whole table: `limit` items after a key, including expired items. */
+/** A part of the whole table, with `limit` items after a key, including expired items. */
 export interface Slice {
   readonly after: Item | undefined;
   readonly limit: number;

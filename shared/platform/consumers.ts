@@ -13,7 +13,7 @@ import { errorFields, type Log } from '../core/logger.ts';
 import type { QueueName } from '../core/rights.ts';
 import type { Queues } from './queues.ts';
 
-/** The result of handling a message: done, or a time after which the queue delivers it again. A throw means a retry. */
+/** The result of handling a message, done or a time after which the queue delivers it again. A throw means a retry. */
 export type Handled = 'done' | { readonly retryAfterSeconds: number };
 
 export interface Receive {

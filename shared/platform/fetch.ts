@@ -11,7 +11,7 @@ export interface FetchInit {
   /** On abort, the call fails with the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * `error`: a redirect fails the call. Otherwise the call follows a redirect of a GET, and a 307 or 308 of any method.
+   * With `error`, a redirect fails the call. Otherwise it follows a redirect of a GET, and a 307 or 308 of any method.
    */
   readonly redirect?: 'error';
 }

@@ -26,7 +26,7 @@ export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
  * excludes the kinds without a row, with the reason. So a new kind compiles only when every table has decided.
  */
 export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
-/** Kinds about which no table decides: reference records, which other systems own, and ids, locks and counters. */
+/** Kinds about which no table decides, which are other systems' reference records, and ids, locks and counters. */
 type PlainKind = (typeof REFERENCE_PREFIX)[ReferenceKind] | 'REF' | 'GONE' | 'ERASING' | 'CALLS';
 /** Every version of these records is kept. A payment's history also has the versions of its refunds and disputes. */
 export type HistoricKind = Exclude<OwnedKind, 'PM' | 'ADDR' | 'CUS' | 'RFD' | 'DSP'>;
@@ -81,7 +81,7 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
 export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
-/** The prefix of a record's history items: its versions, then the log entries about it. */
+/** The prefix of a record's history items, which are its versions, then the log entries about it. */
 const HISTORY_PREFIX = 'HIST#';
 /** The range of sort keys of a record's history. A version begins with a digit, the id of a log entry with a letter. */
 export const HISTORY = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}~` } as const;

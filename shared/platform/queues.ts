@@ -1,4 +1,4 @@
-/** @module The SQS queues: sends messages, sets the time of the next delivery, and reads how many messages wait. */
+/** @module Sends messages to the SQS queues, sets the time of the next delivery, and reads how many messages wait. */
 
 import {
   ChangeMessageVisibilityCommand,

@@ -1,8 +1,8 @@
 /**
- * @module The total of a list. Counting starts after the last row that the page has read, so that page and total
- * agree: a record that is created between the two reads is in neither, and a page never shows more than its total. Up
- * to 1,000 records the total is exact. A longer list would cost too much to count, so its total is an estimate, is
- * marked as an estimate, and is never below the number of records that the page proves.
+ * @module The total of a list. Counting starts after the last row that the page has read, so that page and total agree.
+ * A record that is created between the two reads is in neither, and a page never shows more than its total. Up to 1,000
+ * records the total is exact. A longer list would cost too much to count, so its total is an estimate, is marked as an
+ * estimate, and is never below the number of records that the page proves.
  */
 
 import {

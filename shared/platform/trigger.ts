@@ -1,4 +1,4 @@
-/** @module Triggers without HTTP: a stream, a queue or a schedule. Each declares its rights, limits and impact. */
+/** @module A stream, a queue or a schedule, the triggers without HTTP. Each declares its rights, limits and impact. */
 
 import type { MemoryMb, QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
@@ -35,7 +35,7 @@ interface BusFields {
   readonly [name: string]: BusValues | BusFields;
 }
 
-/** An EventBridge pattern: exact values or {prefix}. */
+/** An EventBridge pattern of exact values or {prefix}. */
 export interface BusPattern {
   readonly source?: readonly string[];
   readonly 'detail-type'?: BusValues;
@@ -69,7 +69,7 @@ export type OperatedSettings = Pick<
 /** The time of an attempt besides the POST itself. */
 const AROUND_A_POST_SECONDS = 10;
 
-/** Applies the operator's settings: the number and time-out of webhook attempts, and how much due work runs. */
+/** Applies the operator's number and time-out of webhook attempts, and how much due work runs. */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
   triggers.map((trigger) => {
     if (trigger.kind !== 'queue') return trigger;

@@ -1,4 +1,4 @@
-/** @module Parts that every adapter shares: its options, and conversions of a vendor's names, times and lists. */
+/** @module The options of every adapter, and shared conversions of a vendor's names, times and lists. */
 
 import type { Log } from '../core/logger.ts';
 import type { Outcome } from '../core/outcome.ts';

@@ -1,7 +1,7 @@
 /**
  * @module The currencies that a provider accepts, and their units. The service counts in ISO 4217 minor units; a
  * provider may use other units (Stripe counts ISK in hundredths, PayPal counts HUF in whole forints). Each adapter has
- * one table and converts exactly: an amount that the provider cannot express is refused, never rounded.
+ * one table and converts exactly. An amount that the provider cannot express is refused, never rounded.
  */
 
 import { currencyDigits } from '../core/money.ts';

@@ -1,4 +1,4 @@
-/** @module The port to a provider's events: the types that the service acts on, the parsed form, and the receiver. */
+/** @module The port to a provider's events, with the types that the service acts on, parsed form, and receiver. */
 
 import type { DeclineCode } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
@@ -63,7 +63,7 @@ export interface ProviderEvent {
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
     readonly ourPaymentId: string | undefined;
-    /** Set for setup_intent events: our payment method id in the provider's metadata. */
+    /** Our payment method id in the provider's metadata, set for setup_intent events. */
     readonly ourMethodId?: string | undefined;
     /** True if the payer has approved the payment and the service must capture it. */
     readonly awaitsCapture?: true;
@@ -77,7 +77,7 @@ export interface ProviderEvent {
     readonly subscription?: EventSubscription | undefined;
     /** Set for invoice events. */
     readonly invoice?: EventInvoice | undefined;
-    /** Set for refund and dispute events: the provider's ids of the charged payment (intent, order, capture). */
+    /** The provider's ids of the charged payment (intent, order, capture), set for refund and dispute events. */
     readonly chargedAs?: readonly string[] | undefined;
     /** Set for refund.updated. */
     readonly refund?: ProviderRefund | undefined;

@@ -1,4 +1,4 @@
-/** @module The port to a provider's saved methods: their state, set-ups that the payer authenticates, and inputs. */
+/** @module The port to a provider's saved methods, their state, set-ups that the payer authenticates, and inputs. */
 
 import type { Outcome } from '../core/outcome.ts';
 import type { CallOptions, KnownPayment, NextAction } from './payment-port.ts';

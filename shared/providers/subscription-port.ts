@@ -61,7 +61,7 @@ export interface ProviderSubscription {
   readonly cancelAt: number | null;
   /** True if the provider has stopped collecting and makes no further try. */
   readonly isUnpaid: boolean;
-  /** The price of a period before discounts, taxes and balance: the sum of price × quantity over the items. */
+  /** The price of a period before discounts, taxes and balance, which is the sum of price × quantity over the items. */
   readonly price: { readonly amountCents: number; readonly currency: string } | undefined;
   readonly methodId: string | undefined;
   /** True if the first charge is unpaid. Unless the payer pays it within a day, the provider ends the subscription. */
@@ -107,7 +107,7 @@ export interface NewProviderSubscription extends CallOptions {
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
 export interface SubscriptionsPort {
-  /** False if the provider refuses the interval (Stripe: over three years). The service then bills the subscription. */
+  /** False if the provider refuses the interval (Stripe, over three years). Then the service bills the subscription. */
   bills(interval: Pick<NewProviderSubscription, 'unit' | 'count'>): boolean;
   /** `declined` if the first charge is declined. The provider then has no subscription that could charge. */
   create(input: NewProviderSubscription): Promise<Outcome<ProviderSubscription>>;

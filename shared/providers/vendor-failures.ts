@@ -1,4 +1,4 @@
-/** @module The meaning of a failed call to a provider: refused, certainly not done, or unknown, for all adapters. */
+/** @module The meaning of a failed call to any provider, which is refused, certainly not done, or unknown. */
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
@@ -64,8 +64,8 @@ export const leavesTime = (waitMs: number, startedAt: number, timeoutMs: number)
 
 /**
  * A fetch with one retry, under the same idempotency key, if the provider certainly did nothing. It respects
- * Retry-After up to 2 s. It also respects Stripe-Should-Retry: `false` forbids the retry; `true` requests a retry even
- * of a call that may have acted, if an idempotency key protects the call from acting twice.
+ * Retry-After up to 2 s. It also respects Stripe-Should-Retry, of which `false` forbids the retry, and `true` requests
+ * a retry even of a call that may have acted, if an idempotency key protects the call from acting twice.
  */
 export const withOneRetry =
   (send: Fetch, timeoutMs: number): Fetch =>

@@ -1,4 +1,4 @@
-/** @module The settings with which a web page takes payments: providers and public ids. It reads no secret. */
+/** @module The providers and public ids with which a web page takes payments. It reads no secret. */
 
 import * as z from 'zod';
 import type { Capabilities } from '../core/capabilities.ts';

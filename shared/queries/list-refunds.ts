@@ -1,4 +1,4 @@
-/** @module Lists refunds and disputes: those of one payment, and those of all payments month by month. */
+/** @module Lists the refunds and disputes of one payment, and those of all payments month by month. */
 
 import * as z from 'zod';
 import { type Audience, audienceOf } from '../access/audience.ts';

@@ -87,7 +87,7 @@ interface PageParameters {
   readonly cursor?: string | undefined;
 }
 
-/** The start of the page: at the cursor if there is a cursor, else at the offset of the page number. */
+/** The start of the page, which is the cursor if there is a cursor, else the offset of the page number. */
 export const positionOf = (
   { page, limit, cursor }: PageParameters,
   range: CursorRange,

@@ -1,5 +1,5 @@
 /**
- * @module A record's timeline, oldest first: its versions, the provider's events, and the deliveries to targets.
+ * @module A record's timeline, oldest first, with its versions, the provider's events, and the deliveries to targets.
  * Versions are kept as long as the record, other entries for 90 days, as in the webhook log.
  */
 
@@ -97,7 +97,7 @@ export const timelineQuery = z.object({
 });
 type TimelineQuery = z.output<typeof timelineQuery>;
 
-/** The meta of a timeline: about the record and the page. */
+/** The meta of a timeline, about the record and the page. */
 export const timelineMeta = cursorMeta.extend({
   is_complete: z.boolean().describe('True if this page holds the whole timeline.'),
 });

@@ -13,7 +13,7 @@ import type { Item, Table } from '../platform/table.ts';
 
 const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
 
-/** The counts of a job: records that it blanked or removed, and copies in other items that it blanked. */
+/** A job's counts of records that it blanked or removed, and of copies in other items that it blanked. */
 const COUNTED = [
   'subscriptions',
   'payments',
@@ -36,7 +36,7 @@ const optional = z.string().optional();
 const jobSchema = z.object({
   ...storedRecordFields,
   status: z.enum(ERASURE_STATUSES),
-  /** The person: a user, or the guests with an e-mail address. The address is removed when the job is done. */
+  /** The person, who is a user, or the guests with an e-mail address. The address is removed when the job is done. */
   userId: optional,
   email: optional,
   requestedBy: z.string(),

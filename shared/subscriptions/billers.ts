@@ -1,4 +1,4 @@
-/** @module Chooses a subscription's biller, and holds shared steps: stop an abandoned charge, start a period again. */
+/** @module Chooses a subscription's biller. Shared steps stop an abandoned charge and start a period again. */
 
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';

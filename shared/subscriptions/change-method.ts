@@ -1,4 +1,4 @@
-/** @module Changes a subscription's method: at the payer's request, to a successor, or by removing it. */
+/** @module Changes a subscription's method at the payer's request, to a successor, or by removing it. */
 
 import { DomainError } from '../core/errors.ts';
 import { instant, iso } from '../core/time.ts';

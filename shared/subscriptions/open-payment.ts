@@ -13,7 +13,7 @@ import { chargeOpenCondition } from './subscription-charge.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
 /**
- * The open payment of a subscription: its first charge that waits for the payer, or the oldest renewal in dunning. The
+ * The open payment of a subscription, its first charge that waits for the payer or the oldest renewal in dunning. The
  * payer pays it in the browser with its client secret, or confirms it. The subscription then follows the payment.
  */
 export const findOpenPayment = async (

@@ -29,7 +29,7 @@ export const providerInterval = ({
 };
 
 /**
- * The biller of a new subscription: the provider if it supports the plan and the total is not 0, otherwise the service.
+ * The biller of a new subscription is the provider if it supports the plan and the total is not 0, else the service.
  */
 export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
   can.subscriptions === 'native' && subscriptions?.bills(providerInterval(plan)) && plan.totalCents > 0

@@ -20,7 +20,7 @@ import type { SubscriptionReport } from './provider-report.ts';
 import type { Subscription } from './subscription.ts';
 import { periodPaymentId } from './subscription-charge.ts';
 
-/** Every invoice of a response: the owed invoices, oldest first, and the newest invoice. */
+/** Every invoice of a response, with the owed invoices, oldest first, and the newest invoice. */
 export const invoicesOf = ({
   owed,
   latestInvoice: newest,

@@ -16,8 +16,8 @@ import { subscriptionStore } from './subscription-store.ts';
 import { withMethod } from './subscription-versions.ts';
 
 /**
- * Stores the provider's response: its invoices as payments, its status as the subscription's status. If another commit
- * came first, the response may be outdated, so the provider is read again.
+ * Stores the provider's response, with its invoices as payments and its status as the subscription's status. If another
+ * commit came first, the response may be outdated, so the provider is read again.
  * @param subscription as it was before the provider was called
  * @throws DomainError if the provider cannot be read again, or VERSION_CONFLICT
  */

@@ -1,7 +1,7 @@
 import { type BusEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
 import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
 
-/** One event per version: created, updated or cancelled. Empty if readers do not see the change. */
+/** One created, updated or cancelled event per version. Empty if readers do not see the change. */
 export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
   if (!isVisibleSubscription(after) || before?.version === after.version) return [];
   const existed = before !== undefined && isVisibleSubscription(before);

@@ -1,4 +1,4 @@
-/** @module The history of a subscription: one entry per version that readers see. */
+/** @module The history of a subscription, with one entry per version that readers see. */
 
 import { HISTORY, historyKey, keyOf, recordKey } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
@@ -33,7 +33,7 @@ export const removeHistoryOf = async (table: Table, subscription: Subscription):
 
 const STARTS: readonly (Reason | undefined)[] = ['created', 'reactivated', 'resumed'];
 
-/** The payment whose outcome this version records: paid, failed, or still pending at the start of a calendar. */
+/** The payment whose outcome this version records as paid, failed, or still pending at the start of a calendar. */
 const chargedPayment = (before: Subscription | undefined, after: Subscription): string | undefined => {
   const { totalCents, paidUntil, latestPaymentId, reason, charge, status } = after;
   if (totalCents === 0) return undefined;

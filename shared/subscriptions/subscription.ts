@@ -1,5 +1,5 @@
 /**
- * @module A subscription: a price that is collected period by period. Its biller (the provider or the service) is
+ * @module A subscription is a price that is collected period by period. Its biller (the provider or the service) is
  * fixed when it is created, and its one open charge is stored before the provider is called. `version` counts visible
  * changes only. Readers never see a subscription that is `creating` (no charge has succeeded yet) or `declined`.
  */
@@ -42,7 +42,7 @@ export type Reason = (typeof REASONS)[number];
 
 const optional = z.string().optional();
 
-/** The open charge: one payment for one period, with one or more attempts. */
+/** The open charge, which is one payment for one period, with one or more attempts. */
 const chargeSchema = z.lazy(() =>
   z.object({
     /** `renew` is off-session. Otherwise the payer waits, and the calendar starts with this period. */

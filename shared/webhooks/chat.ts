@@ -1,7 +1,7 @@
 /**
- * @module Turns an event into a message for a chat service: one line of text, and the same line with the event's facts
- * as markdown sections. The message is redacted like the webhook log, because its readers need no secrets and no full
- * e-mail addresses.
+ * @module Turns an event into a message for a chat service, with one line of text, and the same line with the event's
+ * facts as markdown sections. The message is redacted like the webhook log, because its readers need no secrets and no
+ * full e-mail addresses.
  */
 
 import * as z from 'zod';
@@ -61,7 +61,7 @@ const objectSchema = z.record(z.string(), z.unknown());
 type Fields = z.infer<typeof objectSchema>;
 const fieldsOf = (value: unknown): Fields | undefined => objectSchema.safeParse(value).data;
 
-/** The event's object: `data` of a canonical event, `data.object` or `resource` of a provider's event. */
+/** The event's object, at `data` of a canonical event, and at `data.object` or `resource` of a provider's event. */
 const objectOf = (body: unknown): Fields => {
   const event = fieldsOf(body) ?? {};
   const data = fieldsOf(event['data']);

@@ -1,7 +1,7 @@
 /**
- * @module Checks the settings of outbound webhooks before anything starts: at the start of a host, at a deployment,
- * and in doctor. A running function accepts a filter that matches no event, because one mistake would otherwise stop
- * every target.
+ * @module Checks the settings of outbound webhooks before anything starts, at the start of a host, at a deployment, and
+ * in doctor. A running function accepts a filter that matches no event, because one mistake would otherwise stop every
+ * target.
  */
 
 import type { Environment } from '../core/setting.ts';
@@ -56,7 +56,7 @@ const filterMistakes = (name: string, value: string | undefined): readonly strin
     );
 };
 
-/** A provider's event types cannot be listed, so any type after a slot counts as known: `provider_a:charge.expired`. */
+/** Any type after a slot is known (`provider_a:charge.expired`), because a provider's types cannot be listed. */
 const isKnown = (filter: string): boolean => {
   if (filter === 'all' || eventNames().some((name) => matchesFilter(filter, name))) return true;
   const [slot, type = ''] = filter.split(':', 2);

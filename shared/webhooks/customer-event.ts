@@ -1,6 +1,6 @@
 /**
- * @module Applies a provider's event about a customer: `created` confirms it, `updated` refreshes it, `deleted`
- * removes it.
+ * @module Applies a provider's event about a customer. `created` confirms it, `updated` refreshes it, `deleted` removes
+ * it.
  */
 
 import { normalizedEmail } from '../core/text.ts';

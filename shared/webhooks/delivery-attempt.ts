@@ -1,4 +1,4 @@
-/** @module Makes one attempt to deliver an event to a target: the signed POST, its outcome, and its log entry. */
+/** @module Makes one attempt to deliver an event to a target, with the signed POST, its outcome, and its log entry. */
 
 import { Webhook } from 'standardwebhooks';
 import { epochSeconds, type Instant, iso, type Now } from '../core/time.ts';

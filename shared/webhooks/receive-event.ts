@@ -1,4 +1,4 @@
-/** @module Receives a provider's webhook: verifies the raw bytes, stores the event in one put, then replies. */
+/** @module Receives a provider's webhook. It verifies the raw bytes, stores the event in one put, then replies. */
 
 import { DomainError, invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';

@@ -1,6 +1,6 @@
 /**
- * @module The webhook targets, parsed from the settings: the nodes `WEBHOOK_1_…`, and the older list, whose entries
- * are raw nodes without a secret. It also holds the rules for filters and for allowed addresses.
+ * @module The webhook targets, parsed from the nodes `WEBHOOK_1_…` in the settings, and from the older list, whose
+ * entries are raw nodes without a secret. It also holds the rules for filters and for allowed addresses.
  */
 
 import { isIP } from 'node:net';
@@ -203,7 +203,7 @@ export const wants = (
 ): boolean =>
   (mode === 'both' || mode === kind) && filters.some((filter) => aliases.some((name) => matchesFilter(filter, name)));
 
-/** A filter is `all`, a name, or a pattern in which `*` matches any text: `payment.*`, `provider_a:*`. */
+/** A filter is `all`, a name, or a pattern such as `payment.*` or `provider_a:*`, in which `*` matches any text. */
 export const matchesFilter = (filter: string, name: string): boolean => {
   if (filter === 'all' || filter === name) return true;
   const [first = '', ...rest] = filter.split('*');
@@ -219,9 +219,9 @@ export const matchesFilter = (filter: string, name: string): boolean => {
 };
 
 /**
- * True if a target may have this address, which must be global unicast. Refused in every notation: private, loopback,
- * link-local (metadata services), carrier-grade NAT, multicast, documentation and reserved addresses, and IPv4 within
- * IPv6 (mapped, NAT64, 6to4, Teredo).
+ * True if a target may have this address, which must be global unicast. It refuses, in every notation, private,
+ * loopback, link-local (metadata services), carrier-grade NAT, multicast, documentation and reserved addresses, and
+ * IPv4 within IPv6 (mapped, NAT64, 6to4, Teredo).
  */
 export const isPublicAddress = (address: string): boolean => {
   if (isIP(address) === 0) return false;

@@ -1,7 +1,7 @@
 /**
- * @module Writes the projections of changed payments and subscriptions from the table's stream: history entries,
- * counters and the list of all payments. A repeated change counts once. The changes of one record come in order.
- * Changes of different records may come in any order, in several batches at the same time.
+ * @module Writes history entries, counters and the list of all payments from the table's stream, for changed payments
+ * and subscriptions. A repeated change counts once. The changes of one record come in order. Changes of different
+ * records may come in any order, in several batches at the same time.
  */
 
 import type { DynamoDBRecord } from 'aws-lambda';

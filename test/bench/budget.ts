@@ -1,8 +1,8 @@
 /**
- * Budget of each endpoint at DynamoDB while its caller waits, without the call to the provider: requests, sequential
- * levels, and write units of the table with its `owner` and `project` indexes. `dueUnits` are the write units of the
- * `due` index. Setting or removing a due time writes one key; moving it writes two (the old key and the new one). A row
- * without bounds in the design names its source.
+ * Budget of each endpoint at DynamoDB while its caller waits, without the call to the provider. It bounds requests,
+ * sequential levels, and write units of the table with its `owner` and `project` indexes. `dueUnits` are the write
+ * units of the `due` index. Setting or removing a due time writes one key; moving it writes two (the old key and the
+ * new one). A row without bounds in the design names its source.
  */
 export interface Budget {
   /** Id of the function. */
@@ -18,9 +18,9 @@ export interface Budget {
   readonly windows?: number;
   /** For a create. Some windows count only requests that passed the access rule, in a separate level. */
   readonly countsAllowed?: true;
-  /** A declined payment is counted after the response in this many windows: one request each, in one more level. */
+  /** A declined payment is counted after the response in this many windows, by one request each, in one more level. */
   readonly countsDecline?: number;
-  /** The response is stored under its Idempotency-Key: exactly two requests, in two more levels. */
+  /** The response is stored under its Idempotency-Key, in exactly two requests and two more levels. */
   readonly keepsAnswer?: true;
   /** The key is held during a provider call. Adds one request in one more level. */
   readonly holdsKey?: true;

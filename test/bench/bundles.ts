@@ -31,7 +31,7 @@ const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
   ['payments.confirm', 530],
   [DEFAULT_ID, 26],
 ]);
-/** Modules that a read-only function must not contain: provider adapters and senders. */
+/** Modules that a read-only function must not contain, which are provider adapters and senders. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
 /** Bytes. A smaller part of a module holds only constants that a schema uses. */

@@ -13,7 +13,7 @@ export interface CountedRequest {
   readonly busEvents: number;
 }
 
-/** Assumed, not measured: the time of a request to DynamoDB, and of a call to a provider, in ms. */
+/** The time of a request to DynamoDB, and of a call to a provider, in ms, assumed and not measured. */
 export const TABLE_MS = 8;
 export const PROVIDER_MS = 450;
 /** Time of a whole processor, in ms. It exceeds a warm create, the largest measured value. */

@@ -185,7 +185,7 @@ const sizesOf = async (service: Service): Promise<readonly (readonly string[])[]
   return rows;
 };
 
-/** Lengths of Stripe's own ids; the simulator's are shorter. Source: the examples at https://docs.stripe.com/api */
+/** Lengths of Stripe's own ids, from the examples at https://docs.stripe.com/api; the simulator's are shorter. */
 const STRIPE_LENGTHS: Readonly<Record<string, number>> = {
   providerIntentId: 27,
   providerPaymentId: 27,

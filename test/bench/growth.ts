@@ -59,8 +59,8 @@ interface List {
   readonly name: string;
   readonly query: string;
   /**
-   * `same`: as many requests and read units, give or take one, whatever the number of payments; the owner of many also
-   * reads the counters, in one request.
+   * `same` allows as many requests and read units, give or take one, whatever the number of payments; the owner of many
+   * also reads the counters, in one request.
    */
   readonly holds: 'same' | Bound;
   /** Items on the page of the owner of few and of the owner of many; `refused` is 400 UNSUPPORTED_FILTER. */
@@ -197,7 +197,7 @@ const problemsOf = ({ list, small, large }: Found, many: number): readonly strin
   ...(list.holds === 'same' ? differences(small, large) : [small, large].flatMap((one) => excesses(one, list.holds))),
 ];
 
-/** One request of one unit: 100 days of counters. */
+/** One request of one unit, for 100 days of counters. */
 const COUNTERS = 1;
 
 const differences = (small: Measured, large: Measured): readonly string[] => [

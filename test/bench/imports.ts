@@ -10,7 +10,7 @@ import { medianRatio, withSpread } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * The cost of a cold start: processor time of a process, from its start, that imports a function as it is deployed,
+ * The cost of a cold start, in processor time of a process, from its start, that imports a function as it is deployed,
  * with the adapter that it then loads, and of a process that also responds to its first request. For comparison, each
  * runs beside a process that imports an empty handler. Table, provider and identity service run in another process. The
  * rounds alternate in one run; only the ratios are meaningful. @returns true if no function responds later because

@@ -11,7 +11,7 @@ export const quantile = (values: readonly number[], part: number): number =>
 export const medianRatio = (values: readonly number[], bases: readonly number[]): number =>
   median(values.flatMap((value, round) => (bases[round] === undefined ? [] : [value / bases[round]])));
 
-/** Measures by rounds: `least`, and as many more each time that a bound is exceeded, up to `most`. */
+/** Measures `least` rounds, and as many more each time that a bound is exceeded, up to `most`. */
 export const inRounds = async (
   { least, most }: { readonly least: number; readonly most: number },
   round: () => Promise<void> | void,

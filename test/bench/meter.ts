@@ -12,7 +12,7 @@ import { type Attributes, type CapacityUnits, unitsOf } from './units.ts';
  */
 export interface TableCall {
   readonly operation: string;
-  /** The kind of item or list: `PAY`, `RATE`, `owner index` … */
+  /** The kind of item or list, such as `PAY`, `RATE` or `owner index`. */
   readonly about: string;
   readonly units: CapacityUnits;
   /** Rows that a query has read, before its filter; 0 of anything else. */

@@ -43,7 +43,7 @@ const COUNTED = 10;
 /** Measured when the bench was written. The provider's limit is divided by `calls`. */
 const BUDGET = { calls: 2, requests: 9, levels: 8, writeUnits: 23, dueUnits: 9 };
 
-/** Assumed, not measured: the time of a function's own work, in ms. */
+/** The time of a function's own work, in ms, assumed and not measured. */
 const FUNCTION_MS = 40;
 /** Response times of a provider, in ms. The goal applies to the middle value. */
 const ANSWERS_MS = [250, PROVIDER_MS, 800];
@@ -52,7 +52,7 @@ const ANSWERS_MS = [250, PROVIDER_MS, 800];
 interface Counted {
   /** Calls to the provider. */
   readonly calls: number;
-  /** To the table: by `run-due`, and one after the other. */
+  /** Requests to the table, by `run-due`, and one after the other. */
   readonly requests: number;
   readonly levels: number;
   readonly units: CapacityUnits;
@@ -61,7 +61,7 @@ interface Counted {
   readonly sweepUnits: CapacityUnits;
   /** Units of the count of calls. */
   readonly countUnits: CapacityUnits;
-  /** Units of all later work: events, history, webhooks. */
+  /** Units of all later work for events, history and webhooks. */
   readonly laterUnits: CapacityUnits;
 }
 

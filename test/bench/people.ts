@@ -18,7 +18,7 @@ export type Scenario = (service: Service) => Promise<PreparedRequest>;
 /** Longer than a membership is cached. */
 export const UNCACHED = 301;
 
-/** A payment of typical size: two of four texts, two keys of metadata. */
+/** A payment of typical size, with two of four texts and two keys of metadata. */
 export const typical = (fields: Fields = {}): Fields => ({
   total_cents: 12_950,
   currency: 'EUR',

@@ -1,5 +1,5 @@
 /**
- * Prices of AWS in US dollars: us-east-1, on demand, without free tiers. As published on 2026-11-21; check
+ * Prices of AWS in US dollars in us-east-1, on demand, without free tiers. As published on 2026-11-21; check
  * aws.amazon.com/pricing before planning with them.
  */
 export const PRICES = {

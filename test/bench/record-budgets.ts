@@ -1,8 +1,8 @@
 import type { Budget } from './budget.ts';
 
 /**
- * Writes of customers, methods and addresses: at most 3 requests in 3 levels, besides the provider call. Write units
- * are the measured values, as a bound against growth.
+ * Writes of customers, methods and addresses take at most 3 requests in 3 levels, besides the provider call. Write
+ * units are the measured values, as a bound against growth.
  */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, levels: 3, writeUnits, dueUnits: 0 });

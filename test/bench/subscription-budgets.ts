@@ -1,6 +1,6 @@
 import type { Budget } from './budget.ts';
 
-/** Writes of subscriptions: at most 3 requests in 3 levels if nothing is charged. Write units are as measured. */
+/** Writes of subscriptions take at most 3 requests in 3 levels if nothing is charged. Write units are as measured. */
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 /** A subscription exceeds 1 KB, so a write costs two units, and one more if its list row changes. */
 const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };

@@ -1,7 +1,7 @@
 import type { Level, Run, TableCall } from './meter.ts';
 import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
-/** Totals of runs: the part before the caller's response, and the work after it. */
+/** Totals of runs, for the part before the caller's response and for the work after it. */
 export interface Cost {
   readonly requests: number;
   readonly levels: number;

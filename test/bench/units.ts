@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Capacity units as DynamoDB counts them: from the engine, whose figures follow AWS's rules (its item sizes equal
- * those counted here to the byte), or from the item size if the response has no units.
+ * Capacity units as DynamoDB counts them, from the engine, whose figures follow AWS's rules (its item sizes equal those
+ * counted here to the byte), or from the item size if the response has no units.
  */
 const KILOBYTE = 1_024;
 
@@ -85,7 +85,7 @@ const refusedSchema = stoodInTheWay.extend({
   __type: z.string().regex(/(ConditionalCheckFailed|TransactionCanceled)Exception$/),
   CancellationReasons: z.array(stoodInTheWay).optional(),
 });
-/** A transaction writes each item twice: to prepare and to commit. */
+/** A transaction writes each item twice, to prepare and to commit. */
 const TRANSACTION_FACTOR = 2;
 
 const READS: readonly string[] = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'];

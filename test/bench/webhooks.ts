@@ -7,8 +7,8 @@ import { inRounds, median, medianRatio, quantile, withSpread } from './median.ts
 import { say, sheet } from './sheet.ts';
 
 /**
- * Outbound webhooks on the local host: deliveries per second, the cost of a delivery compared with a bare POST, and the
- * wait of the other targets while one target hangs.
+ * Outbound webhooks on the local host, measured by deliveries per second, the cost of a delivery compared with a bare
+ * POST, and the wait of the other targets while one target hangs.
  * @returns whether a delivery keeps within its bound, and no other target waits for the target that hangs.
  */
 export const benchWebhooks = async (): Promise<boolean> => {

@@ -9,7 +9,7 @@ export interface BadRequest {
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** The subjects of the requests: a credential, and payments that must not change. */
+/** The subjects of the requests, a credential and payments that must not change. */
 export interface RequestTarget {
   readonly session: string;
   readonly unconfirmedId: string;

@@ -1,4 +1,4 @@
-/** Bodies of POST /payments/intents: valid by default; a test gives only the fields that it needs. */
+/** Bodies of POST /payments/intents, valid by default; a test gives only the fields that it needs. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const intentBody = (fields: Fields = {}): Fields => ({ total_cents: 2_500, currency: 'USD', ...fields });

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 
 export interface OptionalField {
-  /** The names from the body to the field: `['guest_data', 'phone']`. */
+  /** The names from the body to the field, such as `['guest_data', 'phone']`. */
   readonly path: readonly string[];
   /** True if the schema accepts null. */
   readonly isNullable: boolean;

@@ -1,5 +1,5 @@
 /**
- * Bodies of POST /customers and POST /payment-methods: valid by default; a test gives only the fields that it needs.
+ * Bodies of POST /customers and POST /payment-methods, valid by default; a test gives only the fields that it needs.
  */
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 
-/** Times in whole seconds: the unit of the local host's clock, of sessions and of the providers. */
+/** Times in whole seconds, the unit of the local host's clock, of sessions and of the providers. */
 export const MINUTE_SECONDS = MINUTE_MS / SECOND_MS;
 export const HOUR_SECONDS = HOUR_MS / SECOND_MS;
 export const DAY_SECONDS = DAY_MS / SECOND_MS;

@@ -45,7 +45,7 @@ export const trial = (days: number, fields: Partial<Subscription> = {}): Subscri
 
 export const DUNNING = { days: [1, 3, 7, 14], finalAction: 'cancel' } as const;
 
-/** Bodies of POST /subscriptions: valid by default; a test gives only the fields that it needs. */
+/** Bodies of POST /subscriptions, valid by default; a test gives only the fields that it needs. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const subscriptionBody = (fields: Fields = {}): Fields => ({

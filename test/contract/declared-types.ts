@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** @param path the names of the namespaces and of the declaration: `Invoice.Status` */
+/** @param path the names of the namespaces and of the declaration, such as `Invoice.Status` */
 export const declaredFields = (file: string, path: string): readonly string[] => {
   const declaration = declarationIn(file, path);
   if (!ts.isInterfaceDeclaration(declaration)) throw new Error(`${path} of ${file} is no interface`);

@@ -7,7 +7,7 @@ import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { STRIPE } from './provider-subjects.ts';
 
-/** The contract of native subscriptions: each operation and each of its outcomes. */
+/** The contract of native subscriptions, with each operation and each of its outcomes. */
 
 const AMOUNT = 2_500;
 

@@ -181,7 +181,7 @@ const operation = z.object({
 });
 const pathsSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-/** An operation as a document describes it: its query, its request, and its responses by status. */
+/** An operation as a document describes it, with its query, its request, and its responses by status. */
 export interface DescribedOperation {
   readonly api: OpenApi;
   readonly method: string;
@@ -212,7 +212,7 @@ const parameterOf = (api: OpenApi, described: Parameter | { readonly $ref: strin
   return target ? [target] : [];
 };
 
-/** The problems of a query: parameters that are missing, have another form, or are not in the document. */
+/** The parameters of a query that are missing, have another form, or are not in the document. */
 export const queryProblems = ({ api, method, path, query }: DescribedOperation, search: string): string[] => {
   const sent = new URLSearchParams(search);
   const missing = query.filter(({ name, required }) => required === true && !sent.has(name));

@@ -6,7 +6,7 @@ import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig, SHORT_DEADLINE_MS } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal's webhooks, verified by PayPal: the call, its outcomes, and the events that need no call. */
+/** PayPal's webhooks, verified by PayPal, with the call, its outcomes, and the events that need no call. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(PAYPAL);

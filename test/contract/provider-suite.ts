@@ -9,8 +9,8 @@ import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import type { SimulatorDelivery } from './simulator-harness.ts';
 
 /**
- * The contract of every adapter: each operation and each of its outcomes. An adapter's test names its provider's test
- * values; the adapter must refuse the operations that its `can` denies, and the suite skips their other tests.
+ * The contract of every adapter, with each operation and each of its outcomes. An adapter's test names its provider's
+ * test values; the adapter must refuse the operations that its `can` denies, and the suite skips their other tests.
  */
 export interface ProviderSubject extends Bound {
   readonly name: string;

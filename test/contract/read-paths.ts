@@ -2,8 +2,8 @@
 import type * as z from 'zod/mini';
 
 /**
- * The object, and the paths that were read of it so far: `items.data[].quantity`. A path counts if nothing below it was read.
- * A parser that copies an object sees only the fields that it knows, except in `metadata`.
+ * The object, and the paths that were read of it so far, such as `items.data[].quantity`. A path counts if nothing
+ * below it was read. A parser that copies an object sees only the fields that it knows, except in `metadata`.
  */
 export const watched = <T extends object>(
   object: T,

@@ -1,5 +1,5 @@
 /**
- * @module The recorded behavior of the SDKs of PayPal and Square: the requests that they sent to the simulator, the
+ * @module The recorded behavior of PayPal's and Square's SDKs, with the requests that they sent to the simulator, the
  * responses that they could read, and the fields and statuses that their types declare.
  */
 import * as z from 'zod';

@@ -5,8 +5,8 @@ import { STRIPE_API_VERSION } from '../../shared/providers/stripe/stripe.ts';
 import { createRig, errorOf, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
 
 /**
- * Stripe's own SDK runs Stripe's quick start guides against the simulator: each guide from its first call
- * to its webhook. The tests of the simulator beside this file drive each operation of Stripe with the same SDK.
+ * Stripe's own SDK runs each of Stripe's quick start guides against the simulator, from its first call to its webhook.
+ * The tests of the simulator beside this file drive each operation of Stripe with the same SDK.
  */
 let rig: Rig;
 beforeEach(() => {

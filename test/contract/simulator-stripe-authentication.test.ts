@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 /**
- * Strong customer authentication at Stripe: first charges, renewals and set-ups that the customer must authenticate.
+ * First charges, renewals and set-ups that the customer must authenticate at Stripe (strong customer authentication).
  */
 let rig: Rig;
 beforeEach(() => {

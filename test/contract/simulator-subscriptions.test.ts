@@ -118,7 +118,7 @@ describe('the simulated billing calendar', () => {
     );
   });
 
-  /** Computed independently of the simulator's calendar: the anchor's day, or the last day of a shorter month. */
+  /** The anchor's day, or the last day of a shorter month, computed independently of the simulator's calendar. */
   const oracle = (
     anchor: number,
     { unit, count }: { readonly unit: Unit; readonly count: number },

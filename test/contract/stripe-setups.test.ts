@@ -4,7 +4,7 @@ import type { ProviderMethod, SetupsPort } from '../../shared/providers/method-p
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** The contract of set-ups: a method whose payer must authenticate before it is saved. */
+/** The contract of set-ups, in which a payer must authenticate before the method is saved. */
 const ASKS = 'pm_card_authenticationRequiredOnSetup';
 
 let rig: ProviderRig;

@@ -7,8 +7,8 @@ import { type Company, company } from './payers.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
 /**
- * The fields that each audience sees of records that several audiences read: audience × route × field. Each payment is
- * paid, refunded by an admin with notes, and disputed with evidence. A field that is not named here for payers fails
+ * The fields that each audience sees of records that several audiences read, by audience × route × field. Each payment
+ * is paid, refunded by an admin with notes, and disputed with evidence. A field that is not named here for payers fails
  * the test.
  */
 const port = await freePort();

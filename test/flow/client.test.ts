@@ -9,7 +9,7 @@ import { writeClient } from '../../infra/client/package.ts';
 import { minimalCalls } from './client-minimal.ts';
 import { withHost } from './host.ts';
 
-/** The client's package as npm packs it: installed offline in another project, compiled and run. */
+/** The client's package as npm packs it, installed offline in another project, compiled and run. */
 const service = withHost();
 
 const run = promisify(execFile);

@@ -6,7 +6,7 @@ import { partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { company } from './payers.ts';
 
-/** Concurrent first requests of an owner make one customer: here, at the provider, and under every method. */
+/** Concurrent first requests of an owner make one customer here, at the provider, and under every method. */
 const service = withHost({ frozen: true });
 
 afterEach(() => service.clearFaults());

@@ -23,7 +23,7 @@ import { OWN_BILLING, paymentsOf, type Subscriber, subscribe, subscriber } from 
 /** More work is due than the provider accepts, or the queue of due work is stuck. */
 const ALL_BILLED_HERE = { ...OWN_BILLING, PROVIDER_C_SUBSCRIPTIONS: 'service' };
 
-/** `collect`: messages of due work are kept and not worked on. `stuck`: they wait until `free`. */
+/** With `collect`, messages of due work are kept and not worked on. With `stuck`, they wait until `free`. */
 let mode: 'work' | 'collect' | 'stuck' = 'work';
 let collected: unknown[] = [];
 let free: () => void = () => undefined;

@@ -24,7 +24,7 @@ import { storedRecord } from './payers.ts';
 import { paidPayment } from './refunders.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** The erasure of a person: the erased values, the kept records, and late events. */
+/** The erasure of a person, with the erased values, the kept records, and late events. */
 const port = await freePort();
 const lines: string[] = [];
 const service = withHost({

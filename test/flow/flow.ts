@@ -10,7 +10,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A provider's deadline that a busy machine does not exceed. */
 export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;
-/** For tests that wait for the deadline: long enough for a busy machine, short enough to be waited for. */
+/** For tests that wait for the deadline, long enough for a busy machine, short enough to be waited for. */
 export const IMPATIENT = { PROVIDER_TIMEOUT_MS: '1500' } as const;
 
 /** A signed-in user, and how its requests are sent. */
@@ -50,7 +50,7 @@ export const read = async (service: TestHost, paymentId: string, options: Reques
   return answer.body.data;
 };
 
-/** Confirms as a page in a browser does: at the provider, with the publishable key and the client secret. */
+/** Confirms as a page in a browser does, at the provider, with the publishable key and the client secret. */
 export const confirmInBrowser = (
   service: TestHost,
   payment: { readonly provider_payment_id: string; readonly client_secret: string },

@@ -13,7 +13,7 @@ const service = withHost({
   env: { PROVIDER_C_NOTIFICATION_URL: `https://api.example/webhooks/provider_c,${FUNCTION_URL}` },
 });
 
-/** The event of a function URL: payload 2.0 with the default route, no parameters and the root path. */
+/** The event of a function URL, with payload 2.0, the default route, no parameters and the root path. */
 const eventOf = (raw: string, headers: Readonly<Record<string, string>>) => ({
   version: '2.0',
   routeKey: '$default',

@@ -212,7 +212,7 @@ const send = async (url: string, method: string, options: RequestOptions): Promi
 };
 
 /**
- * Another caller than the test's own, by its address: 203.0.113.7 calls as 127.0.113.7, since the host listens on
+ * Another caller than the test's own, by its address. 203.0.113.7 calls as 127.0.113.7, since the host listens on
  * loopback.
  */
 export const from = (ip: string): RequestOptions => ({ address: ip.replace(/^\d+/, '127') });

@@ -16,7 +16,7 @@ import { type ParsedJson, type RequestOptions, type TestHost, withHost } from '.
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
-/** The records that are included in a payment or subscription: no more fields than on the record's own route. */
+/** The records that are included in a payment or subscription have no more fields than on the record's own route. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;

@@ -1,6 +1,4 @@
-/**
- * @module The guarantees of a list's total: exact up to 1,000 records right after a create, and never below the page.
- */
+/** @module A list's total is exact up to 1,000 records right after a create, and never below the page. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { derivedId } from '../../shared/core/ids.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
@@ -283,7 +281,7 @@ describe('the total of a list with more than 1,000 records', () => {
     }
   });
 
-  /** The total, checked against the page: exact, or marked and no less than the page proves. */
+  /** The total, checked against the page. It must be exact, or marked and no less than the page proves. */
   const totalOf = async (query: string, offset: number, count: number): Promise<boolean> => {
     const answer = await listOf(`/payments?${query}`, user.options);
     const { count: items, isExact } = shown(answer);

@@ -2,9 +2,9 @@ import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import type { Handler } from '../../infra/local/machine/invoke.ts';
 import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/platform/trigger.ts';
 
-/** Functions made up for tests of the host itself: routes, one queue, a stream consumer and a schedule. */
+/** Made-up routes, one queue, a stream consumer and a schedule, for tests of the host itself. */
 export interface FakeCatalogue extends Catalogue {
-  /** Every call so far: function id and event. */
+  /** The function id and event of every call so far. */
   readonly calls: { readonly id: string; readonly event: unknown }[];
   /** Replaces the function's behaviour from now on. */
   handle(id: string, handler: Handler): void;

@@ -331,7 +331,7 @@ describe('payctl drift', () => {
   const EACH = 5;
   const AGREEING = 40;
 
-  /** Refunds and disputes of two paid payments: the kinds of difference that each then shows. */
+  /** Refunds and disputes of two paid payments, with the kinds of difference that each then shows. */
   const plantMoneyBack = async (user: User): Promise<Map<string, readonly string[]>> => {
     const [atStripe, atSquare] = [
       await paidPayment(service, user, { paying: PAYING_METHODS[0] }),

@@ -14,7 +14,7 @@ import {
   storedRecord,
 } from './payers.ts';
 
-/** Owners of payment methods: users, organizations and guests; and which methods each list shows. */
+/** Users, organizations and guests as owners of payment methods, and the methods that each list shows. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const idsOf = ({ body }: TestAnswer): string[] => body.map(({ id }: ParsedJson) => id);

@@ -17,7 +17,7 @@ import {
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, methodAtProvider, saveMethod } from './payers.ts';
 
-/** `setup_future_usage: off_session`: the method of a payment that succeeded is kept for its payer, once. */
+/** `setup_future_usage: off_session` keeps the method of a payment that succeeded for its payer, once. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 afterEach(async () => {

@@ -49,7 +49,7 @@ const authenticate = async (id: string, outcome: 'success' | 'failure' = 'succes
 
 const setupIdOf = ({ client_secret }: ParsedJson): string => client_secret.split('_secret_')[0];
 
-/** Confirms as a page in a browser does: with the publishable key and the client secret. */
+/** Confirms as a page in a browser does, with the publishable key and the client secret. */
 const confirmSetup = (method: ParsedJson, card: string): Promise<TestAnswer> =>
   service.request('POST', `/_local/providers/stripe/v1/setup_intents/${setupIdOf(method)}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },

@@ -9,7 +9,7 @@ const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id
 describe('the payment list of a user', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   let user: User;
-  /** Oldest first: five payments per minute, all created at the same moment. */
+  /** Oldest first, with five payments per minute, all created at the same moment. */
   let payments: ParsedJson[] = [];
 
   const list = (query = '', options: RequestOptions = user.options) => service.get(`/payments${query}`, options);

@@ -4,7 +4,7 @@ import { IMPATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { PAYING_METHODS, type Paying, paidPayment } from './refunders.ts';
 
-/** A sync that returns 200 shows the payment's state at the provider: its status, its refunds and its disputes. */
+/** A sync that returns 200 shows the payment's status, refunds and disputes at the provider. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();

@@ -20,7 +20,7 @@ import { newOrganization } from './organization-steps.ts';
 import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
 import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** The parts of a payment that only PayPal has: approvals, late ids, spent orders, its verification. */
+/** The approvals, late ids, spent orders and verification that only PayPal has. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');

@@ -14,7 +14,7 @@ const service = withHost({ frozen: true });
 const PERSONAL = { provider_id: 'provider_a', organization_id: null } as const;
 const BACK = 'https://shop.example/back';
 
-/** Confirms as a page does that names no method: with the publishable key and the client secret only. */
+/** Confirms as a page does that names no method, with the publishable key and the client secret only. */
 const confirmBySecret = ({ provider_payment_id, client_secret }: ParsedJson) =>
   service.request('POST', `/_local/providers/stripe/v1/payment_intents/${provider_payment_id}/confirm`, {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },

@@ -9,8 +9,8 @@ import { type Company, company, createCustomer, removeMember, saveMethod, stored
 import { takenSince } from './use/charges.ts';
 
 /**
- * The rule of use also applies to the method that a payment holds, even if the payment holds only its provider id: a
- * token that was later saved as a method, or a saved card that a browser tried.
+ * The rule of use also applies to the method that a payment holds, even if the payment holds only its provider id (a
+ * token that was later saved as a method, or a saved card that a browser tried).
  */
 const service = withHost({ frozen: true });
 

@@ -55,8 +55,8 @@ interface Case {
   readonly name: string;
   readonly prepare: (team: Team) => Promise<Act>;
   /**
-   * The first call to the provider that the claim allows. The claim is the last transaction before it. Absent: the last
-   * call of all.
+   * The first call to the provider that the claim allows. The claim is the last transaction before it. If absent, the
+   * last call of all.
    */
   readonly sends?: RegExp;
   /** The seconds between the set-up and the caller's act. */

@@ -24,7 +24,7 @@ import { createUseFixtures } from './use/fixtures.ts';
 import { expectedOf } from './use/oracle.ts';
 
 /**
- * The right to use a payment method: every use of the matrix is compared with an oracle that knows the decisions only,
+ * The right to use a payment method. Every use of the matrix is compared with an oracle that knows the decisions only,
  * and with the provider's charges. `npm test` tests a third of the uses, each at one provider; `npm run test:long`
  * tests every use at all three.
  */

@@ -13,7 +13,7 @@ import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAns
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company, saveMethod } from './payers.ts';
 
-/** Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
+/** Forged events, card testing, and guessing of e-mails and targets, the abuse that rate limits stop. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });

@@ -31,7 +31,7 @@ const card = (planted: string): string =>
   keep('card number', planted, cardNumber(`400000${canaries.size}`.padEnd(15, '0')));
 
 const lines: string[] = [];
-/** The input of every worker except readers of the table's stream: queue messages and bus events. */
+/** The queue messages and bus events, which every worker except readers of the table's stream gets as input. */
 const handed: string[] = [];
 const byStream = new Set(triggers.filter(({ kind }) => kind === 'stream').map(({ id }) => id));
 const workers = new Set(triggers.map(({ id }) => id).filter((id) => !byStream.has(id)));
@@ -111,7 +111,7 @@ const payAsGuest = async (): Promise<void> => {
   await service.get(`/payments/${body.id}?token=${body.guest_token}`);
 };
 
-/** Failing requests: at the provider, at the identity service and inside the service. */
+/** Requests that fail at the provider, at the identity service and inside the service. */
 const askInTrouble = async (): Promise<void> => {
   const user = await signIn(service);
   for (const action of ['reset', 'error_500', 'malformed', 'rate_limit']) {

@@ -27,7 +27,7 @@ interface Case {
 const keys = (count: number, prefix: string, value = 'v') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, value]));
 
-/** All state that a request could change: the table, the provider's ledger, and the calls to the provider. */
+/** All state that a request could change, in the table, the provider's ledger, and the calls to the provider. */
 const world = async (host: TestHost) => {
   await host.settle();
   const items = await itemsOf(host);

@@ -50,8 +50,8 @@ interface Watch {
 }
 
 /**
- * Calls that do not count: the epoch of the caches, which is read only now and then, and the projection's writes of a
- * payment's history and its list entry.
+ * The epoch of the caches, which is read only now and then, and the projection's writes of a payment's history and its
+ * list entry do not count.
  */
 const NOT_COUNTED = ['CACHE#EPOCH', 'HIST#', 'ALLPAY#'];
 const PROVIDER = '/stripe';

@@ -67,7 +67,7 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
 };
 
 /**
- * The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status.
+ * The canonical events of one subscription and its memberships, as they came on the bus, by name, and reason or status.
  */
 export const subscriptionEventsOf = async (service: TestHost, id: string): Promise<string[]> =>
   (await service.busEvents())

@@ -15,7 +15,7 @@ import {
   subscriber,
 } from './subscribers.ts';
 
-/** A payer who authenticates late: after the subscription's own deadline is near, or after it has stopped waiting. */
+/** A payer authenticates after the subscription's own deadline is near, or after it has stopped waiting. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
 describe.each(BILLERS)('a late authentication by the payer of a subscription billed by %s', (...[, env]) => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-/** A subscriber's only subscription: here, at the provider (if not ended), and its payments. */
+/** A subscriber's only subscription here and at the provider (if not ended), with its payments. */
 const stateOf = async ({ options, names }: Subscriber) => {
   const { service } = stoppable();
   const { body: here } = await service.get('/subscriptions', options);

@@ -21,7 +21,7 @@ import {
 const CANCEL_NOW = { cancel_at_period_end: false };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
-/** The provider's ledger of one subscription: its invoices and their payments. */
+/** The provider's ledger of one subscription, with its invoices and their payments. */
 const there = async (service: TestHost, id: string) => {
   const ledger = await service.ledger();
   const subscriptions = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === id);

@@ -12,7 +12,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** Charges of subscriptions that the provider refused unprocessed (429): no attempt is counted, and none is lost. */
+/** If a provider refuses charges of subscriptions unprocessed (429), no attempt is counted, and no charge is lost. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 afterEach(() => service.clearFaults());
 

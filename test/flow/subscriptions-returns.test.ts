@@ -16,7 +16,7 @@ import {
   subscriptionEventsOf,
 } from './subscribers.ts';
 
-/** Reactivation and resumption: requests during an open charge, and the records of a former payer. */
+/** Reactivation and resumption, with requests during an open charge, and the records of a former payer. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.clearFaults();

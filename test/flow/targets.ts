@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import type { ParsedJson, TestHost } from './host.ts';
 
-/** Outbound webhooks as their receivers see them: the local host's sinks, and an independent verifier. */
+/** The local host's sinks and an independent verifier, which see outbound webhooks as their receivers do. */
 export const SECRET = LOCAL_SECRETS.WEBHOOK_1_SECRET;
 
 /** A webhook as a sink received it. */

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 const behave = (behaviour: object) => service.control('POST', '/sink/target/behaviour', behaviour);
-/** One event: all its delivery attempts and their log entries, oldest first. */
+/** All delivery attempts of one event and their log entries, oldest first. */
 const afterAllTries = async () => {
   const { id } = await createCustomer(service, user.options);
   await service.advance(60);

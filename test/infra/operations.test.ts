@@ -24,7 +24,7 @@ const identity = (namespace: string, name: string, dimensions: readonly string[]
   [namespace, name, ...dimensions.toSorted()].join(' ');
 
 /**
- * The metrics that an alarm watches, directly or in a formula:
+ * The metrics that an alarm watches, directly or in a formula, as
  * `AWS/SQS ApproximateNumberOfMessagesVisible QueueName=…`.
  */
 const watchedBy = ({ Properties }: Resource): readonly string[] => {
@@ -63,7 +63,7 @@ const measuredBy = ({ Properties }: Resource): string => {
 
 const COMPARED: Readonly<Record<string, string>> = { GreaterThanOrEqualToThreshold: '>=', LessThanThreshold: '<' };
 
-/** When an alarm rises: `Sum of Errors over 60 s >= 1, 3 of 3, without data: notBreaching`. */
+/** When an alarm rises, as `Sum of Errors over 60 s >= 1, 3 of 3, without data: notBreaching`. */
 const risesWhen = (alarm: Resource): string => {
   const { ComparisonOperator, Threshold, EvaluationPeriods, DatapointsToAlarm, TreatMissingData } = alarm.Properties;
   const periods = `${DatapointsToAlarm ?? EvaluationPeriods} of ${EvaluationPeriods}`;

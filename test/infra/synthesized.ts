@@ -9,7 +9,7 @@ import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 
-/** A value of a template: text, or one of CloudFormation's functions. */
+/** A value of a template, which is text or one of CloudFormation's functions. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
 export interface Resource {
@@ -32,7 +32,7 @@ export interface Synthesized {
   readonly ofType: (type: string) => readonly Resource[];
   /** The function of an id of the catalogue. */
   readonly functionOf: (id: string) => Resource;
-  /** A reference in words: `Table.Arn/index/owner`; exports of another stack are looked up there. */
+  /** A reference in words, such as `Table.Arn/index/owner`; exports of another stack are looked up there. */
   readonly words: (value: Value) => string;
 }
 

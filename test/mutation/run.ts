@@ -1,4 +1,4 @@
-/** @module `npm run test:mutation`: installs Stryker, unless it is installed, and runs it with the arguments of the command. */
+/** @module `npm run test:mutation` installs Stryker, unless installed, and runs it with the command's arguments. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argv, execPath, exit } from 'node:process';

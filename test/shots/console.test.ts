@@ -10,7 +10,7 @@ import { operatorEnvironment } from '../../infra/local/machine/environment.ts';
 import { freePort } from '../builders/free-port.ts';
 import { startBrowser } from '../flow/browser.ts';
 
-/** `npm run console:shots`: a picture of every page of the console, with the demo data of the local host. */
+/** `npm run console:shots` makes a picture of every page of the console, with the demo data of the local host. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const SHOTS = join(ROOT, 'dist', 'console-shots');
 const VIEWS = [

@@ -9,7 +9,7 @@ import { loadSimulation } from './load.ts';
 import type { RunOptions } from './simulation.ts';
 
 /**
- * `npm run simulate -- --seeds 1000`: runs the whole service under a seeded scheduler, in `--jobs N` concurrent
+ * `npm run simulate -- --seeds 1000` runs the whole service under a seeded scheduler, in `--jobs N` concurrent
  * processes. `--from N` begins at that seed, `--seed N --trace` prints the history of one seed,
  * `--off 'kill 41,operation 2.3'` leaves things out, `--bug <name>` plants a mistake that the run has to find, and
  * `--bugs` looks for every planted mistake in separate processes. `--brief` prints no history of a failed seed.

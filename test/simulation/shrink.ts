@@ -11,8 +11,8 @@ export interface Shrunk {
 const MOST_TRIES = 80;
 
 /**
- * Makes a failed history smaller: switches off kinds of faults, people, operations and single faults, by halves, as long as
- * the run breaks the same sentence.
+ * Makes a failed history smaller. Switches off kinds of faults, people, operations and single faults, by halves, as
+ * long as the run breaks the same sentence.
  */
 export const shrink = async (
   failed: RunResult,

@@ -18,11 +18,11 @@ import { createWorld, type World } from './world/world.ts';
 export interface RunOptions {
   readonly seed: number;
   /**
-   * The things that do not happen: one as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person
+   * The things that do not happen, each as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person
    * (`ada`).
    */
   readonly off?: ReadonlySet<string>;
-  /** The call sites after whose first call the function is killed: `payments.confirm table GetItem PAY`. */
+  /** The call sites after whose first call the function is killed, such as `payments.confirm table GetItem PAY`. */
   readonly killAfter?: readonly string[];
   readonly oracles?: readonly Oracle[];
   readonly weather?: Weather;
@@ -164,8 +164,7 @@ const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unkn
 };
 
 /**
- * Faults end, all retries run, and an operator redrives the work that was given up: dead letters, and changes in the
- * stream.
+ * Faults end, all retries run, and an operator redrives dead letters and changes in the stream that were given up.
  * @returns the redriven work
  */
 const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<readonly string[]> => {

@@ -54,7 +54,7 @@ interface Asked {
   readonly adminsMayAct?: boolean;
 }
 
-/** The decision as one word: the access, the code of the refusal, or the organization whose standing is needed. */
+/** The decision as one word, which is the access, the refusal's code, or the organization whose standing is needed. */
 const verdict = (caller: Caller, action: Action, { rule, ...asked }: Asked) => {
   const found = decideAccess(action, { caller, kind: kind(rule), ...asked });
   switch (found.kind) {

@@ -13,7 +13,7 @@ const FILES = globSync('{shared,functions,infra,test}/**/*.ts', {
 /** The names that Lambda and vitest look for. */
 const EXPECTED_EXPORTS = ['handler', 'setup'];
 
-/** Steps of flow tests: each sends the request that runs the use case of the same name. */
+/** Steps of flow tests, each of which sends the request that runs the use case of the same name. */
 const STEPS: readonly string[] = [
   'addMember',
   'createAddress',

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readFloors } from '../../infra/docs/floors.ts';
 
-/** Files outside all floors: the entry points that combine the floors, and the files that start them. */
+/** The entry points that combine the floors, and the files that start them, are outside all floors. */
 const TOPS = [
   'shared/host.ts',
   'shared/runtime.ts',

@@ -1,4 +1,4 @@
-/** @module The packages that `npm ci --omit=dev` installs: enough for `npm start`, and little more. */
+/** @module `npm ci --omit=dev` installs enough packages for `npm start`, and few others. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

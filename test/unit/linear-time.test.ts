@@ -65,7 +65,7 @@ const literals: readonly Literal[] = files.flatMap(({ name, nodes }) =>
 /** Expressions that read only text of the project itself. */
 const OWN_TEXT: Readonly<Record<string, readonly string[]>> = { 'functions/api/default.ts': ['\\{[^}]+\\}'] };
 
-/** Files that build expressions at run time, only from our own text: the form of an id, and the routes. */
+/** Files that build expressions at run time, only from the form of an id and the routes, which are our own text. */
 const MADE_LATER = ['shared/core/ids.ts', 'functions/api/default.ts'];
 
 const makesExpression = (node: ts.Node): boolean =>

@@ -6,7 +6,7 @@ import { apiDocumentAt } from '../../functions/api/document.ts';
 import { examples } from '../../functions/api/examples.ts';
 import { ERROR_CODES } from '../../shared/openapi/error-responses.ts';
 
-/** The document as a client reads it: JSON. */
+/** The document as a client reads it, in JSON. */
 const operationSchema = z.looseObject({
   operationId: z.string(),
   summary: z.string().min(1),

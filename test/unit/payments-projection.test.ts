@@ -15,7 +15,7 @@ const creating = (fields: Partial<Payment> = {}): Payment => ({
 
 type Counters = Map<string, Map<string, number>>;
 
-/** The effect of the steps on the table: history once per version, numbers added. */
+/** The effect of the steps on the table, with history once per version and numbers added. */
 const apply = (counters: Counters, history: Set<string>, steps: readonly TransactionStep[]): void => {
   for (const step of steps) {
     if ('put' in step) {

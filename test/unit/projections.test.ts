@@ -16,7 +16,7 @@ import { streamRecord } from '../builders/stream-record.ts';
 const PAYMENTS = 5;
 const MAX_STEPS = 100;
 
-/** The stream of payments that change: in order, each record with the images before and after it. */
+/** The stream of payments that change, in order, each record with the images before and after it. */
 const streamOf = (changes: readonly { readonly of: number; readonly status: Payment['status'] }[]) => {
   const records = Array.from(
     { length: PAYMENTS },

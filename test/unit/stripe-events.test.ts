@@ -19,7 +19,7 @@ const own = (type: string, object: object = paymentIntent()) => ({
   livemode: false,
   data: { object },
 });
-/** The interface's payload: a part of Stripe's. */
+/** The interface's payload, which is a part of Stripe's. */
 const contract = (type: string, object: object = {}) => ({
   id: 'evt_1',
   type,

@@ -163,7 +163,7 @@ describe('the notice of a trial’s end', () => {
 });
 
 describe('the transitions of a subscription', () => {
-  /** Every legal change, by its cause: `from > to`. */
+  /** Every legal change, by its cause, as `from > to`. */
   const LEGAL: Readonly<Record<string, readonly string[]>> = {
     open: ['creating > trialing', 'creating > active'],
     charge: [

@@ -1,4 +1,4 @@
-/** @module A transfer of a subscription to another customer of its provider: the calls of each step, their order, and who pays. */
+/** @module Each step's calls, in order, and the payer when a subscription moves to another customer of its provider. */
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';

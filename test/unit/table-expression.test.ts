@@ -4,7 +4,7 @@ import { type Changes, type Clause, expression } from '../../shared/platform/exp
 
 const NOW = 1_773_144_000;
 
-/** Names and values as a caller could give them: anything, and above all text with a meaning in an expression. */
+/** Any names and values that a caller could give, above all text with a meaning in an expression. */
 const hostile = fc.constantFrom(
   'pk',
   'status',

@@ -1,5 +1,5 @@
 /**
- * @module The start of the console: its pages by path, and the app that shows the sign-in page or the page of the
+ * @module The start of the console, with its pages by path and the app that shows the sign-in page or the page of the
  * address bar.
  */
 

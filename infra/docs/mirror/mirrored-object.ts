@@ -21,13 +21,13 @@ export type OurField = ShownField | StoredField;
 /** Our status, as the adapter reports it. */
 export type OurStatus = ReportedStatus | RefundStatus | DisputeStatus | ProviderSubscription['status'];
 
-/** A value with several meanings: `when` says which of them applies. */
+/** The meaning of a value. If a value has several meanings, `when` says which of them applies. */
 export type Meaning = OurStatus | { readonly either: readonly OurStatus[]; readonly when: string };
 
 /** Lists of field names, separated by spaces, keyed by a property that the fields share. */
 type Grouped = Readonly<Record<string, string>>;
 
-/** A name is a field of the object, or the path of a nested field that the adapter reads: `items.data[].quantity`. */
+/** A name is a field of the object, or the path of a nested field that the adapter reads (`items.data[].quantity`). */
 export interface MirroredObject {
   /** The provider's name of the object. */
   readonly name: string;

@@ -70,7 +70,7 @@ const identitySchema = z.object({
   delay_ms: z.int().min(0).max(60_000).default(0),
 });
 
-/** Serves requests under /_local; undefined: no control route of the host matches. */
+/** Serves requests under /_local. Returns undefined if no control route of the host matches. */
 export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
   const routes = controlRoutes(controls);
   return async (ask) => {

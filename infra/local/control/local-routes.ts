@@ -5,7 +5,7 @@ import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts
 import { type Controls, createControl } from './control-routes.ts';
 import { withStripeBrowser } from './stripe-browser.ts';
 
-/** Everything under /_local: the stand-ins for AWS, the identity service and the providers, and the control routes. */
+/** Everything under /_local, with stand-ins for AWS, the identity service and the providers, and control routes. */
 export interface LocalParts extends Controls {
   readonly operations: Operations;
   readonly simulator: Simulator;

@@ -26,7 +26,7 @@ const behaviourSchema = z.object({
   delay_ms: z.int().min(0).max(600_000).default(0),
   /** Headers of the target's response, such as Retry-After. */
   headers: z.record(z.string().regex(/^[\w-]{1,100}$/), z.string().regex(/^[ -~]{0,1000}$/)).default({}),
-  /** The number of requests that this behavior applies to; absent: all from now on. */
+  /** The number of requests that this behavior applies to. If absent, it applies to all requests from now on. */
   times: z.int().min(1).optional(),
   /** A receiver under development on this machine. It gets every request, and its status is returned. */
   forward_to: z.url({ protocol: /^http$/, hostname: /^(?:127\.0\.0\.1|localhost|\[::1\])$/ }).optional(),

@@ -20,7 +20,7 @@ export const ADMIN = 'demo-admin';
 export interface Asked {
   readonly path: string;
   readonly body?: unknown;
-  /** A demo session; absent: a guest. */
+  /** A demo session; absent for a guest. */
   readonly by?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ const madeSchema = z.object({
 });
 type Made = z.infer<typeof madeSchema>;
 
-/** The actions of a demo step: the service's routes, and the simulator if a change starts at the provider. */
+/** The actions of a demo step, which call the service's routes, or the simulator if a change starts at the provider. */
 export interface Demo {
   /** Creates a record under the key `name`. Its id derives from that key and is the same at every start. */
   create(name: string, asked: Asked): Promise<Made>;

@@ -6,10 +6,10 @@ import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 interface Story {
   readonly name: string;
   readonly daysAgo: number;
-  /** A demo session; absent: a guest. */
+  /** A demo session; absent for a guest. */
   readonly by?: string;
   readonly place: Place;
-  /** A provider's token, or a saved method of the demo data; absent: the payer has not chosen a method. */
+  /** A provider's token, or a saved method of the demo data. Absent if the payer has not chosen a method. */
   readonly method?: string;
   readonly price: readonly [cents: number, currency: string];
   readonly text: string;

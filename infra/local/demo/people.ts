@@ -1,6 +1,5 @@
 /**
- * @module The records that the demo payments use: addresses, customers, payment methods, an organization with members,
- * and the catalog.
+ * @module The addresses, customers, payment methods, organization with members, and catalog that the demo payments use.
  */
 
 import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';

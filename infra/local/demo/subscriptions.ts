@@ -1,4 +1,4 @@
-/** @module Subscriptions of the demo data: at least one in each state. */
+/** @module Subscriptions of the demo data, with at least one in each state. */
 
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
 import { type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';

@@ -34,7 +34,7 @@ export interface Failures {
   /** Oldest first, per consumer. */
   list(): Promise<readonly StreamFailure[]>;
   /**
-   * Gives the record to its consumer again. @returns why it failed; undefined: it succeeded, and the record is removed.
+   * Gives the record to its consumer again. @returns undefined if it succeeded and the record is removed, else why not.
    */
   redo(id: string): Promise<string | undefined>;
 }

@@ -5,7 +5,7 @@
  */
 
 export interface BatchOptions<Item> {
-  /** @returns the index of the first item that failed; undefined: all done. A throw fails the whole batch. */
+  /** @returns the index of the first failed item, or undefined if all are done. A throw fails the whole batch. */
   readonly run: (items: readonly Item[]) => Promise<number | undefined>;
   /** Marks everything up to this item as processed. */
   readonly advance: (item: Item) => void;

@@ -4,7 +4,7 @@ import { type RecordsPage, type StreamRecord, type StreamsApi, StreamsApiError }
 /** Reads one table's stream in order, from a saved position. Local engines have one open shard at any time. */
 export interface StreamPosition {
   readonly shard: string;
-  /** The last processed record; undefined: no record of this shard is processed yet. */
+  /** The last processed record. Undefined until a record of this shard is processed. */
   readonly sequence?: string | undefined;
 }
 export const streamPositionSchema: z.ZodType<StreamPosition> = z.object({

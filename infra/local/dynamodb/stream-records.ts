@@ -4,7 +4,7 @@ import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import { REGION } from '../machine/environment.ts';
 import type { StreamRecord } from './streams-api.ts';
 
-/** Stream records as a Lambda function receives them: JSON, with binary values as base64 text. */
+/** Stream records in the JSON that a Lambda function receives, with binary values as base64 text. */
 export type LambdaRecord = ReturnType<typeof lambdaRecord>;
 
 /** A consumer's response. */

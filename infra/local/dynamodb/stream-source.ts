@@ -4,12 +4,12 @@ import { createGetRecords, createStreamReader, type StreamReader, streamPosition
 import { createStreamsApi } from './streams-api.ts';
 
 /**
- * The source from which consumers read the table's stream: the engine's Streams API, or the change log of the embedded
- * table.
+ * The source from which consumers read the table's stream, either the engine's Streams API or the change log of the
+ * embedded table.
  */
 export interface StreamSource {
   readonly arn: string;
-  /** A number that changes with every write; undefined: the stream is polled all the time. */
+  /** A number that changes with every write. If undefined, the stream is polled all the time. */
   readonly writeMark: (() => number) | undefined;
   /** A reader that stores its position under this name. */
   openReader(state: State, name: string): StreamReader;

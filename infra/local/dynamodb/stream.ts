@@ -197,7 +197,7 @@ const createNap = () => {
   };
 };
 
-/** @returns the index of the first failed record; undefined: none. */
+/** @returns the index of the first failed record, or undefined if none failed. */
 const runHandler = async (
   { source, clock, invoke }: StreamsOptions,
   trigger: StreamTrigger,

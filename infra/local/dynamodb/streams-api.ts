@@ -8,7 +8,7 @@ import { REGION } from '../machine/environment.ts';
 export interface StreamsApi {
   /** @returns the ids of all shards, oldest first */
   shardsOf(streamArn: string): Promise<readonly string[]>;
-  /** @param after the sequence number of the previous record; undefined: from the oldest record */
+  /** @param after the sequence number of the previous record. If undefined, reading starts at the oldest record. */
   iteratorAt(position: {
     readonly streamArn: string;
     readonly shard: string;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { CORS } from '../../../shared/http/cors.ts';
 
 /**
- * CORS as in an HTTP API: it responds to preflights and adds headers for the allowed origins. Pages of this machine,
+ * CORS as in an HTTP API, which responds to preflights and adds headers for the allowed origins. Pages of this machine,
  * such as a development server on another port, are always allowed here.
  */
 export type Cors = ReturnType<typeof createCors>;

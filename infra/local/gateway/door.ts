@@ -16,8 +16,7 @@ export interface Door {
 
 const PASS = 'x-demo-data-pass';
 /**
- * Paths that never wait: the paths that functions and the simulator call, pages, and `/health`, which reports that the
- * host runs.
+ * The paths that functions and the simulator call, pages, and `/health`, which reports that the host runs, never wait.
  */
 const UNATTENDED =
   /^\/_local\/(?:aws|identity-service|providers)\/|\/webhooks\/provider_[a-d]$|\/(?:docs|console)(?:\/|$)|^\/$|\/(?:health|openapi\.json)$/;

@@ -7,8 +7,8 @@ import type { IncomingMessage } from 'node:http';
 const OWN_HOST = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * @returns why the request is refused; undefined: it is allowed. @param isControl true if the request is for a control
- * route.
+ * @returns why the request is refused, or undefined if it is allowed.
+ * @param isControl true if the request is for a control route.
  */
 export const requestRefusal = (message: IncomingMessage, isControl: boolean): string | undefined => {
   const { host = '' } = message.headers;

@@ -1,4 +1,4 @@
-/** @module The host's only listener: the service's routes, the stand-ins under /_local, and the reference page. */
+/** @module The host's only listener, for the service's routes, the stand-ins under /_local, and the reference page. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
@@ -12,12 +12,12 @@ import type { Reference } from './reference-page.ts';
 
 export interface Sites {
   readonly gateway: Gateway;
-  /** Everything under /_local, by the path after it; undefined: the connection is dropped without a response. */
+  /** Everything under /_local, by the path after it. If undefined, the connection is dropped without a response. */
   readonly local: (ask: LocalRequest) => Promise<LocalResponse | undefined>;
   /** The reference page. */
   readonly reference: Reference;
   readonly basePath: string;
-  /** The page that `/` leads to; undefined: no page. */
+  /** The page that `/` leads to. Undefined if the host has no page. */
   readonly home: string | undefined;
   readonly log: (line: string) => void;
 }

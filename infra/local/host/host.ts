@@ -27,7 +27,7 @@ import { assemble, type Catalogue, triggersOf } from './assemble.ts';
 import { seedOrganization } from './seed.ts';
 
 /**
- * The whole service on one machine, in one process: the functions of the catalogue, the table, and stand-ins for
+ * The whole service on one machine, in one process, with the functions of the catalogue, the table, and stand-ins for
  * everything around them.
  */
 export interface Host {
@@ -47,7 +47,7 @@ export interface Host {
   replayStream(triggerId: string): Promise<void>;
   /** Loads all functions in the background, one at a time. */
   warm(): Promise<void>;
-  /** Holds outside requests while the demo data are made; undefined: they do not wait. */
+  /** Holds outside requests while the demo data are made. If undefined, they do not wait. */
   readonly door: Door | undefined;
   stop(): Promise<void>;
 }

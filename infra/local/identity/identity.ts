@@ -8,7 +8,7 @@ import { type LocalUser, openUsers, type SessionRow } from './users.ts';
 
 /** The local identity service, which finds users by session, token and e-mail address. */
 export interface LocalIdentity {
-  /** Serves the identity protocol; undefined: no response, like an unreachable service. */
+  /** Serves the identity protocol. Returns undefined if it sends no response, like an unreachable service. */
   answer(ask: LocalRequest): Promise<LocalResponse | undefined>;
   createSession(input: NewSession): Promise<{ session_id: string; user_id: string; token: string }>;
   behave(behaviour: { readonly available: boolean; readonly delayMs: number }): void;
@@ -33,7 +33,7 @@ export interface LocalIdentityOptions {
   readonly clock: Pick<Clock, 'now'>;
   /** The issuer of the tokens. */
   readonly issuer: string;
-  /** The audience of the tokens; empty: tokens without an audience. */
+  /** The audience of the tokens. If empty, tokens have no audience. */
   readonly audience: string;
 }
 

@@ -26,7 +26,7 @@ export const json = (status: number, value: unknown, contentType = 'application/
 
 export const problem = (status: number, error: string): LocalResponse => json(status, { error });
 
-/** A mistake in the request to a control route: 400 or 404. */
+/** A mistake in the request to a control route, returned as 400 or 404. */
 export class ControlRequestError extends Error {
   readonly status: number;
   constructor(status: 400 | 404, message: string) {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { json, type LocalRequest, type LocalResponse } from './answer.ts';
 
-/** An operation of the AWS JSON protocol: x-amz-target names the operation, and request and response are JSON. */
+/** An operation of the AWS JSON protocol. The header x-amz-target names it, and request and response are JSON. */
 export type Operation = (input: unknown) => unknown;
 export type Operations = Readonly<Record<string, Operation>>;
 

@@ -243,7 +243,7 @@ const watchQuiet = (works: readonly TimedWork[]) => {
   return { stir, wait, reach };
 };
 
-/** Runs due work in real time: polls all sources when woken, and when the earliest work becomes due. */
+/** Runs due work in real time. Polls all sources when woken, and when the earliest work becomes due. */
 const runInRealTime = (options: {
   readonly works: readonly TimedWork[];
   readonly now: () => number;

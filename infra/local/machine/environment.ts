@@ -97,7 +97,7 @@ export const awsEndpoint = (baseUrl: string): string => `${baseUrl}/_local/aws`;
 export const queueUrl = (baseUrl: string, queue: string): string => `${awsEndpoint(baseUrl)}/${ACCOUNT}/${queue}`;
 
 /**
- * The environment of the functions: local defaults, then the operator's environment, then the addresses of this host.
+ * The environment of the functions takes local defaults, then the operator's environment, then this host's addresses.
  * The operator's AWS settings are left out, so that no credential or endpoint of a real account reaches a function.
  */
 export const functionEnvironment = (operator: Env, wiring: Wiring): Record<string, string> => ({

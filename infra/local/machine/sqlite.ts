@@ -1,6 +1,6 @@
 /**
- * @module State of the host outside the table that survives a restart: queued messages, stream positions, sessions,
- * the clock. It is one SQLite file that is written through immediately, so it survives `kill -9`.
+ * @module The queued messages, stream positions, sessions and clock of the host, which survive a restart outside the
+ * table. They are in one SQLite file that is written through immediately, so they survive `kill -9`.
  */
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';

@@ -1,7 +1,7 @@
 /**
  * @module The messages of all queues, in the host's SQLite file. A message stays until it is deleted. It is visible,
- * delayed or in flight (received, within its visibility timeout). `held` marks messages of the host's own poller:
- * their visibility timeout does not run, and after a crash they become visible immediately.
+ * delayed or in flight (received, within its visibility timeout). `held` marks messages of the host's own poller. Their
+ * visibility timeout does not run, and after a crash they become visible immediately.
  */
 
 import { randomUUID } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * @module SQS for one machine: standard queues, each with its dead-letter queue and all times by the clock. Every
- * queue of the catalogue has a poller that invokes its handler. Only messages that the handler reports as failed
- * return to the queue.
+ * @module SQS for one machine, with standard queues, each with its dead-letter queue and all times by the clock. Every
+ * queue of the catalogue has a poller that invokes its handler. Only messages that the handler reports as failed return
+ * to the queue.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import type { Message, Moved, NewMessage, QueueCounts, QueueStore } from './queu
 export interface Queue {
   readonly name: string;
   readonly visibilityMs: number;
-  /** The dead-letter queue for messages that exhausted their receives; undefined: this is a dead-letter queue. */
+  /** The queue for messages that exhausted their receives. Undefined if this is a dead-letter queue. */
   readonly deadLetter: { readonly queue: string; readonly maxReceives: number } | undefined;
   readonly trigger: QueueTrigger | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * @module DynamoDB's wire protocol over the embedded table, for other processes: payctl, the AWS CLI, a benchmark's
+ * @module DynamoDB's wire protocol over the embedded table, for processes such as payctl, the AWS CLI or a benchmark's
  * proxy. It offers the operations and parameters that this service and its tools use, and refuses all others.
  */
 

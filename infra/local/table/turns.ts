@@ -27,7 +27,7 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** @param sync undefined: nothing is kept on disk */
+/** @param sync If undefined, nothing is kept on disk. */
 export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
   const [begin, commit, rollback] = ['BEGIN', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql));
   let waiting: Waiting[] = [];

@@ -1,4 +1,4 @@
-/** @module Commands that only the local host offers: sessions and the clock. */
+/** @module The session and clock commands, which only the local host offers. */
 
 import * as z from 'zod';
 import { DEMO_SESSIONS } from '../../local/identity/identity.ts';

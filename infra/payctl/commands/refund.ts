@@ -13,7 +13,7 @@ import type { Installation } from '../installation/installation.ts';
 import type { Report } from './report.ts';
 
 export interface RefundOptions {
-  /** Minor units; undefined: the whole remaining amount. */
+  /** Minor units; undefined means the whole remaining amount. */
   readonly amount?: number | undefined;
   readonly reason?: RefundReason | undefined;
   /** True if the operator accepts refunding despite an open dispute. */

@@ -77,7 +77,7 @@ const PAGE = 100;
 /** Sorts after every id. */
 const LAST = '#~';
 
-/** Deliveries of the log, one page at a time, each once however often it was tried. undefined: no longer kept. */
+/** Deliveries of the log, page by page, each once however often it was tried; undefined if no longer kept. */
 async function* readDeliveries(
   installation: Installation,
   options: ReplayOptions,

@@ -1,14 +1,14 @@
 import { stderr, stdout } from 'node:process';
 import { SingleBar } from 'cli-progress';
 
-/** The result of a command: a JSON document for machines, lines for people, and the exit code. */
+/** The result of a command, with a JSON document for machines, lines for people, and the exit code. */
 export interface Report {
   readonly json: unknown;
   readonly lines: readonly string[];
   readonly exitCode: ExitCode;
 }
 
-/** 0: all is well. 1: something needs attention. 2: the command could not finish. */
+/** 0 if all is well, 1 if something needs attention, 2 if the command could not finish. */
 export type ExitCode = 0 | 1 | 2;
 
 export const print = ({ json, lines }: Report, asJson: boolean): void => {

@@ -108,7 +108,7 @@ const logRow = (entry: LoggedEntry): readonly string[] => {
 
 type Change = Extract<TimelineEntry, { kind: 'change' }>;
 
-/** The refund or dispute that a change is about: `ref_… succeeded 500`. */
+/** The refund or dispute that a change is about, such as `ref_… succeeded 500`. */
 const moneyBackOf = ({ refund, dispute }: Change): string | undefined => {
   const about = refund ?? dispute;
   return about && `${about.id} ${about.status} ${about.amount_cents}`;

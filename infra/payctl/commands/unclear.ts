@@ -77,7 +77,7 @@ const disputePage = z.object({
   meta: z.object({ next_cursor: z.string().nullable() }),
 });
 
-/** Disputes whose evidence is due within three days: `dsp_… of pay_… by <time>`, the most urgent first. */
+/** Disputes whose evidence is due within three days, as `dsp_… of pay_… by <time>`, the most urgent first. */
 export const findDueDisputes = async ({ deps }: Reader): Promise<readonly string[]> => {
   const from = iso(deps.now() - CREATED_WITHIN_MS);
   const due: z.infer<typeof disputePage>['data'] = [];

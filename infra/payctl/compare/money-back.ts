@@ -29,7 +29,7 @@ export const listDisputesHere = async ({ deps }: Reader, record: VisiblePayment)
   disputeViews.parse((await listDisputesOfPayment(deps, { record })).data);
 
 /**
- * Only a payment that has succeeded can be refunded or disputed. undefined: the payment or its provider has no refunds.
+ * Only a payment that succeeded can be refunded or disputed. Undefined if the payment or its provider has no refunds.
  */
 const findPort = async ({ deps }: Reader, payment: VisiblePayment): Promise<RefundsPort | undefined> => {
   if (payment.status !== 'succeeded' || payment.providerIntentId === undefined) return undefined;
@@ -79,7 +79,7 @@ interface Sides {
   readonly what: 'refund' | 'dispute';
   /** The provider's id. */
   readonly id: string;
-  /** undefined: not recorded. */
+  /** Undefined if not recorded. */
   readonly here: Facts | undefined;
   readonly there: Facts;
 }

@@ -18,11 +18,11 @@ export interface InstallationFacts {
   readonly queueUrls: readonly QueueUrls[];
   /** The targets of outbound webhooks. @throws SettingsError if their settings are wrong */
   readonly outbound: () => Promise<OutboundState>;
-  /** undefined: guest tokens are enabled. */
+  /** Undefined if guest tokens are enabled. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
-  /** The ARN of a slot's signature secret; empty: the environment has its values. */
+  /** The ARN of a slot's signature secret. Empty if the environment has its values. */
   readonly signatureSecretArn: (slot: PaymentSlot) => Promise<string>;
-  /** Subscriptions to the alarms' topic; undefined: the installation has no alarms. */
+  /** Subscriptions to the alarms' topic. Undefined if the installation has no alarms. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
   /** The closed parts as reported by the local host, which knows all its secrets. */
   readonly closed: readonly ClosedPart[] | undefined;

@@ -13,7 +13,7 @@ export interface FailureStore {
   ids(): AsyncIterable<string>;
   read(id: string): Promise<FailedChange>;
   /**
-   * Gives the change to its reader again. @returns why it failed; undefined: it succeeded, and the change is removed.
+   * Gives the change to its reader again. @returns undefined if it succeeded and the change is removed, else why not.
    */
   redo(id: string): Promise<string | undefined>;
 }

@@ -20,7 +20,7 @@ import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';
 import { openSlotSecrets } from './secrets.ts';
 
-/** The installation that a command works on: the local host or a deployed stage, with the same clients for both. */
+/** The installation that a command works on, the local host or a deployed stage, with the same clients for both. */
 export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
@@ -37,7 +37,7 @@ export interface Installation extends Omit<InstallationFacts, 'env'> {
 }
 
 export interface InstallationOptions {
-  /** A deployed stage; absent: the local host. */
+  /** A deployed stage; absent for the local host. */
   readonly stage?: Stage | undefined;
   /** The local host's base URL. */
   readonly url: string;

@@ -6,7 +6,7 @@ const secretSchema = z.record(z.string(), z.string());
 
 interface SlotSecrets {
   readonly slots: Settings['slots'];
-  /** The ARN of a slot's secret; empty: the settings have its values. */
+  /** The ARN of a slot's secret. Empty if the settings have its values. */
   readonly arnOf: (slot: ProviderSlot) => Promise<string>;
   readonly open: () => Pick<SecretsManagerClient, 'send'>;
 }

@@ -11,8 +11,8 @@ import type { Refund } from './refund.ts';
 const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
 
 /**
- * `report`: the provider's status. `refusal`: the provider refuses. `limit`: the refund does not reach the provider in
- * time. `duplicate`: another record has the same refund. `erasure`: it loses its personal data and keeps its status.
+ * `report` is the provider's status, `refusal` its refusal. With `limit`, the refund does not reach the provider in
+ * time. With `duplicate`, another record has the same refund. `erasure` removes its personal data and keeps its status.
  */
 export type RefundCause = 'report' | 'refusal' | 'limit' | 'duplicate' | 'erasure';
 

@@ -30,7 +30,7 @@ const refundSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   /** Set once the provider has responded. */
   providerRefundId: optional,
-  /** The provider's reason. `not_received`: never reached it. `duplicate_record`: another record has the refund. */
+  /** The provider's reason, or `not_received` (never reached it), or `duplicate_record` (another record has it). */
   failureCode: optional,
   /** The user id of the admin who made the refund. */
   createdBy: optional,

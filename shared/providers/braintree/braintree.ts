@@ -1,4 +1,4 @@
-/** @module The Braintree adapter: customers only, with no payments, saved methods or events. */
+/** @module The Braintree adapter, for customers only, with no payments, saved methods or events. */
 
 import * as z from 'zod/mini';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';

@@ -12,7 +12,7 @@ export interface PayPalMoney {
 /** MAX_VALUE_EXCEEDED of Orders v2 names 999999999999999.99, which matters only for currencies without decimals. */
 const MOST_UNITS = 999_999_999_999_999;
 
-/** Source: developer.paypal.com/api/rest/reference/currency-codes. HUF, JPY and TWD have only whole units. */
+/** As in developer.paypal.com/api/rest/reference/currency-codes. HUF, JPY and TWD have only whole units. */
 export const PAYPAL_CURRENCIES = currencyTable(
   {
     0: 'HUF JPY TWD',

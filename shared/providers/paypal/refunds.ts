@@ -195,8 +195,8 @@ const disputeStatus = ({ status, dispute_outcome: outcome }: PayPalDispute): Dis
 const AWAITS_SELLER: readonly string[] = ['OPEN', 'WAITING_FOR_SELLER_RESPONSE'];
 
 /**
- * Outcomes that decide for or against the buyer. A dispute with any other outcome is closed without a decision about
- * the seller's money: canceled by the buyer, paid by PayPal's protection, or replaced by another dispute.
+ * Outcomes that decide for or against the buyer. A dispute with any other outcome was canceled by the buyer, paid by
+ * PayPal's protection, or replaced by another dispute, so it is closed without a decision about the seller's money.
  */
 const DISPUTE_OUTCOME = wordTable<DisputeStatus>({
   RESOLVED_SELLER_FAVOUR: 'won',

@@ -1,4 +1,4 @@
-/** @module Cards on file at Square: created from a token or a payment, never changed, disabled when detached. */
+/** @module Cards on file at Square, created from a token or a payment, never changed, disabled when detached. */
 
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';

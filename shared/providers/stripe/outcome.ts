@@ -1,4 +1,4 @@
-/** @module Classifies the outcome of a Stripe call: done, declined, refused, certainly not done, or unknown. */
+/** @module Classifies the outcome of a Stripe call as done, declined, refused, certainly not done, or unknown. */
 
 import Stripe from 'stripe';
 import type { Log } from '../../core/logger.ts';

@@ -1,6 +1,6 @@
 /**
- * @module The reference: get, create and confirm of a payment as a team usually writes them, with middy, zod, lib-dynamodb
- * and the logger of Powertools, each bundled and minified by esbuild into one file.
+ * @module The reference for get, create and confirm of a payment as a team usually writes them, with middy, zod,
+ * lib-dynamodb and the logger of Powertools, each bundled and minified by esbuild into one file.
  */
 import { join } from 'node:path';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';

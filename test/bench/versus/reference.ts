@@ -1,7 +1,7 @@
 /**
  * @module Processor time of get, create and confirm of a payment, in the functions as they are deployed, compared with
- * reference functions that do the same work as a team usually writes it: of a new process until its first response, and
- * of a warm request. Table, provider and identity service run in another process, and both sides take turns.
+ * reference functions that do the same work as a team usually writes it. It measures a new process until its first
+ * response, and a warm request. Table, provider and identity service run in another process, and both sides take turns.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** @module The two sides of the comparison: this service's functions and the reference's, as they are deployed. */
+/** @module This service's functions and the reference's, as they are deployed, the two sides of the comparison. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';

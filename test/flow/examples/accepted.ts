@@ -1,4 +1,4 @@
-/** @module The responses 202 of the API document: a request whose outcome at the provider is unknown. */
+/** @module The API document's 202 responses to requests whose outcome at the provider is unknown. */
 import { exampleRequests } from '../../../functions/api/example-requests.ts';
 import type { TestAnswer, TestHost } from '../host.ts';
 import type { Steady } from './steadied.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** An operation of the API document with its example: what a reader sends, and the status that the reader expects. */
+/** An operation of the API document with the example that a reader sends, and the status that the reader expects. */
 export interface Documented {
   readonly id: string;
   readonly group: string;

@@ -33,7 +33,7 @@ import {
   WRITE_OR_ADMIN,
 } from './tables.ts';
 
-/** The request of one cell: a path, a query and a body. */
+/** The request of one cell, with a path, a query and a body. */
 export interface CellRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -352,7 +352,7 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   return { email, role: 'member' };
 };
 
-/** Entries about sent events: one per column and, if it is the caller's own, one per caller. Each can be sent again. */
+/** Entries about sent events, one per column and, if the caller's own, one per caller. Each can be sent again. */
 const logEntries = new Map<string, Promise<string>>();
 const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => CellRequest): MatrixRoute => ({
   table,

@@ -1,5 +1,5 @@
 /**
- * Access rules as reviewed tables: a row is a caller, a column is a record, and a cell is the status. `ok` is the
+ * Access rules as reviewed tables. A row is a caller, a column is a record, and a cell is the status. `ok` is the
  * route's own success and the only cell that may change anything; `-` is no cell. Compare them with decisions 7, 8 and
  * 13.
  */
@@ -103,8 +103,8 @@ export const WRITE_OR_ADMIN: MatrixTable = {
 export const WRITE_BY_TOKEN: MatrixTable = { ...WRITE, ...BY_TOKEN };
 
 /**
- * Creating: personal, naming another user's address, in either organization, naming the guest's address. The address is new, so
- * its guest names it by the same e-mail too.
+ * The columns of a create are personal, naming another user's address, in either organization, and naming the guest's
+ * address. The address is new, so its guest names it by the same e-mail too.
  */
 export const CREATE = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
@@ -166,7 +166,7 @@ owner of another organization | ok  | - | 403 | ok  | -
 platform admin                | ok  | - | ok  | ok  | -
 `);
 
-/** Listing the records of an entity: the caller, another user, an organization. */
+/** Listing the records of an entity, which is the caller, another user or an organization. */
 export const LIST_OF_ENTITY = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | -
 bad session                   | 401 | 401 | 401 | 401 | -
@@ -310,7 +310,7 @@ owner of another organization | 403 | 403 | 403 | 403 | 403
 platform admin                | 403 | ok  | ok  | ok  | ok
 `);
 
-/** Log entries, by sessions without an organization: each sees its own, platform admins all. */
+/** Log entries, by sessions without an organization. Each sees its own, and platform admins see all. */
 export const LOG_READ = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401

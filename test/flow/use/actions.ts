@@ -183,7 +183,7 @@ const planOf = (amount: number) => ({
   billing_interval: 'monthly',
 });
 
-/** The customer beside a method: the method's own if the caller may name it, else the payer's. */
+/** The customer beside a method, which is the method's own if the caller may name it, else the payer's. */
 const customerFor = async ({ fixtures }: ActionContext, cell: UseCell): Promise<string> => {
   const isOrganizations = cell.payer === 'organization' && cell.holder !== 'user';
   const own = isGuest(cell.caller) ? 'guest' : 'user';

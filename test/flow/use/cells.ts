@@ -1,6 +1,6 @@
 /**
- * The cells of the matrix of use: whose method, how it is named, who asks for what, who pays. Combinations that make no
- * sense are left out, each by a predicate with its reason.
+ * The cells of the matrix of use combine whose method, how it is named, who asks for what, and who pays. Combinations
+ * that make no sense are left out, each by a predicate with its reason.
  */
 export const ACTIONS = [
   'create and confirm',
@@ -22,8 +22,8 @@ export const USE_CALLERS = [...SESSION_CALLERS, ...GUESTS] as const;
 export type UseCaller = (typeof USE_CALLERS)[number];
 
 /**
- * `user`: the caller's own. `another user`: a billing member of the organization. `former member`: a user who was
- * removed from the organization. `deleted`: the payer's, deleted since. `guest` is the guest who calls with and
+ * `user` is the caller. `another user` is a billing member of the organization. `former member` is a user who was
+ * removed from the organization. `deleted` is the payer's, deleted since. `guest` is the guest who calls with and
  * without a token; the stranger without a token knows the ids, and has another e-mail. The guest's method is new.
  */
 export const HOLDERS = [
@@ -38,11 +38,11 @@ export const HOLDERS = [
 ] as const;
 export type Holder = (typeof HOLDERS)[number];
 
-/** `stored`: on the payment or subscription already, by a user with the permission. */
+/** `stored` means on the payment or subscription already, by a user with the permission. */
 export const NAMINGS = ['our id', "provider's id", 'stored'] as const;
 export type Naming = (typeof NAMINGS)[number];
 
-/** Whose payment, method or subscription it is: the caller's own, or the organization's. */
+/** The owner of the payment, method or subscription, who is the caller or the organization. */
 export const PAYERS = ['person', 'organization'] as const;
 export type Payer = (typeof PAYERS)[number];
 

@@ -1,6 +1,6 @@
 import type { ParsedJson, TestHost } from '../host.ts';
 
-/** A charge in the ledger: its amount, and the provider's method that paid. */
+/** A charge in the ledger, with its amount and the provider's method that paid. */
 export interface Taken {
   readonly id: string;
   readonly amount: number;

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface Invocation {
   readonly label: string;
   readonly functionId: string;
-  /** Holds what a real instance keeps between its invocations: the dependencies of the functions, with their caches. */
+  /** Holds the functions' dependencies, with their caches, which a real instance keeps between its invocations. */
   readonly instance: object;
   /** The clock of the instance minus the true time, ms. */
   readonly skewMs: number;

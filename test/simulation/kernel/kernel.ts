@@ -31,7 +31,7 @@ export interface Kernel {
   driveUntil<T>(work: Promise<T>): Promise<T>;
   /** Runs until nothing is due within `horizonMs`. @throws StuckError */
   driveToRest(horizonMs: number): Promise<void>;
-  /** Counts a problem that is no fault of a step: `started twice`. */
+  /** Counts a problem that is no fault of a step, such as `started twice`. */
   count(kind: string): void;
   counts(): Counts;
   /** The names of the faults, kills and delays that happened. */
@@ -41,7 +41,7 @@ export interface Kernel {
 export interface KernelOptions {
   readonly seed: number;
   readonly trace: Trace;
-  /** Names of faults, kills and delays that do not happen: see `Switches`. */
+  /** Names of faults, kills and delays that do not happen (see `Switches`). */
   readonly off: ReadonlySet<string>;
   /** Draws the weather by default. */
   readonly weather?: Weather | undefined;
@@ -49,7 +49,7 @@ export interface KernelOptions {
   readonly killAfter?: readonly string[];
 }
 
-/** The run does not end: a loop without an end, or a promise that nothing settles. */
+/** The run does not end, because of a loop without an end, or a promise that nothing settles. */
 export class StuckError extends Error {}
 
 interface NamedFault extends Fault<unknown> {

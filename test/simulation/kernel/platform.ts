@@ -4,8 +4,8 @@ import type { Prng } from './prng.ts';
 import type { Timers } from './timers.ts';
 
 /**
- * Replaces all that a process gets from its machine: time, chance, timers, sockets. Must be installed before any module of
- * the service is loaded, because libraries keep references. Every replacement asks the machine of the running seed; work
+ * Replaces the time, chance, timers and sockets of a process's machine. Must be installed before any module of the
+ * service is loaded, because libraries keep references. Every replacement asks the machine of the running seed; work
  * that only the real machine can do (its crypto threads, files) is counted, and its results are released one at a time.
  */
 export interface Machine {

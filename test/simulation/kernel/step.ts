@@ -1,7 +1,7 @@
 /**
- * A step is one call that leaves a function, a client or a provider: to the table, a provider, a queue, the bus, the
- * identity service, a webhook target, the gateway (by a client, or by a provider with a webhook), or the start of a function. It
- * waits until the scheduler picks it.
+ * A step is one call that leaves a function, a client or a provider to the table, a provider, a queue, the bus, the
+ * identity service, a webhook target, the gateway (by a client, or by a provider with a webhook), or the start of a
+ * function. It waits until the scheduler picks it.
  */
 export const PLACES = [
   'table',
@@ -18,7 +18,7 @@ export type Place = (typeof PLACES)[number];
 
 export interface StepRequest<T> {
   readonly place: Place;
-  /** The call in words, without ids: `UpdateItem PAY`. With the function's name it is the call site. */
+  /** The call in words, without ids, such as `UpdateItem PAY`. With the function's name it is the call site. */
   readonly call: string;
   /** Ids and other details, for the trace only. */
   readonly about?: string;
@@ -32,7 +32,7 @@ export interface StepRequest<T> {
 
 /** One way in which a call goes wrong. */
 export interface Fault<T> {
-  /** In plain words: `answer lost`. A seed switches each kind on or off as a whole. */
+  /** In plain words, such as `answer lost`. A seed switches each kind on or off as a whole. */
   readonly kind: string;
   readonly weight: number;
   /** Nothing settles the call; its caller's own time-out ends the wait. */

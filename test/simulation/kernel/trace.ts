@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 /** The history of a run as lines of text. The digest covers every line; the lines themselves are kept on request. */
 export interface Trace {
-  /** @param at ms since the start of the run. `tells`: the line belongs in the timeline */
+  /** @param at ms since the start of the run. If `tells`, the line belongs in the timeline. */
   line(at: number, text: string, tells?: boolean): void;
   /** SHA-256 of all lines so far. */
   digest(): string;

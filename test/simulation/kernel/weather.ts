@@ -20,11 +20,11 @@ export interface Weather {
   readonly doubleStarts: number;
   /** Clocks of instances differ from the true time by up to this, ms. */
   readonly clockSkewMs: number;
-  /** Reads of an index see the table as it was up to this long ago, ms; 0: no delay. */
+  /** Reads of an index see the table as it was up to this long ago, ms; 0 for no delay. */
   readonly indexLagMs: number;
   /** The probability per operation that the stream is given to its consumers again. */
   readonly replays: number;
-  /** How the providers send their webhooks: `delay` is an hour. */
+  /** How the providers send their webhooks; `delay` is an hour. */
   readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
   /** A provider that responds to no call for a time. */
   readonly outage: Outage | undefined;

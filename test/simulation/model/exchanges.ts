@@ -11,9 +11,9 @@ export const UNDER_WAY_MS = 45_000;
 export const isCarriedOut = ({ status }: Pick<HistoryExchange, 'status'>): boolean => status >= 200 && status < 300;
 
 /**
- * The organization of a new record or of a list: the one that the request names, else that of the session. Null and an
- * empty string mean a personal request; so does a list of methods that names no organization. The log is always that of
- * the session.
+ * The organization that the request names for a new record or a list, else that of the session. Null and an empty
+ * string mean a personal request; so does a list of methods that names no organization. The log is always that of the
+ * session.
  */
 export const organizationAsked = ({
   method,
@@ -43,7 +43,7 @@ export const firstUnderKey = (
 
 const keyOf = ({ person, path, idempotencyKey }: HistoryExchange): string => `${person} ${path} ${idempotencyKey}`;
 
-/** The methods that are attached to a customer at their provider: `provider_a pm_1`. */
+/** The methods that are attached to a customer at their provider, as `provider_a pm_1`. */
 export const attachedMethods = ({ ledger }: Pick<History, 'ledger'>): ReadonlySet<string> =>
   new Set(
     ledger.payment_methods.filter(({ customer }) => customer !== null).map(({ provider, id }) => `${provider} ${id}`),

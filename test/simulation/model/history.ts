@@ -1,5 +1,5 @@
 /**
- * The record of a simulation run: every request with its response, and the state of the service, the providers and the
+ * The record of a simulation run, with every request and response, and the state of the service, the providers and the
  * webhook targets at rest. The oracles read nothing else.
  */
 
@@ -75,7 +75,7 @@ export interface HistoryClaim {
   /** As the write names it; undefined for a change of an amount. */
   readonly organizationId: string | undefined;
   readonly userId: string;
-  /** The time at which the table carried it out: epoch ms, true time. */
+  /** The time at which the table carried it out, in epoch ms, true time. */
   readonly at: number;
 }
 
@@ -94,7 +94,7 @@ export interface HistoryDelivery {
   readonly raw: string;
 }
 
-/** The providers' records: see `ledgerView` in infra/local/simulator/control. Amounts are in ISO 4217 minor units. */
+/** The providers' records (see `ledgerView` in infra/local/simulator/control). Amounts are in ISO 4217 minor units. */
 export interface Ledger {
   readonly charges: readonly HistoryJson[];
   readonly refunds: readonly HistoryJson[];
@@ -160,7 +160,7 @@ export interface History {
   readonly bus: readonly HistoryEvent[];
   readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];
-  /** The work that an operator had to redrive at the end: dead letters, and changes in the stream. */
+  /** The dead letters, and changes in the stream, that an operator had to redrive at the end. */
   readonly givenUp: readonly string[];
   /** Messages per queue; the names of dead-letter queues end in `-dlq`. */
   readonly queues: Readonly<

@@ -3,7 +3,7 @@ import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from 
 import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
 import { type ModelStanding, modelStanding } from './standing.ts';
 
-/** Who owns which record, as far as the table and the responses show: the base of every invariant about rights. */
+/** Who owns which record, as far as the table and the responses show. Every invariant about rights is based on it. */
 export interface OwnerAndProject extends RecordOwner {
   readonly projectId?: string | undefined;
 }
@@ -80,7 +80,7 @@ interface Learning {
 
 export const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations|addresses)$/;
 
-/** Only responses name the owner of a removed record: those to its creation, and the owner's own lists. */
+/** Only the responses to its creation and the owner's own lists name the owner of a removed record. */
 const learnOwner = (exchange: HistoryExchange, learning: Learning): void => {
   const { method, path, status } = exchange;
   if (!CREATES.test(path) || (status !== 200 && status !== 201)) return;

@@ -6,7 +6,7 @@ import { actsOnSubscriptions, COLLECTING } from '../model/outside.ts';
 import { modelOf } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
-/** Invariants about charges after an end: a cancellation, a pause, a deletion, an erasure. */
+/** Invariants about charges after a cancellation, a pause, a deletion or an erasure. */
 interface Charge {
   readonly id: string;
   readonly at: number;

@@ -3,7 +3,7 @@ import { SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryDelivery, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about events: on the bus and at the webhook targets. */
+/** Sentences about events on the bus and at the webhook targets. */
 export const canonical = ({ bus }: Pick<History, 'bus'>): readonly HistoryEvent[] =>
   bus.filter(({ source }) => source === 'payments');
 

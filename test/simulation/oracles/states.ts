@@ -2,7 +2,7 @@ import { attachedMethods } from '../model/exchanges.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
-/** Sentences about statuses: of payments, subscriptions and memberships, and of work that must end. */
+/** Sentences about statuses of payments, subscriptions and memberships, and of work that must end. */
 export const statusesAgree: Oracle = {
   sentence: 'At rest a payment has succeeded if and only if its provider has collected the money',
   atRestOnly: true,

@@ -26,7 +26,7 @@ import { BASE_URL, createNetwork, type Send } from './network.ts';
 import { tableAsSteps } from './table.ts';
 import { simulatedAwsSend } from './web.ts';
 
-/** The service of one run: the parts of the local host, connected by steps. */
+/** The service of one run, made of the parts of the local host, connected by steps. */
 export interface SimulatedService {
   readonly send: Send;
   readonly parts: HostParts;
@@ -80,7 +80,7 @@ const loaded = (id: string): Handler => {
   return handler;
 };
 
-/** Of the webhook target: the service's own events alone, or the providers' events too. */
+/** The webhook target gets the service's own events alone, or the providers' events too. */
 type EventMode = 'canonical' | 'both';
 
 /** The choices of a seed. */

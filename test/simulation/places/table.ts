@@ -17,9 +17,9 @@ import type { Claims } from './claims.ts';
 import { NetworkError } from './network.ts';
 
 /**
- * The table as steps. The failures are those that reach the service after the AWS SDK has retried: throttling and
- * errors of every attempt, a lost response of the last attempt, a conflict with a transaction, keys of a batch left
- * unprocessed. A write may be carried out twice, because the SDK repeats a write whose response was lost, and the
+ * The table as steps. The failures are those that reach the service after the AWS SDK has retried, such as throttling
+ * and errors of every attempt, a lost response of the last attempt, a conflict with a transaction, or keys of a batch
+ * left unprocessed. A write may be carried out twice, because the SDK repeats a write whose response was lost, and the
  * repetition finds its own effect.
  */
 export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Claims): Connection => {
@@ -79,7 +79,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Cla
 };
 
 /**
- * One read of many partitions: of the due work (26), or of all payments. Most of these reads are not steps. They would
+ * One read of many partitions, of the due work (26) or of all payments. Most of these reads are not steps. They would
  * be a third of all steps, and a function that may be killed after each of so many would rarely get further.
  */
 const isFanOut = ({ index, partition }: PartitionPage): boolean => index === 'due' || partition.startsWith('ALLPAY#');

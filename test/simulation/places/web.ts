@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { AwsSend } from '../../../infra/local/machine/aws-transport.ts';
 import { NetworkError, type Received, type Send } from './network.ts';
 
-/** The faces by which libraries reach the network: `fetch`, `node:http`, and the transport of the AWS SDK. */
+/** `fetch`, `node:http`, and the transport of the AWS SDK, by which libraries reach the network. */
 export const simulatedFetch =
   (send: Send) =>
   async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -56,7 +56,7 @@ interface HttpOptions {
   readonly path?: string;
 }
 
-/** `request` of `node:http`: one whole body, one whole response. */
+/** `request` of `node:http`, with one whole body and one whole response. */
 export const simulatedHttpRequest =
   (send: Send) =>
   (...call: readonly unknown[]): EventEmitter => {

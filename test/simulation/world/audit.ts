@@ -85,7 +85,7 @@ const MOST_BESIDE = 3;
 const INSTANCES = 2;
 
 /**
- * At the end everyone asks once more, without faults: for some pages that they have seen before, for records of others,
+ * At the end everyone asks once more, without faults, for some pages that they have seen before, for records of others,
  * and for the lists that need no credential. Their rights may have changed since.
  */
 export const askAround = async (client: Client, prng: Prng, history: History): Promise<void> => {

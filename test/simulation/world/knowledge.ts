@@ -2,8 +2,8 @@ import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson } from '../model/history.ts';
 
 /**
- * What the people of the world know of the service's records: only ids that they have seen in responses. An
- * attacker knows what each person has seen.
+ * What the people of the world know of the service's records, which is only the ids that they have seen in responses.
+ * An attacker knows what each person has seen.
  */
 export const KINDS = {
   pay: 'payment',

@@ -9,7 +9,7 @@ import type { StageAnswer } from './stage.ts';
  * when another one is switched off.
  */
 export interface WorldOperation {
-  /** In plain words: `create an intent`. */
+  /** In plain words, such as `create an intent`. */
   readonly name: string;
   readonly weight: number;
   /** How often it is sent twice concurrently. */
@@ -28,7 +28,7 @@ export interface Scene {
   /** The users who act in this run. */
   readonly users: readonly Person[];
   readonly now: number;
-  /** How many of the latest records of a kind people think of: 1 if all of them act on the same record. */
+  /** How many of the latest records of a kind people think of, or 1 if all of them act on the same record. */
   readonly latest: number;
   /** Every request so far. */
   readonly sent: readonly HistoryExchange[];

@@ -1,6 +1,6 @@
 import type { Person } from '../model/history.ts';
 
-/** The cast of every run: few people, so that their records meet often. */
+/** The cast of every run has few people, so that their records meet often. */
 const user = (name: string): Person => ({
   name,
   kind: 'user',

@@ -4,7 +4,7 @@ import type { HistoryJson } from '../model/history.ts';
 export interface WorldStage {
   /** Epoch ms, true time. */
   now(): number;
-  /** Sends a request of a client. Never rejects: status 0 is a lost connection. */
+  /** Sends a request of a client. Never rejects; status 0 means a lost connection. */
   request(request: ClientRequest): Promise<StageAnswer>;
   /** A control route of the local host, below `/_local`. It never fails by a fault; a refusal is a response. */
   control(request: ClientRequest): Promise<StageAnswer>;

@@ -11,12 +11,12 @@ import type { StageAnswer, WorldStage } from './stage.ts';
 import { drawPrice } from './subscriptions.ts';
 
 /**
- * A seeded history: rounds of operations that are sent at the same time, with a span of virtual time after each round.
+ * A seeded history of rounds of operations that are sent at the same time, with a span of virtual time after each.
  * Operations are named `operation round.index`; a switched-off operation is left out, and the others stay as they are.
  */
 export interface World {
   readonly client: Client;
-  /** The name of each operation that was planned, by which it can be switched off: `operation 2.3`. */
+  /** The names by which each planned operation can be switched off, such as `operation 2.3`. */
   readonly labels: readonly string[];
   /** The people who acted. */
   readonly people: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * @module The page with what a developer needs to try the service: keys and documents, and on the local host the clock
- * and the test methods.
+ * @module The page with the keys and documents that a developer needs to try the service and, on the local host, the
+ * clock and the test methods.
  */
 
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** @module The actions of platform admins on a payment: refund, cancel and sync. */
+/** @module The refund, cancel and sync actions of platform admins on a payment. */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';

@@ -1,6 +1,6 @@
 /**
- * @module The timeline of a payment, oldest first: its changes, the provider's events, and the deliveries of its own
- * events.
+ * @module The timeline of a payment, oldest first, with its changes, the provider's events, and the deliveries of its
+ * own events.
  */
 
 import type { ComponentChildren } from 'preact';

@@ -1,4 +1,4 @@
-/** @module The page of one payment: its facts, its timeline, and the actions of platform admins. */
+/** @module The page of one payment, with its facts, its timeline, and the actions of platform admins. */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';

@@ -1,6 +1,6 @@
 /**
- * @module The dialog that refunds a payment in full or in part, in three steps: the amount, the confirmation, and the
- * result.
+ * @module The dialog that refunds a payment in full or in part. Its three steps are the amount, the confirmation, and
+ * the result.
  */
 
 import { useState } from 'preact/hooks';
@@ -213,7 +213,7 @@ interface QuestionProps {
   readonly cents: number;
   /** True if the refund was already sent. It may have reduced the refundable amount, so that amount is not shown. */
   readonly isSent: boolean;
-  /** Set while a dispute is open: whether the user refunds despite the dispute, and its setter. */
+  /** Set while a dispute is open, with true if the user refunds despite the dispute, and the setter. */
   readonly despite: readonly [boolean, (despite: boolean) => void] | undefined;
   readonly sending: ReturnType<typeof useAction>;
   readonly onBack: () => void;

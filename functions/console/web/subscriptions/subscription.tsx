@@ -1,4 +1,4 @@
-/** @module The page of one subscription: its plan, the state of its dunning, and the payments of its periods. */
+/** @module The page of one subscription, with its plan, the state of its dunning, and the payments of its periods. */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor } from '../api/client.ts';

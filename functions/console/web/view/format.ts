@@ -63,7 +63,7 @@ const UNITS = [
   ['minute', 60_000],
 ] as const;
 
-/** A duration in its two largest units: `32 days 4 hours`. */
+/** A duration in its two largest units, such as `32 days 4 hours`. */
 export const duration = (ms: number): string => {
   const parts: string[] = [];
   let left = Math.abs(ms);
@@ -78,7 +78,7 @@ export const duration = (ms: number): string => {
 /** Digits for `1.25K` of a currency without decimals. */
 const AXIS_DIGITS = 2;
 
-/** An amount without its currency, short enough for an axis: `1.2K`. */
+/** An amount without its currency, short enough for an axis, such as `1.2K`. */
 export const wholeMoney = (cents: number, currency: string): string =>
   new Intl.NumberFormat(undefined, {
     notation: 'compact',

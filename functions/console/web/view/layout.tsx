@@ -1,4 +1,4 @@
-/** @module The frame of every page: the banner, the navigation, and the page itself. */
+/** @module The frame of every page, with the banner, the navigation, and the page itself. */
 
 import type { ComponentChildren } from 'preact';
 import { clockOffsetMs } from '../api/local.ts';

@@ -8,7 +8,7 @@ interface RecordPageProps<Data> {
   readonly id: string;
   /** The path and the name of the list that contains the record. */
   readonly list: readonly [path: string, name: string];
-  /** The record in words, for the message while it loads: "the payment". */
+  /** The record in words, such as "the payment", for the message while it loads. */
   readonly what: string;
   /** The heading, which is also the title of the browser tab unless `tab` is set. */
   readonly title: (data: Data | undefined) => string;
@@ -19,7 +19,7 @@ interface RecordPageProps<Data> {
   readonly children: (data: Data, follow: () => void) => ComponentChildren;
 }
 
-/** The page of one record: the link back to its list, the heading with its actions, and the loading states. */
+/** The page of one record, with the link back to its list, the heading with its actions, and the loading states. */
 export const RecordPage = <Data,>({ id, list, what, title, tab, read, actions, children }: RecordPageProps<Data>) => {
   const { data, problem, isLoading, reload } = useLoaded(id, read);
   const follow = useFollow(reload);

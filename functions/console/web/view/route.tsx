@@ -1,5 +1,5 @@
 /**
- * @module The router of the console. The address bar is the state: the path below /console names the page, and the
+ * @module The router of the console. The address bar is the state. The path below /console names the page, and the
  * query has its filters.
  */
 
@@ -9,7 +9,7 @@ import type { ComponentChildren } from 'preact';
 import '../api/sign-in-return.ts';
 import { site } from '../api/site.ts';
 
-/** The address of a page: the path below /console, and the query, which has the filters of the page. */
+/** The address of a page, made of the path below /console and the query, which has the filters of the page. */
 interface Place {
   readonly path: string;
   readonly query: URLSearchParams;

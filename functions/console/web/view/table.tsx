@@ -1,4 +1,4 @@
-/** @module A table of records with its states: loading, empty, failed, and more pages. */
+/** @module A table of records with its loading, empty and failed states, and with more pages. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

@@ -1,6 +1,6 @@
 /**
- * @module The amounts of an invoice: lines, then discounts in their order, then taxes, then the customer's balance. The
- * balance is applied when the invoice is finalized, not while it is a draft.
+ * @module Computes an invoice from its lines, then discounts in their order, then taxes, then the customer's balance.
+ * The balance is applied when the invoice is finalized, not while it is a draft.
  */
 
 import type {

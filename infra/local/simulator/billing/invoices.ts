@@ -28,7 +28,7 @@ const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card', 'authent
 export interface Collecting {
   /** Charged instead of the subscription's own method. */
   readonly method?: LedgerMethod | undefined;
-  /** Names the call that requests the attempt; undefined: the provider's own attempt. */
+  /** Names the call that requests the attempt; undefined for the provider's own attempt. */
   readonly attempt: string | undefined;
   /** The customer is present and can authenticate. */
   readonly onSession?: boolean;
@@ -205,7 +205,7 @@ const payerOf = (
 };
 
 interface Failing {
-  /** undefined: no method was available to try. */
+  /** Undefined if no method was available to try. */
   readonly refused: { readonly reason: DeclineReason; readonly method: LedgerMethod } | undefined;
   readonly byItself: boolean;
 }

@@ -1,5 +1,5 @@
 /**
- * @module Changes of a subscription's terms by its owner: price, quantity, trial. A change starts a new period if the
+ * @module Changes of a subscription's price, quantity or trial by its owner. A change starts a new period if the
  * interval changes, if the subscription becomes free or is no longer free, or if its trial ends. The new period is
  * charged immediately. Any other change takes effect on the next invoice, without proration.
  */

@@ -61,7 +61,7 @@ const invoicesOf = (unit: Unit, { id }: LedgerSubscription): LedgerInvoice[] =>
 
 /**
  * The status that follows from the newest invoice that is finalized and not void. An uncollectible invoice counts as
- * paid: docs.stripe.com/billing/subscriptions/overview
+ * paid (docs.stripe.com/billing/subscriptions/overview).
  */
 export const statusByInvoices = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription['status'] => {
   if (subscription.status !== 'past_due' && subscription.status !== 'unpaid') return subscription.status;

@@ -26,8 +26,8 @@ export type Started = Omit<Collected, 'invoice'> & { readonly subscription: Ledg
 
 export interface FirstCharge extends Collecting {
   /**
-   * `required`: if the charge does not succeed, the caller must roll back. `attempted`: it may fail. `awaited`: the
-   * customer confirms it.
+   * If a `required` charge does not succeed, the caller must roll back. An `attempted` charge may fail. The customer
+   * confirms an `awaited` charge.
    */
   readonly outcome: 'required' | 'attempted' | 'awaited';
 }

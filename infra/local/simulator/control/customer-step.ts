@@ -8,7 +8,7 @@ import type { Unit } from '../ledger/unit.ts';
 import type { CustomerStep, StepTaken, Vendor } from '../protocol/vendor.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 
-/** The customer's step outside the shop and the service: 3-D Secure or an approval. */
+/** The customer's step outside the shop and the service, which is 3-D Secure or an approval. */
 const step = z.object({ outcome: z.enum(['success', 'failure']), payer: z.string().min(1).max(100).optional() });
 
 export const customerStep = (parts: ControlParts, call: ControlCall): Response => {

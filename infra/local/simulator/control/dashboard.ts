@@ -60,7 +60,7 @@ const ACTIONS = {
   pay_out_of_band: ['pay', { paid_out_of_band: 'true' }],
   pay: ['pay', { off_session: 'false' }],
 } as const;
-/** `pay`: the payer pays on the provider's page, with the subscription's method unless the request names another. */
+/** With `pay`, the payer pays on the provider's page, by the subscription's method unless the request names another. */
 const invoiceStep = z.strictObject({
   action: z.enum(['void', 'mark_uncollectible', 'finalize', 'pay_out_of_band', 'pay']),
   payment_method: z.string().min(1).optional(),
@@ -78,7 +78,7 @@ export const stepInvoice = (parts: ControlParts, call: ControlCall, minorUnits: 
   return Response.json(invoiceRow(findById(parts.units.documents.invoices, 'invoice', invoice.id), minorUnits));
 };
 
-/** In the provider's sign: negative for a credit. */
+/** In the provider's sign, so negative for a credit. */
 const sentBalance = z.strictObject({ balance: z.int() });
 
 export const changeBalance = (parts: ControlParts, call: ControlCall): Response => {

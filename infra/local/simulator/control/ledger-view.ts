@@ -106,7 +106,7 @@ export const subscriptionRow = (subscription: LedgerSubscription, minorUnits: Mi
   created_at: iso(subscription.createdAt),
 });
 
-/** `amount` is the amount due: `total` less the customer's credit. */
+/** `amount` is the amount due, which is `total` less the customer's credit. */
 export const invoiceRow = (invoice: LedgerInvoice, minorUnits: MinorUnits) => {
   const { provider, currency, bill } = invoice;
   const minor = (amount: number): number => minorUnits({ provider, currency, amount });

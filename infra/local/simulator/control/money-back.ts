@@ -22,8 +22,8 @@ import { disputeRow, type MinorUnits, refundRow } from './ledger-view.ts';
 
 const amount = z.int().min(1).optional();
 /**
- * `reversed`: the provider itself takes the money back from the seller. Only PayPal distinguishes a reversal from a
- * refund.
+ * `reversed` is true if the provider itself takes the money back from the seller. Only PayPal distinguishes a reversal
+ * from a refund.
  */
 const madeRefund = z.strictObject({
   amount,

@@ -38,17 +38,17 @@ export const DISPUTE_REASONS = [
 export type DisputeReason = (typeof DISPUTE_REASONS)[number];
 
 export const behaviourSchema = z.discriminatedUnion('kind', [
-  /** `refunds`: the outcome of refunds of the method's charges. `disputed`: the holder disputes each charge. */
+  /** `refunds` is the outcome of refunds of the method's charges. With `disputed`, the holder disputes each charge. */
   z.object({
     kind: z.literal('succeeds'),
     refunds: z.enum(REFUND_COURSES).optional(),
     disputed: z.object({ reason: z.enum(DISPUTE_REASONS), inquiry: z.boolean() }).optional(),
   }),
-  /** `attaches`: the method can be stored, and fails only when it is charged. */
+  /** With `attaches`, the method can be stored, and fails only when it is charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
   /**
-   * Requires authentication, depending on `until`. `never`: always. `set_up`: until the method was authenticated for
-   * later use. `absent`: only if the customer is present, as for a method that was set up elsewhere. `afterwards`: the
+   * Requires authentication always if `until` is `never`, until the method was authenticated for later use if `set_up`,
+   * and only if the customer is present, as for a method that was set up elsewhere, if `absent`. `afterwards` is the
    * decline that follows a passed authentication.
    */
   z.object({
@@ -62,7 +62,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     times: z.int().nonnegative(),
     reason: z.enum(DECLINE_REASONS).default('generic_decline'),
   }),
-  /** The first charge of the method gets no response. `committed`: true if the charge took effect. */
+  /** The first charge of the method gets no response. `committed` is true if the charge took effect. */
   z.object({ kind: z.literal('loses_connection'), committed: z.boolean() }),
 ]);
 export type Behaviour = z.infer<typeof behaviourSchema>;
@@ -81,7 +81,7 @@ const THEN: ReadonlyMap<string, DeclineReason> = new Map(
   } as const),
 );
 
-/** `ok-3-then-lost`: the method can be stored, pays three times, and is declined from then on. */
+/** With `ok-3-then-lost`, the method can be stored, pays three times, and is declined from then on. */
 export const laterDecline = (name: string): Behaviour | undefined => {
   const [, times = '', end = ''] = /^ok-(\d{1,4})-then-([a-z]+)$/.exec(name) ?? [];
   const reason = THEN.get(end);

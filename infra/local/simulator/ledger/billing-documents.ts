@@ -18,7 +18,7 @@ export const priceSchema = z.object({
 });
 export type LedgerPrice = z.infer<typeof priceSchema>;
 
-/** `once`: for one charge. `repeating`: for `months`. */
+/** A `once` coupon applies to one charge, a `repeating` coupon for `months`. */
 export const couponSchema = z.object({
   ...common,
   name: z.string().nullable(),
@@ -61,7 +61,7 @@ export const ledgerSubscriptionSchema = z.object({
   unit: z.enum(UNITS),
   count: z.int(),
   description: z.string().nullable(),
-  /** `incomplete`: the first charge has not succeeded yet. `incomplete_expired`: it did not succeed in time. */
+  /** If `incomplete`, the first charge has not succeeded yet; if `incomplete_expired`, it did not succeed in time. */
   status: z.enum([
     'incomplete',
     'incomplete_expired',
@@ -82,7 +82,7 @@ export const ledgerSubscriptionSchema = z.object({
   trialEnd: z.int().nullable(),
   withoutMethod: z.enum(['create_invoice', 'pause', 'cancel']),
   cancelAtPeriodEnd: z.boolean(),
-  /** A separate date for the end, as a customer portal sets it; null: the subscription ends with its period. */
+  /** A separate date for the end, as a customer portal sets it. If null, the subscription ends with its period. */
   cancelAt: z.int().nullable().default(null),
   canceledAt: z.int().nullable(),
   endedAt: z.int().nullable(),
@@ -101,7 +101,7 @@ export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 const lineSchema = z.object({
   amount: z.int(),
   quantity: z.int(),
-  /** null: the subscription's price. */
+  /** Null for the subscription's price. */
   priceId: z.string().nullable(),
   periodStart: z.int(),
   periodEnd: z.int(),
@@ -128,7 +128,7 @@ const invoiceFields = z.object({
   startingBalance: z.int(),
   /** The balance after the invoice was finalized; null for a draft. */
   endingBalance: z.int().nullable(),
-  /** The amount due: the total, less the credit from the customer's balance. */
+  /** The amount due, which is the total less the credit from the customer's balance. */
   amount: z.int(),
   currency: z.string(),
   status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),

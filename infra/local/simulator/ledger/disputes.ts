@@ -1,5 +1,5 @@
 /**
- * @module Disputes of a charge. A seller moves a dispute only forward: from needs_response to under_review, and from
+ * @module Disputes of a charge. A seller moves a dispute only forward, from needs_response to under_review, and from
  * each of the two to won, lost or closed. The bank changes it in any direction. A dispute changes no amount of its
  * charge.
  */
@@ -15,7 +15,7 @@ const EVIDENCE_MS = 7 * DAY_MS;
 export interface DisputeTerms {
   readonly reason: DisputeReason;
   readonly inquiry?: boolean;
-  /** In the vendor's units; undefined: the whole captured amount. */
+  /** In the vendor's units; undefined means the whole captured amount. */
   readonly amount?: number | undefined;
   readonly status?: LedgerDispute['status'] | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * @module The ledger: the providers' records, independent of any vendor's format. `wire` keeps fields that only one
- * vendor's protocol has. Times are epoch ms, currencies upper-case ISO codes, amounts in the vendor's units.
+ * @module The ledger holds the providers' records, independent of any vendor's format. `wire` keeps fields that only
+ * one vendor's protocol has. Times are epoch ms, currencies upper-case ISO codes, amounts in the vendor's units.
  */
 
 import * as z from 'zod';

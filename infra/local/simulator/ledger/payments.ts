@@ -19,7 +19,7 @@ export interface ChargeTerms {
    * invoice.
    */
   readonly waitsForCustomer?: boolean;
-  /** Names this attempt, so that it loses its connection only once; undefined: it loses it every time. */
+  /** Names this attempt, so that it loses its connection only once. If undefined, it loses it every time. */
   readonly attempt: string | undefined;
   /** True if the provider itself charges, so no caller exists whose connection could be lost. */
   readonly byItself?: boolean;
@@ -70,7 +70,7 @@ export const attemptPayment = (unit: Unit, { payment, method }: ChargeAttempt, t
   }
 };
 
-/** The customer's own step: 3-D Secure, or an approval. */
+/** The customer's own step, which is 3-D Secure or an approval. */
 export const authenticate = (unit: Unit, { payment, method }: ChargeAttempt, passed: boolean): LedgerPayment => {
   const waiting: LedgerPayment = { ...payment, failure: null };
   if (!passed) return decline(unit, { payment: waiting, method }, 'authentication_failed').payment;

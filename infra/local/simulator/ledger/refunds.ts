@@ -11,14 +11,14 @@ import type { Unit } from './unit.ts';
 const SETTLEMENT_MS = 60_000;
 
 export interface RefundTerms {
-  /** In the vendor's units; undefined: the whole remaining amount. */
+  /** In the vendor's units; undefined means the whole remaining amount. */
   readonly amount: number | undefined;
   readonly reason?: string | undefined;
   readonly note?: string | undefined;
   readonly metadata?: Readonly<Record<string, string>>;
   /** Fields that only one vendor's protocol has. */
   readonly wire?: Readonly<Record<string, unknown>>;
-  /** undefined: the initial status for refunds of the charge's method. */
+  /** Undefined means the initial status for refunds of the charge's method. */
   readonly status?: 'pending' | 'succeeded' | undefined;
   /** True if a pending refund settles by itself. It succeeds, unless the charge's method has another course. */
   readonly settles?: true;
@@ -31,7 +31,7 @@ export type RefundProblem = 'not_paid' | 'already_refunded' | 'exceeds';
  */
 export const leftOf = (charge: LedgerCharge): number => (charge.captured ? charge.amount - charge.amountRefunded : 0);
 
-/** The reason why the charge cannot be refunded by this amount; undefined: it can. */
+/** The reason why the charge cannot be refunded by this amount. Undefined if it can. */
 export const refundProblem = (charge: LedgerCharge, amount = leftOf(charge)): RefundProblem | undefined => {
   if (charge.status === 'refunded') return 'already_refunded';
   if (charge.status !== 'succeeded') return 'not_paid';

@@ -27,7 +27,7 @@ export type Change =
   | { readonly kind: 'customer.updated'; readonly customer: LedgerCustomer; readonly before: LedgerCustomer }
   | { readonly kind: 'method.attached'; readonly method: LedgerMethod }
   | {
-      /** `renewed`: the card network replaced the card. */
+      /** With `renewed`, the card network replaced the card. */
       readonly kind: 'method.detached' | 'method.updated' | 'method.renewed';
       readonly method: LedgerMethod;
       readonly before: LedgerMethod;
@@ -55,9 +55,9 @@ export type ChargeChange =
   | 'charge.failed'
   | 'charge.captured'
   | 'charge.refunded';
-/** `failed`: the refund was pending, or it had succeeded and the bank has sent the money back. */
+/** With `failed`, the refund was pending, or it had succeeded and the bank has sent the money back. */
 export type RefundChange = 'refund.created' | 'refund.updated' | 'refund.failed';
-/** `closed`: won, lost or closed. */
+/** `closed` means won, lost or closed. */
 export type DisputeChange = 'dispute.created' | 'dispute.updated' | 'dispute.closed';
 export type SetupChange =
   | 'setup.created'
@@ -119,7 +119,7 @@ export const retrySettings = z.strictObject({
 });
 export type RetrySettings = z.infer<typeof retrySettings>;
 
-/** One transaction over the ledger: a call of a provider's protocol, a step of a customer, or due work. */
+/** One transaction over the ledger, for a call of a provider's protocol, a step of a customer, or due work. */
 export interface Unit {
   readonly slot: ProviderSlot;
   /** Epoch ms of the clock. */

@@ -73,7 +73,7 @@ export const openKeptVendorAnswers = (store: Store): KeptVendorAnswers => {
   };
 };
 
-/** The response to a call under a used key: the first response again, or a refusal. */
+/** The response to a call under a used key, which is the first response again or a refusal. */
 export const answerOfUsedKey = (
   kept: KeptVendorAnswer,
   { key, call }: { readonly key: string; readonly call: Call },

@@ -24,7 +24,7 @@ export interface JournalEntry {
   readonly method: string;
   readonly path: string;
   readonly idempotency_key: string | null;
-  /** null: no response was sent (yet). */
+  /** Null if no response was sent (yet). */
   readonly status: number | null;
 }
 

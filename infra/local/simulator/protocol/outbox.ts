@@ -179,7 +179,7 @@ const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }
 
 /**
  * A forged event is tried only once, because its sender does not know the secret, however often it calls.
- * @returns ms until the next try; undefined: the vendor gives up
+ * @returns ms until the next try, or undefined if the vendor gives up
  */
 const retryDelay = ({ manner, attempts }: OutboxDelivery, days: number): number | undefined => {
   if (manner === 'forged') return undefined;

@@ -10,8 +10,8 @@ import { lost, type Units } from './ledger-work.ts';
 import { type Answer, type Call, Refused, type Vendor, type VendorCaller } from './vendor.ts';
 
 /**
- * The steps of every call to a vendor: authentication → journal → fault → idempotency key → the vendor, in one
- * transaction → response. Vendors differ only in their formats.
+ * Every call to a vendor passes authentication → journal → fault → idempotency key → the vendor, in one transaction →
+ * response. Vendors differ only in their formats.
  */
 export interface Protocol {
   answer(vendor: Vendor, request: Request): Promise<Response>;

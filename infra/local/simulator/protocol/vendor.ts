@@ -35,7 +35,7 @@ export interface VendorOperation {
 
 export interface VendorCaller {
   readonly slot: ProviderSlot;
-  /** `adapter`: uses the secret key; `browser`: the customer's browser, with the publishable key. */
+  /** An `adapter` uses the secret key. The customer's `browser` uses the publishable key. */
   readonly kind: 'adapter' | 'browser';
 }
 
@@ -92,7 +92,7 @@ export interface VendorIdempotency {
   /** Equal for repeated calls. */
   fingerprintOf(call: Call): string;
   keepMs(call: Call): number;
-  /** The response to another request under a used key; undefined: the stored response is returned anyway. */
+  /** The response to another request under a used key. If undefined, the stored response is returned anyway. */
   reused(key: string, call: Call, firstPath: string): Answer | undefined;
   inUse(key: string): Answer;
   replayHeaders(requestId: string): Record<string, string>;

@@ -1,4 +1,4 @@
-/** @module The middleware of the reference functions: log, JSON body, session, errors. */
+/** @module The log, JSON body, session and error middleware of the reference functions. */
 import { Logger } from '@aws-lambda-powertools/logger';
 import { injectLambdaContext } from '@aws-lambda-powertools/logger/middleware';
 import middy from '@middy/core';

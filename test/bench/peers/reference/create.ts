@@ -1,4 +1,4 @@
-/** @module POST /payments/intents: stores a payment, creates its intent at Stripe, and stores the outcome. */
+/** @module POST /payments/intents stores a payment, creates its intent at Stripe, and stores the outcome. */
 import { createHash, randomUUID } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { BatchGetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';

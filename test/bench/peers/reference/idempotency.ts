@@ -1,4 +1,4 @@
-/** @module One response per Idempotency-Key, as Powertools does it: a record in progress, then with the response. */
+/** @module One response per Idempotency-Key, as Powertools does it, with a record in progress, then the response. */
 import { createHash } from 'node:crypto';
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
 import { DeleteCommand, GetCommand, PutCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';

@@ -3,7 +3,7 @@ import type { Answer, Call, Vendor } from '../../protocol/vendor.ts';
 import { emptyAnswer } from '../wire/errors.ts';
 import { CUSTOMER_OPERATIONS, customerRoute } from './customers.ts';
 
-/** Braintree's protocol over the ledger, for customers only: JSON in, XML out, no idempotency keys, no events. */
+/** Braintree's protocol over the ledger, for customers only. JSON in, XML out, no idempotency keys, no events. */
 export const braintree: Vendor = {
   adapter: 'braintree',
   operations: CUSTOMER_OPERATIONS,

@@ -1,4 +1,4 @@
-/** Braintree's XML: names with dashes, a type on every value except text, `nil` for null. */
+/** Braintree's XML, with dashes in names, a type on every value except text, and `nil` for null. */
 export type XmlValue =
   | string
   | number

@@ -1,6 +1,6 @@
 /**
- * @module PayPal's protocol over the ledger: OAuth, orders, captures, refunds, disputes, the vault, the verification
- * of webhooks.
+ * @module PayPal's protocol over the ledger, with OAuth, orders, captures, refunds, disputes, the vault, and the
+ * verification of webhooks.
  */
 
 import { createHash } from 'node:crypto';

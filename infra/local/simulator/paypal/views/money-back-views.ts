@@ -107,7 +107,7 @@ export const disputeState = (dispute: LedgerDispute): string => STATES[disputeSt
 
 const isOpen = ({ status }: LedgerDispute): boolean => status === 'needs_response' || status === 'under_review';
 
-/** A dispute as PayPal lists it: without its transactions and its outcome. */
+/** A dispute as PayPal lists it, without its transactions and its outcome. */
 export const disputeSummary = (dispute: LedgerDispute): PayPalObject => ({
   dispute_id: dispute.id,
   create_time: milliseconds(dispute.createdAt),

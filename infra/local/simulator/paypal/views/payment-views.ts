@@ -1,4 +1,4 @@
-/** @module Shows the ledger as PayPal's objects: orders, captures and vault tokens. */
+/** @module Shows the ledger as PayPal's orders, captures and vault tokens. */
 
 import * as z from 'zod';
 import type { DeclineReason } from '../../ledger/behaviours.ts';

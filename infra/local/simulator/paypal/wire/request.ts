@@ -90,7 +90,7 @@ const merchantCustomerId = z
   .max(64)
   .regex(/^[0-9a-zA-Z\-_.^*$@#]+$/);
 
-/** The customer of a token: PayPal's own id, or the merchant's id stored with it. */
+/** The customer of a token, as PayPal's own id or the merchant's id stored with it. */
 export const customerReference = z.looseObject({
   id: customerId.optional(),
   merchant_customer_id: merchantCustomerId.optional(),

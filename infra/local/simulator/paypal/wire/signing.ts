@@ -1,6 +1,6 @@
 /**
- * @module PayPal's signatures: RSA over the transmission's id, time and webhook and the CRC32 of the bytes sent. The
- * key pair is created at first use and lives in this process, because an event is signed as it is sent and verified a
+ * @module PayPal signs with RSA over the transmission's id, time and webhook and the CRC32 of the bytes sent. The key
+ * pair is created at first use and lives in this process, because an event is signed as it is sent and verified a
  * moment later.
  */
 

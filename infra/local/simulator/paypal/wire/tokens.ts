@@ -3,7 +3,7 @@ import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 
 /**
- * Our own test values (PayPal's sandbox has test accounts instead): a vault id, a setup token or the payer of an
+ * Our own test values (PayPal's sandbox has test accounts instead) for a vault id, a setup token or the payer of an
  * approval. Values whose decline has a reason are cards, because PayPal gives a processor's reason only for cards.
  */
 interface TestSource {

@@ -1,4 +1,4 @@
-/** @module Square's protocol over the ledger: JSON both ways, `Square-Version`, idempotency keys in the body. */
+/** @module Square's protocol over the ledger. JSON both ways, `Square-Version`, idempotency keys in the body. */
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { LedgerPrice, LedgerProduct, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { priceView } from '../views/subscription-views.ts';
 import { seconds } from '../views/payment-views.ts';
+import { priceView } from '../views/subscription-views.ts';
 import { checkCurrency, mostAmount } from '../wire/currencies.ts';
 import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {

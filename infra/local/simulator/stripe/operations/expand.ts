@@ -9,8 +9,8 @@ import { couponView, discountView } from '../views/catalog-views.ts';
 import { chargeView } from '../views/charge-views.ts';
 import { clientSecretOf, setupView, stripePaymentView } from '../views/intent-views.ts';
 import { invoicePaymentsView, invoiceView } from '../views/invoice-views.ts';
-import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeCustomerView, stripeMethodView } from '../views/payment-views.ts';
+import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { invalidStripeRequest } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
 

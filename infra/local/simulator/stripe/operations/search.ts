@@ -1,5 +1,5 @@
 /**
- * @module The part of Stripe's search that finds a payment by its metadata: clauses `field:'value'` or
+ * @module The part of Stripe's search that finds a payment by its metadata. A query is clauses `field:'value'` or
  * `metadata['key']:'value'`, joined by AND. Stripe's index lags by up to a minute, but this one does not.
  */
 

@@ -1,4 +1,4 @@
-/** @module Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
+/** @module Stripe's protocol over the ledger. Form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */
 
 import { createHash } from 'node:crypto';
 import type { ProviderSlot } from '../../../../../shared/core/settings.ts';

@@ -6,8 +6,8 @@ import { chargeView } from '../views/charge-views.ts';
 import { setupView, stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
 import { stripeDisputeView, stripeRefundView } from '../views/money-back-views.ts';
-import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { stripeCustomerView, stripeMethodView } from '../views/payment-views.ts';
+import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import type { StripeObject } from '../wire/request.ts';
 
 /** The version that stripe-node 23 uses. Stripe sends events in the endpoint's own version, not the caller's. */

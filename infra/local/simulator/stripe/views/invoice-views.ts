@@ -3,10 +3,10 @@ import type { LedgerBill, LedgerInvoice, LedgerLine, LedgerSubscription } from '
 import type { Unit } from '../../ledger/unit.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { taxRateView } from './catalog-views.ts';
-import { findPrice, itemIdOf, orNull } from './subscription-views.ts';
 import { lower, seconds } from './payment-views.ts';
+import { findPrice, itemIdOf, orNull } from './subscription-views.ts';
 
-/** In the shape of the newest API version: `parent` holds the subscription, and the payments are a separate list. */
+/** In the newest API version's shape, in which `parent` has the subscription and the payments are a separate list. */
 export const invoiceView = (invoice: LedgerInvoice, unit: Unit): StripeObject => ({
   ...UNUSED,
   ...amountsView(invoice),

@@ -45,8 +45,8 @@ export const missingReturnUrl = (intent: 'PaymentIntent' | 'SetupIntent'): Refus
 const PATH_PARAMETERS: readonly string[] = ['id', 'intent'];
 
 /**
- * `kind` is Stripe's name: payment_intent, PaymentMethod, customer … A missing object is a 400 in a parameter and a 404
- * in the path.
+ * `kind` is Stripe's name, such as payment_intent, PaymentMethod or customer. A missing object is a 400 in a parameter
+ * and a 404 in the path.
  */
 export const stripeNotFound = (kind: string, id: string, param: string): Refused =>
   invalidStripeRequest(

@@ -1,5 +1,5 @@
 /**
- * Stripe's request form: `a[b][c]=v`, `a[]=v`, `a[0]=v`, in a body or a query. Every value is a string; a group whose
+ * Stripe's request form, `a[b][c]=v`, `a[]=v` or `a[0]=v`, in a body or a query. Every value is a string; a group whose
  * keys are all numbers or empty is a list.
  */
 export type FormValue = string | readonly FormValue[] | StripeForm;

@@ -1,4 +1,4 @@
-/** @module Payment methods in requests: an id, a test value, a token, or a card number, which a test account allows. */
+/** @module Payment methods in requests, as an id, test value, token, or card number, which a test account allows. */
 
 import * as z from 'zod';
 import type { LedgerCustomer, LedgerMethod } from '../../ledger/documents.ts';

@@ -78,7 +78,7 @@ export const createdRange = z.union([
   }),
 ]);
 
-/** Text on the statements of payers: docs.stripe.com/get-started/account/statement-descriptors */
+/** Text on the statements of payers (docs.stripe.com/get-started/account/statement-descriptors). */
 export const descriptorText = text(22)
   .refine(
     (value) => !/[<>\\'"*]/.test(value),
