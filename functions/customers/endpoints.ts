@@ -41,10 +41,7 @@ const customerSchema = z
       .string()
       .optional()
       .describe('The organization that owns the customer; absent for a personal customer.'),
-    project_id: z
-      .string()
-      .optional()
-      .describe('The project of the customer; absent if it has none.'),
+    project_id: z.string().optional().describe('The project of the customer; absent if it has none.'),
     metadata: z
       .record(z.string(), jsonValue)
       .optional()
