@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
+import type { MethodKind } from '../core/payment-facts.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';
 import { aliasesOf } from '../platform/alias.ts';
@@ -14,7 +15,6 @@ import { type Owner, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
 import type { Table } from '../platform/table.ts';
 import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-defaults.ts';
-import type { MethodKind } from '../providers/payment-port.ts';
 import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './method-setup.ts';
 
 const optional = z.string().optional();

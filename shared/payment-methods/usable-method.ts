@@ -8,12 +8,12 @@ import { chargeableIf, type MethodOwner, mayCharge, payingOwners, requireMayChar
 import type { Owned } from '../access/record-kind.ts';
 import { standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, invalid } from '../core/errors.ts';
+import type { MethodKind } from '../core/payment-facts.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { Clause } from '../platform/expression.ts';
 import { aliasKey, memberKey } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
-import type { MethodKind } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import { requireProvider, unansweredError } from '../providers/unwrap.ts';
 import { requireSetUp } from './method-setup.ts';

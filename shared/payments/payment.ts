@@ -8,11 +8,11 @@ import { ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
+import { METHOD_KINDS, methodDetailsSchema, providerDeclineSchema, settlementSchema } from '../core/payment-facts.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
-import type { MethodKind } from '../providers/payment-port.ts';
 
 export const PAYMENT_STATUSES = [
   'requires_payment_method',
@@ -40,10 +40,9 @@ export const CAUSES = [
   'refund',
   'dispute',
   'erasure',
+  'facts',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
-
-const METHOD_KINDS = ['card', 'bank_account', 'wallet'] as const satisfies readonly MethodKind[];
 
 const optional = z.string().optional();
 
@@ -139,6 +138,11 @@ export const paymentSchema = z.object({
   released: z.int().optional(),
   attemptRef: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
+  /** The method of the last attempt whose outcome is known, also of a declined one. */
+  details: methodDetailsSchema.optional(),
+  /** The provider's words for the last decline, set while the payment is failed. */
+  decline: providerDeclineSchema.optional(),
+  settlement: settlementSchema.optional(),
   /** The payer does not attend the current attempt. */
   offSession: z.literal(true).optional(),
   /** Why the provider that bills the subscription has made the invoice. */

@@ -134,6 +134,7 @@ describe('the check of a stored change', () => {
     refund: 'refund',
     dispute: 'dispute',
     erasure: 'erasure',
+    facts: 'facts',
   };
 
   test.each(CAUSES)('refuses a change by %s unless the table has the transition', (cause) => {

@@ -6,6 +6,7 @@
 
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { MethodKind } from '../../core/payment-facts.ts';
 import { cutText } from '../../core/text.ts';
 import {
   type CallOptions,
@@ -13,7 +14,6 @@ import {
   type CreateIntent,
   INTENT_SPENT,
   type KnownPayment,
-  type MethodKind,
   type ProviderPayment,
   type UpdateIntent,
 } from '../payment-port.ts';

@@ -5,8 +5,8 @@
 
 import { isIdOf } from '../../core/ids.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { MethodKind } from '../../core/payment-facts.ts';
 import type { ProviderMethod } from '../method-port.ts';
-import type { MethodKind } from '../payment-port.ts';
 import type { PayPalCall } from './outcome.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 
