@@ -1,5 +1,6 @@
 /** @module The charge of a subscription's period, as pure functions. A subscription has at most one open charge. */
 
+import { isHardDecline } from '../core/decline-advice.ts';
 import { derivedId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
@@ -7,7 +8,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import type { Clause } from '../platform/expression.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
-import { type DunningPolicy, isHardDecline, lastRetry, nextRetry } from './dunning.ts';
+import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { readLinkedRecords } from './linked-records.ts';
 import { type Charge, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
 import { isFirst } from './subscription-states.ts';
