@@ -101,7 +101,7 @@ export const listEveryPayment = async (
       const payment = paymentRecord.parse(item);
       return payment && matches(payment, query) ? payment : undefined;
     },
-    viewsOf: (payments) => payments.map(paymentView),
+    viewsOf: (payments) => payments.map((payment) => paymentView(payment, 'staff')),
     replyOf: (views, { knownFrom }) => {
       const cursor = knownFrom === undefined ? null : encodeCursor(cursorAt(knownFrom), EVERY_PAYMENT);
       return {

@@ -143,6 +143,10 @@ export const paymentSchema = z.object({
   /** The provider's words for the last decline, set while the payment is failed. */
   decline: providerDeclineSchema.optional(),
   settlement: settlementSchema.optional(),
+  /** The next read for facts that the record lacks. */
+  factsAt: optional,
+  /** Counts these reads while a further one is due. */
+  factLooks: z.int().optional(),
   /** The payer does not attend the current attempt. */
   offSession: z.literal(true).optional(),
   /** Why the provider that bills the subscription has made the invoice. */
@@ -195,6 +199,8 @@ export const paymentSchema = z.object({
 
   /** When the person fields were blanked. */
   erasedAt: optional,
+  /** The organization's payment charged a member's own method, and the member's data was blanked. */
+  methodErased: z.literal(true).optional(),
 
   /** Hash of the request that created the payment, if the request had an Idempotency-Key. */
   requestHash: optional,

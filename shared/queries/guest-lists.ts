@@ -3,6 +3,7 @@
  * fields. An unknown address costs the same, and gets the same reply, as a known address.
  */
 
+import { type Audience, audienceOf } from '../access/audience.ts';
 import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { offsetReply, runList } from '../http/paging.ts';
@@ -43,7 +44,7 @@ interface GuestPage<Query, Page> {
 interface GuestList<T, Query, Page> {
   readonly record: RecordKind<T>;
   readonly findPage: (table: Table, email: string, query: Query) => Promise<Page>;
-  readonly fullView: (record: T) => unknown;
+  readonly fullView: (record: T, audience: Audience) => unknown;
   readonly minimalView: (record: T) => unknown;
   readonly replyOf: (views: readonly unknown[], list: GuestPage<Query, Page>) => Reply;
 }
@@ -59,7 +60,8 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
   return runList(table, {
     findPage: () => list.findPage(table, params.email, query),
     recordOf: list.record.parse,
-    viewsOf: (records) => records.map((record) => (isFull(record) ? list.fullView(record) : list.minimalView(record))),
+    viewsOf: (records) =>
+      records.map((record) => (isFull(record) ? list.fullView(record, audienceOf(caller)) : list.minimalView(record))),
     replyOf: (views, listed, total) => list.replyOf(views, { listed, page: query, total, email: params.email }),
   });
 };

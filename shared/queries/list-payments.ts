@@ -1,5 +1,6 @@
 /** @module Lists the payments of the caller, an organization or a project. */
 
+import { audienceOf } from '../access/audience.ts';
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
@@ -39,9 +40,10 @@ export const listPayments = async (
     findPage: () => find(deps, scope, request),
     recordOf: paymentRecord.parse,
     viewsOf: async (payments) => {
-      if (request.csvPage) return payments.map(paymentView);
+      const views = payments.map((payment) => paymentView(payment, audienceOf(caller)));
+      if (request.csvPage) return views;
       const included = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
-      return payments.map((payment, index) => ({ ...paymentView(payment), ...included[index] }));
+      return views.map((view, index) => ({ ...view, ...included[index] }));
     },
     replyOf: (views, found, total) => {
       const { orderBy, orderDir } = query;

@@ -128,7 +128,7 @@ export interface ChargeFailure {
   readonly spent: boolean;
 }
 
-export interface Settlement {
+export interface SettleOptions {
   readonly now: Instant;
   readonly policy: DunningPolicy;
 }
@@ -137,7 +137,7 @@ export interface Settlement {
 export const recordFailed = (
   subscription: Subscription,
   failure: ChargeFailure,
-  { now, policy }: Settlement,
+  { now, policy }: SettleOptions,
 ): Subscription => {
   const { charge } = subscription;
   if (!charge) return subscription;
@@ -208,7 +208,7 @@ export const abandonCharge = (
 };
 
 /** Cancels or pauses, by the policy, because the retries are exhausted. */
-export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
+export const endDunning = (subscription: Subscription, { now, policy }: SettleOptions): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
   const dropped = abandonCharge(subscription, now);
   if (policy.finalAction === 'pause') return advanceSubscription(subscription, { ...move, to: 'paused' }, dropped);
@@ -241,7 +241,7 @@ export interface ChargedPayment {
 export const settleCharge = (
   subscription: Subscription,
   payment: ChargedPayment,
-  settlement: Settlement,
+  settlement: SettleOptions,
 ): Subscription => {
   const { charge } = subscription;
   if (charge?.paymentId !== payment.id) return subscription;

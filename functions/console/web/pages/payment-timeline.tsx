@@ -62,6 +62,7 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   refund: 'Refund',
   dispute: 'Dispute',
   erasure: 'Personal data erased',
+  facts: 'Details received from the provider',
 };
 
 const ChangeEntry = ({ entry, currency }: { readonly entry: Change; readonly currency: string }) => {
