@@ -175,6 +175,9 @@ export const storedMethodFields = (method: ProviderMethod) => ({
   lastFour: method.lastFour,
   expiryMonth: method.expiryMonth,
   expiryYear: method.expiryYear,
+  funding: method.funding,
+  country: method.country,
+  fingerprint: method.fingerprint,
 });
 
 const tokenOfCard = async (provider: PaymentProvider, body: CreateMethodBody, id: string): Promise<string> => {
