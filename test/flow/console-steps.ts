@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import * as z from 'zod';
-import type { TestHost } from './host.ts';
+import type { ParsedJson, TestHost } from './host.ts';
 
 /** A person at the console, as a browser page that records its requests and complaints. */
 export interface ConsoleVisit {
@@ -67,15 +67,36 @@ const findings = z.array(
   z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
 );
 
-/** Expects that axe-core finds nothing serious on the page as it is now. */
-export const expectAccessible = async (page: Page): Promise<void> => {
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly html: string;
+}
+
+const violationsOn = async (page: Page): Promise<readonly Violation[]> => {
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(`if (!window.axe) { ${source} }`);
   const found = findings.parse(await page.evaluate('axe.run(document).then(({ violations }) => violations)'));
-  const serious = found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  expect(serious).toEqual([]);
+  return found.map(({ id, impact, nodes }) => ({
+    id,
+    impact: impact ?? '',
+    html: nodes.map(({ html }) => html).join(' '),
+  }));
+};
+
+/** Expects that axe-core finds nothing serious on the page as it is now. */
+export const expectAccessible = async (page: Page): Promise<void> => {
+  const found = await violationsOn(page);
+  expect(found.filter(({ impact }) => impact === 'serious' || impact === 'critical')).toEqual([]);
+};
+
+/** Expects that axe-core finds nothing at all on the page, in light and in dark colors. */
+export const expectNoViolation = async (page: Page): Promise<void> => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect({ colorScheme, found: await violationsOn(page) }).toEqual({ colorScheme, found: [] });
+  }
+  await page.emulateMedia({ colorScheme: null });
 };
 
 /** Expects that the page is not wider than the screen, so it scrolls down only. */
@@ -95,3 +116,21 @@ export const expectQuiet = ({ asked, complaints }: ConsoleVisit, service: TestHo
 
 /** Polls until the page shows the expected value, with time for a busy machine. */
 export const soon = <Shown>(read: () => Shown) => expect.poll(read, { timeout: STEP_MS });
+
+/** Downloads the list as CSV. */
+export const downloadCsv = async (page: Page): Promise<{ readonly name: string; readonly rows: readonly string[] }> => {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download CSV' }).click();
+  const file = await download;
+  const rows = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n');
+  return { name: file.suggestedFilename(), rows };
+};
+
+/** Serves these records as the list of the subscriptions of all owners. */
+export const serveEverySubscription = async (page: Page, records: readonly ParsedJson[]): Promise<void> => {
+  await page.route(/\/admin\/subscriptions(?:\?|$)/, (route) => {
+    const query = new URL(route.request().url()).searchParams;
+    const data = records.filter(({ status }) => status === (query.get('status') ?? status));
+    return route.fulfill({ json: { success: true, data, meta: { limit: 25, has_more: false, next_cursor: null } } });
+  });
+};

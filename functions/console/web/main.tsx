@@ -11,6 +11,8 @@ import { readOrganizations } from './api/organizations.ts';
 import { readProviders } from './api/providers.ts';
 import { isAdmin, session } from './api/session.ts';
 import { site } from './api/site.ts';
+import { DisputesPage } from './money-back/disputes.tsx';
+import { RefundsPage } from './money-back/refunds.tsx';
 import { DeliveryPage } from './operations/delivery.tsx';
 import { DevelopersPage } from './operations/developers.tsx';
 import { HealthPage } from './operations/health.tsx';
@@ -40,6 +42,8 @@ const PAGES: readonly Page[] = [
   { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
   { path: '/subscriptions', name: 'Subscriptions', show: () => <SubscriptionsPage /> },
   { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
+  { path: '/refunds', name: 'Refunds', isForAdmins: true, show: () => <RefundsPage /> },
+  { path: '/disputes', name: 'Disputes', isForAdmins: true, show: () => <DisputesPage /> },
   { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
   { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
   { path: '/health', name: 'Health', isForAdmins: true, show: () => <HealthPage /> },

@@ -4,7 +4,8 @@
  */
 
 type operations = import('../../../../dist/client/schema.d.ts').operations;
-export type paths = import('../../../../dist/client/schema.d.ts').paths;
+type ServedPaths = import('../../../../dist/client/schema.d.ts').paths;
+export type paths = ServedPaths & EverySubscription;
 
 type Json<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
 type Answer<Id extends keyof operations> = operations[Id]['responses'] extends { 200: infer Response }
@@ -24,5 +25,38 @@ export type Organization = Row<Data<'organizations.list'>>;
 export type ProviderConfig = Data<'api.config'>['providers'][number];
 export type Subscription = Row<Answer<'subscriptions.list'>>;
 export type SubscriptionStatus = Subscription['status'];
+export type SubscriptionTimelineEntry = Row<Data<'subscriptions.timeline'>>;
+export type Customer = Row<Answer<'customers.list'>>;
 export type SummaryRow = Row<Data<'payments.summary'>>;
 export type TestResult = Data<'webhooks.send-test'>;
+
+/** The list of the subscriptions of all owners, as platform admins read it. */
+interface EverySubscription {
+  readonly '/admin/subscriptions': {
+    readonly get: {
+      readonly parameters: {
+        readonly query?: {
+          readonly status?: SubscriptionStatus | undefined;
+          readonly provider_id?: ProviderConfig['provider_id'] | undefined;
+          readonly user_id?: string | undefined;
+          readonly organization_id?: string | undefined;
+          readonly from?: string | undefined;
+          readonly to?: string | undefined;
+          readonly limit?: number | undefined;
+          readonly cursor?: string | undefined;
+        };
+      };
+      readonly responses: {
+        readonly 200: {
+          readonly headers: Readonly<Record<string, unknown>>;
+          readonly content: {
+            readonly 'application/json': {
+              readonly data: Subscription[];
+              readonly meta: Readonly<Record<string, unknown>>;
+            };
+          };
+        };
+      };
+    };
+  };
+}

@@ -1,5 +1,6 @@
 /** @module Parts of a subscription that both the list and its own page show. */
 
+import { textIn } from '../api/loose-fields.ts';
 import type { Subscription } from '../api/types.ts';
 import { inWords, money } from '../view/format.ts';
 import { Status, Time } from '../view/parts.tsx';
@@ -21,12 +22,9 @@ export const planOf = ({ total_cents, currency, billing_interval, interval_multi
   return `${money(total_cents, currency)} per ${period}`;
 };
 
-/** The text of a loosely typed field; undefined if it is empty. */
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-
 export const nameOf = (subscription: Subscription): string =>
-  textOf(subscription['concept']) ??
-  textOf(subscription['description']) ??
+  textIn(subscription, 'concept') ??
+  textIn(subscription, 'description') ??
   subscription.product_id ??
   inWords(subscription.billing_interval);
 
