@@ -11,6 +11,8 @@ import { readOrganizations } from './api/organizations.ts';
 import { readProviders } from './api/providers.ts';
 import { isAdmin, session } from './api/session.ts';
 import { site } from './api/site.ts';
+import { CustomerPage } from './customers/customer.tsx';
+import { CustomersPage } from './customers/customers.tsx';
 import { DisputesPage } from './money-back/disputes.tsx';
 import { RefundsPage } from './money-back/refunds.tsx';
 import { DeliveryPage } from './operations/delivery.tsx';
@@ -42,6 +44,8 @@ const PAGES: readonly Page[] = [
   { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
   { path: '/subscriptions', name: 'Subscriptions', show: () => <SubscriptionsPage /> },
   { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
+  { path: '/customers', name: 'Customers', show: () => <CustomersPage /> },
+  { path: '/customers/:id', show: ({ id = '' }) => <CustomerPage id={id} /> },
   { path: '/refunds', name: 'Refunds', isForAdmins: true, show: () => <RefundsPage /> },
   { path: '/disputes', name: 'Disputes', isForAdmins: true, show: () => <DisputesPage /> },
   { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
