@@ -72,7 +72,7 @@ describe('the console’s pages of refunds and disputes', () => {
       const { page, open } = visit;
       await open('/refunds?status=failed&from=2020-01-01');
       await page.getByText('No refund matches').waitFor();
-      expect(await page.getByText('Searched:').innerText()).toBe('Searched: Status: Failed · From: 2020-01-01');
+      expect(await page.getByText('Searched:').innerText()).toBe('Searched: status Failed · from 2020-01-01');
       expect(await page.getByLabel('Status').inputValue()).toBe('failed');
       await expectNoViolation(page);
       await page.getByLabel('Status').selectOption('succeeded');

@@ -143,7 +143,7 @@ describe('the console’s pages of subscriptions', () => {
       await expectNoSidewaysScroll(page);
       await page.getByLabel('Status').selectOption('trialing');
       await page.getByText('No subscription matches').waitFor();
-      expect(await page.getByText('Searched:').innerText()).toBe('Searched: Status: Trialing');
+      expect(await page.getByText('Searched:').innerText()).toBe('Searched: status Trialing');
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rows.first().click();
       await page.getByRole('heading', { name: `Subscription ${failing.id}` }).waitFor();

@@ -6,10 +6,10 @@ import { providerName } from '../api/providers.ts';
 import type { Customer, PaymentMethod } from '../api/types.ts';
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
 import { OwningOrganization, savedMethodInShort } from '../pages/payment-parts.tsx';
-import { subscriptionColumns } from '../subscriptions/subscription-columns.tsx';
+import { OWN_SUBSCRIPTION_COLUMNS } from '../subscriptions/subscription-columns.tsx';
 import { inWords } from '../view/format.ts';
 import { usePages } from '../view/load.ts';
-import { Fact, Id, Json, Status, Time } from '../view/parts.tsx';
+import { Fact, Id, Json, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { type Column, Table } from '../view/table.tsx';
 import { readMethods, readPayments, readSubscriptions } from './customer-records.ts';
@@ -99,6 +99,17 @@ const Details = ({ customer }: CustomerProps) => {
   );
 };
 
+const SETUPS: Readonly<Record<PaymentMethod['setup_status'], readonly [words: string, tone: string]>> = {
+  succeeded: ['Ready', 'good'],
+  requires_action: ['Waits for the payer', 'wait'],
+  failed: ['Failed', 'bad'],
+};
+
+const Setup = ({ status }: { readonly status: PaymentMethod['setup_status'] }) => {
+  const [words, tone] = SETUPS[status];
+  return <span class={`status status-${tone}`}>{words}</span>;
+};
+
 const METHOD_COLUMNS: readonly Column<PaymentMethod>[] = [
   { title: 'Method', cell: (method) => <span class="method">{savedMethodInShort(method)}</span> },
   {
@@ -110,7 +121,7 @@ const METHOD_COLUMNS: readonly Column<PaymentMethod>[] = [
     title: 'Status',
     cell: ({ setup_status, is_default }) => (
       <span class="statuses">
-        <Status of={setup_status} />
+        <Setup status={setup_status} />
         {is_default && <span class="status">Default</span>}
       </span>
     ),
@@ -140,7 +151,7 @@ const Methods = ({ customer }: CustomerProps) => (
 const Subscriptions = ({ customer }: CustomerProps) => (
   <Table
     name="Subscriptions"
-    columns={subscriptionColumns()}
+    columns={OWN_SUBSCRIPTION_COLUMNS}
     pages={usePages(`subscriptions ${customer.id}`, (cursor) => readSubscriptions(customer, cursor))}
     keyOf={({ id }) => id}
     pageOf={({ id }) => `/subscriptions/${id}`}

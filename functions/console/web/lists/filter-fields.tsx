@@ -73,10 +73,10 @@ export const FilterInput = ({ field }: { readonly field: FilterField }) => {
   }
 };
 
-/** The filter and its value in words, such as `Status: Succeeded`; undefined if the filter is not set. */
+/** The filter and its value in words, such as `status Succeeded`; undefined if the filter is not set. */
 export const filterInWords = (field: FilterField): string | undefined => {
   const value = filterText(field.name);
   if (value === undefined) return undefined;
   const choice = field.kind === 'choice' ? field.choices.find((one) => one.value === value) : undefined;
-  return `${field.label}: ${choice?.text ?? value}`;
+  return `${field.label.toLowerCase()} ${choice?.text ?? value}`;
 };

@@ -28,8 +28,10 @@ const FILTERS: readonly FilterField[] = [
   ...CREATED_RANGE,
 ];
 
-const DueDate = ({ dispute: { status, evidence_due_by: due } }: { readonly dispute: Dispute }) =>
-  due !== null && status === 'needs_response' ? <Time at={due} /> : <span class="quiet">–</span>;
+const isDue = ({ status, evidence_due_by: due }: Dispute): boolean => due !== null && status === 'needs_response';
+
+const DueDate = ({ dispute }: { readonly dispute: Dispute }) =>
+  isDue(dispute) ? <Time at={dispute.evidence_due_by ?? ''} /> : <span class="quiet">–</span>;
 
 const COLUMNS: readonly Column<Dispute>[] = [
   { title: 'Opened (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
@@ -43,9 +45,11 @@ const COLUMNS: readonly Column<Dispute>[] = [
     cell: (dispute) => (
       <>
         <Status of={dispute.status} />
-        <span class="narrow-only quiet">
-          <DueDate dispute={dispute} />
-        </span>
+        {isDue(dispute) && (
+          <span class="narrow-only quiet">
+            due <DueDate dispute={dispute} />
+          </span>
+        )}
       </>
     ),
   },

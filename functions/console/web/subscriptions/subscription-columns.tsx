@@ -7,33 +7,33 @@ import { OwningOrganization, Payer, payerInShort } from '../pages/payment-parts.
 import type { Column } from '../view/table.tsx';
 import { NextCharge, nameOf, planOf, SubscriptionStatus } from './subscription-parts.tsx';
 
-const PAYER: readonly Column<Subscription>[] = [
-  { title: 'Payer', isExtra: true, cell: (subscription) => <Payer record={subscription} /> },
-  { title: 'Organization', isExtra: true, cell: (subscription) => <OwningOrganization record={subscription} /> },
-];
+const SUBSCRIPTION: Column<Subscription> = {
+  title: 'Subscription',
+  cell: (subscription) => (
+    <>
+      <span class="clip">{nameOf(subscription)}</span>
+      <span class="second-line quiet">{planOf(subscription)}</span>
+      {isAdmin.value && <span class="narrow-only clip quiet">{payerInShort(subscription)}</span>}
+    </>
+  ),
+};
 
-/** Platform admins see the subscriptions of several payers, so they see each payer. */
-export const subscriptionColumns = (): readonly Column<Subscription>[] => [
-  {
-    title: 'Subscription',
-    cell: (subscription) => (
-      <>
-        <span class="clip">{nameOf(subscription)}</span>
-        <span class="second-line quiet">{planOf(subscription)}</span>
-        {isAdmin.value && <span class="narrow-only clip quiet">{payerInShort(subscription)}</span>}
-      </>
-    ),
-  },
+const COLUMNS: readonly Column<Subscription>[] = [
+  SUBSCRIPTION,
   { title: 'Status', cell: (subscription) => <SubscriptionStatus subscription={subscription} /> },
   { title: 'Next charge (UTC)', cell: (subscription) => <NextCharge subscription={subscription} /> },
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  ...(isAdmin.value
-    ? PAYER
-    : [
-        {
-          title: 'Customer',
-          isExtra: true,
-          cell: ({ customer_id }: Subscription) => <span class="clip quiet">{customer_id}</span>,
-        },
-      ]),
+];
+
+/** For the subscriptions of one owner. */
+export const OWN_SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
+  ...COLUMNS,
+  { title: 'Customer', isExtra: true, cell: ({ customer_id: id }) => <span class="clip quiet">{id}</span> },
+];
+
+/** For the list of all subscriptions, in which platform admins see each payer. */
+export const SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
+  ...COLUMNS,
+  { title: 'Payer', isExtra: true, cell: (subscription) => <Payer record={subscription} /> },
+  { title: 'Organization', isExtra: true, cell: (subscription) => <OwningOrganization record={subscription} /> },
 ];

@@ -17,7 +17,7 @@ import {
 import { filterChoice, filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
 import type { PageOf } from '../view/load.ts';
-import { subscriptionColumns } from './subscription-columns.tsx';
+import { OWN_SUBSCRIPTION_COLUMNS, SUBSCRIPTION_COLUMNS } from './subscription-columns.tsx';
 
 const STAGES: readonly Stage[] = ['active', 'trialing', 'past_due', 'paused', 'canceled'];
 
@@ -64,7 +64,7 @@ export const SubscriptionsPage = () => (
       { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STAGES) },
       ...(isAdmin.value ? adminFilters() : ownersFilter('None (my own)')),
     ]}
-    columns={subscriptionColumns()}
+    columns={isAdmin.value ? SUBSCRIPTION_COLUMNS : OWN_SUBSCRIPTION_COLUMNS}
     read={isAdmin.value ? readEvery : readOwn}
     keyOf={({ id }) => id}
     pageOf={({ id }) => `/subscriptions/${id}`}
