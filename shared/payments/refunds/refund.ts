@@ -70,7 +70,7 @@ export const refundItem = (refund: Refund): Item => {
     owner: besidePayment(refund.paymentId, 'RFD'),
     project: monthPartition(refund.createdAt.slice(0, 'YYYY-MM'.length), 'RFD'),
     sort: listSort(refund.createdAt, refund.id),
-    f: { s: refund.status },
+    f: { s: refund.status, p: refund.providerId },
     ...(dueAt && { due: dueShard(refund.id), due_at: dueAt }),
   };
 };
