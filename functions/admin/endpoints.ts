@@ -1,14 +1,18 @@
 /**
- * @module The HTTP endpoints with which platform admins list all payments, read the summary of payments and refunds,
- * and clear a cache.
+ * @module The HTTP endpoints with which platform admins list all payments and all subscriptions, read the
+ * summary of payments and refunds, and clear a cache.
  */
 
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
-import { everyPaymentQuery } from '../../shared/admin/list-every-payment.ts';
+import { EVERY_PAYMENT_COLUMNS, everyPaymentQuery, everyPaymentSchema } from '../../shared/admin/list-every-payment.ts';
+import {
+  EVERY_SUBSCRIPTION_COLUMNS,
+  everySubscriptionQuery,
+  everySubscriptionSchema,
+} from '../../shared/admin/list-every-subscription.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { PAYMENT_COLUMNS, paymentViewSchema } from '../../shared/payments/payment-view.ts';
 import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
@@ -50,11 +54,32 @@ export const listEveryPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: none,
   query: everyPaymentQuery,
   body: null,
-  response: () => z.array(paymentViewSchema()),
+  response: () => z.array(everyPaymentSchema()),
   meta: () => cursorMeta,
   status: 200,
   form: 'envelope',
-  csv: { name: 'payments', columns: PAYMENT_COLUMNS },
+  csv: { name: 'payments', columns: EVERY_PAYMENT_COLUMNS },
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
+export const listEverySubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.list-subscriptions',
+  method: 'GET',
+  path: '/admin/subscriptions',
+  summary: 'Find subscriptions of all owners, newest first',
+  description: `Lists the subscriptions of every user, guest and organization, with the payer's e-mail address. A page may hold fewer
+    subscriptions than \`limit\`, even none, while \`has_more\` is true; continue with \`next_cursor\`. A new subscription appears within
+    moments. With \`Accept: text/csv\` the list comes as CSV.`,
+  auth: 'platform-admin',
+  params: none,
+  query: everySubscriptionQuery,
+  body: null,
+  response: () => z.array(everySubscriptionSchema()),
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  csv: { name: 'subscriptions', columns: EVERY_SUBSCRIPTION_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 }));
@@ -80,4 +105,9 @@ export const adminSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   uses: ['table:read'],
 }));
 
-export const adminEndpoints = [listEveryPaymentEndpoint, adminSummaryEndpoint, clearCacheEndpoint];
+export const adminEndpoints = [
+  listEveryPaymentEndpoint,
+  listEverySubscriptionEndpoint,
+  adminSummaryEndpoint,
+  clearCacheEndpoint,
+];

@@ -29,12 +29,12 @@ import {
   confirmationSchema,
   createdPaymentSchema,
   guestPaymentSchema,
-  PAYMENT_COLUMNS,
   paymentViewSchema,
 } from '../../shared/payments/payment-view.ts';
 import { getPaymentQuery } from '../../shared/queries/includes.ts';
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
+import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
 import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
@@ -328,7 +328,7 @@ export const listPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
   response: () => z.array(paymentViewSchema()),
   status: 200,
   form: 'envelope',
-  csv: { name: 'payments', columns: PAYMENT_COLUMNS },
+  csv: { name: 'payments', columns: PAYMENT_CSV_COLUMNS },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
 }));

@@ -19,6 +19,7 @@ import { type CountedPage, exactly } from '../platform/totals.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf } from './includes.ts';
 import type { ListPaymentsQuery } from './parameters.ts';
+import { paymentRow } from './payment-csv.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
 interface Scope {
@@ -40,8 +41,8 @@ export const listPayments = async (
     findPage: () => find(deps, scope, request),
     recordOf: paymentRecord.parse,
     viewsOf: async (payments) => {
+      if (request.csvPage) return payments.map(paymentRow);
       const views = payments.map((payment) => paymentView(payment, audienceOf(caller)));
-      if (request.csvPage) return views;
       const included = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
       return views.map((view, index) => ({ ...view, ...included[index] }));
     },

@@ -1,7 +1,7 @@
 /**
- * @module Writes history entries, counters and the list of all payments from the table's stream, for changed payments
- * and subscriptions. A repeated change counts once. The changes of one record come in order. Changes of different
- * records may come in any order, in several batches at the same time.
+ * @module Writes history entries, counters and the lists of all payments and of all subscriptions from the table's
+ * stream. A repeated change counts once. The changes of one record come in order. Changes of different records may come
+ * in any order, in several batches at the same time.
  */
 
 import type { DynamoDBRecord } from 'aws-lambda';
@@ -14,6 +14,7 @@ import type { HistoricKind } from '../platform/keys.ts';
 import { changeOf, type ItemChange, removedItem } from '../platform/stream-images.ts';
 import type { Table } from '../platform/table.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
+import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/subscription-history.ts';
 import { writeProjections } from './write-projections.ts';
@@ -100,15 +101,16 @@ const projectSubscriptions: Project = async (deps, records) => {
 /** @returns true if readers see the change */
 const projectSubscription = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<boolean> => {
   const subscription = subscriptionOf(after);
-  const entry = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
-  if (!entry) return false;
-  await table.put(entry, [{ absent: true }]);
+  const history = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
+  if (!history) return false;
+  await Promise.all([table.put(history, [{ absent: true }]), writeSubscriptionEntry(table, subscription)]);
   return true;
 };
 
-/** Removes the history. The stream has reported all earlier versions, so no entry is written afterwards. */
+/** Removes the history and the entry. The stream has reported all earlier versions, so none is written afterwards. */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
   const removed = removedItem(record);
   const subscription = removed && subscriptionOf(removed);
-  if (subscription) await removeHistoryOf(table, subscription);
+  if (!subscription) return;
+  await Promise.all([removeHistoryOf(table, subscription), removeSubscriptionEntry(table, subscription)]);
 };

@@ -72,6 +72,13 @@ export const RECORD_BUDGETS = {
     because: 'the four shards of the newest day at once, then the payments of the page',
   },
   'find a payment of any owner by its id': get('admin.list-payments'),
+  'list subscriptions of all owners': {
+    of: 'admin.list-subscriptions',
+    requests: 5,
+    levels: 2,
+    ...nothingWritten,
+    because: 'as the payments of all owners',
+  },
   'update address': write('addresses.update', 1),
   'set default address': write('addresses.set-default', 1),
   'delete address': { ...write('addresses.remove', 3), requests: 5, levels: 4, because: USED },

@@ -143,6 +143,11 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     await service.settle();
     return warmed(by, get(`/admin/payments?search=${id}`, by));
   },
+  'list subscriptions of all owners': async (service) => {
+    const by = await admin(service);
+    await service.settle();
+    return warmed(by, get('/admin/subscriptions?limit=2', by));
+  },
   'update address': having(address, (id, who) => write(`PUT /addresses/${id}`, who, { city: 'Springfield' })),
   'set default address': having(address, (id, who) => post(`/addresses/${id}/set-default`, who)),
   'delete address': having(address, (id, who) => write(`DELETE /addresses/${id}`, who), 204),
