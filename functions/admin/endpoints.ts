@@ -1,5 +1,5 @@
 /**
- * @module The HTTP endpoints with which platform admins list all payments and all subscriptions, read the
+ * @module The HTTP endpoints with which platform admins search, list all payments and all subscriptions, read the
  * summary of payments and refunds, and clear a cache.
  */
 
@@ -12,6 +12,8 @@ import {
   everySubscriptionQuery,
   everySubscriptionSchema,
 } from '../../shared/admin/list-every-subscription.ts';
+import { searchQuery } from '../../shared/admin/search.ts';
+import { searchHits, searchMeta } from '../../shared/admin/search-hits.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
@@ -84,6 +86,36 @@ export const listEverySubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   uses: ['table:read'],
 }));
 
+export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.search',
+  method: 'GET',
+  path: '/admin/search',
+  summary: 'Find records by an id, an e-mail address, last four digits or a reference code',
+  description: `Finds records by one whole value. The form of \`q\` decides what is looked up:
+
+    - our id of a payment, refund, dispute, subscription, customer, payment method or organization: that record; of a membership: its
+      subscription
+    - an e-mail address: the user whom the identity service knows by it, and the newest records of this user and of guests with this
+      address: 4 customers, 5 subscriptions and 15 payments each
+    - four digits: the newest payments with a card or bank account that ends with them
+    - any other text: the record with this id at a provider, else the user with this id and the user's newest records, else payments and
+      subscriptions with this reference code, and the payment with this charge
+
+    Last four digits, reference codes and charges are compared with the payments and subscriptions of the last 90 days, from the newest, in
+    at most 368 queries of 251 entries for each of the two lists. A response holds at most 50 records. \`truncated\` is true if it may lack
+    some; \`GET /admin/payments?search=\` finds the rest.`,
+  auth: 'platform-admin',
+  params: none,
+  query: searchQuery,
+  body: null,
+  response: searchHits,
+  meta: () => searchMeta,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
 export const adminSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'admin.summary',
   method: 'GET',
@@ -106,6 +138,7 @@ export const adminSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
 }));
 
 export const adminEndpoints = [
+  searchEndpoint,
   listEveryPaymentEndpoint,
   listEverySubscriptionEndpoint,
   adminSummaryEndpoint,
