@@ -181,6 +181,7 @@ export const createMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   errors: [
     'VALIDATION_ERROR',
     'UNSUPPORTED_PROVIDER',
+    'PROVIDER_MISMATCH',
     'RAW_CARD_DISABLED',
     'PAYMENT_DECLINED',
     'RESOURCE_NOT_FOUND',

@@ -51,6 +51,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'AMOUNT_TOO_SMALL',
   'UNSUPPORTED_CURRENCY',
   'UNSUPPORTED_PROVIDER',
+  'PROVIDER_MISMATCH',
   'RESOURCE_NOT_FOUND',
   'INSUFFICIENT_PERMISSIONS',
   'INVALID_STATE',
@@ -133,6 +134,7 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'VALIDATION_ERROR',
     'PRICING_MISMATCH',
     'PAYMENT_METHOD_REQUIRED',
+    'PROVIDER_MISMATCH',
     'AMOUNT_TOO_SMALL',
     'UNSUPPORTED_CURRENCY',
     'INSUFFICIENT_PERMISSIONS',
@@ -207,6 +209,7 @@ export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   errors: [
     'VALIDATION_ERROR',
     'PAYMENT_METHOD_REQUIRED',
+    'PROVIDER_MISMATCH',
     'PAYMENT_DECLINED',
     'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',

@@ -23,6 +23,7 @@ import { defaultStep } from '../platform/table-defaults.ts';
 import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/method-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MethodDeps } from '../providers/provider-deps.ts';
+import { requireOwnToken } from '../providers/token-forms.ts';
 import { requireDone, requireProvider, requireTakesVerification, unknownOutcomeError } from '../providers/unwrap.ts';
 import type { CreateMethodBody } from './method-requests.ts';
 import { newSetup } from './method-setup.ts';
@@ -52,6 +53,8 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
   const saved = request.named(paymentMethodRecord);
   if (saved) return answerSaved(deps, { ...request, owner }, saved);
+  const { provider_payment_method_token: token } = body;
+  if (token) requireOwnToken(provider, { path: 'provider_payment_method_token', token, record: 'payment method' });
   const { record, replayed } = await createOnce(deps, {
     store: recordStore(deps, paymentMethodShape),
     kind: 'payment_method',

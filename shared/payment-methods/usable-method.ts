@@ -15,6 +15,7 @@ import type { Clause } from '../platform/expression.ts';
 import { aliasKey, memberKey } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
+import { requireOwnToken } from '../providers/token-forms.ts';
 import { requireProvider, unansweredError } from '../providers/unwrap.ts';
 import { requireSetUp } from './method-setup.ts';
 import { kindOf, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
@@ -87,13 +88,15 @@ export const useSaved = (
 
 /**
  * A provider's one-time token. The chain has already resolved the id of a saved method to its record.
- * @throws DomainError VALIDATION_ERROR for an instrument that the provider stores and that has no record here
+ * @throws DomainError PROVIDER_MISMATCH for a token of another vendor; VALIDATION_ERROR for an instrument that the
+ * provider stores and that has no record here
  */
 export const useToken = (
   provider: PaymentProvider,
   token: string,
   providerCustomerId: string | undefined,
 ): UsableMethod => {
+  requireOwnToken(provider, { path: 'payment_method_id', token, record: 'payment' });
   if (provider.isStoredMethod(token)) throw storedError();
   return passed({ methodRef: token, paymentMethodId: undefined, providerCustomerId }, []);
 };

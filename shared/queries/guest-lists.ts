@@ -55,7 +55,10 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
   { params, query, caller }: GuestRequest<Query>,
 ): Promise<Reply> => {
   const guest = caller.kind === 'guest' && caller.email === params.email ? caller : undefined;
-  if (guestEmailList === 'token' && !guest) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (guestEmailList === 'token' && !guest) {
+    const message = 'Authentication is required; send the guest token of this e-mail address as X-Guest-Token';
+    throw new DomainError('AUTHENTICATION_REQUIRED', { message });
+  }
   const isFull = ({ guestId }: T) => guestEmailList === 'full' || (guest !== undefined && guestId === guest.guestId);
   return runList(table, {
     findPage: () => list.findPage(table, params.email, query),

@@ -28,6 +28,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   const account = { call, locationId, accessToken, descriptor: settings.STATEMENT_DESCRIPTOR, fingerprintOf };
   return {
     slot,
+    adapter: 'square',
     can: CAPABILITIES_OF.square,
     ...squareLocation(call, locationId),
     ...squarePayments(account),

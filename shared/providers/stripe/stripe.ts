@@ -47,6 +47,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
+    adapter: 'stripe',
     can: { ...CAPABILITIES_OF.stripe, subscriptions: bills },
     checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
     ...stripePayments(stripe, call, { descriptor, fingerprintOf }),
