@@ -72,14 +72,14 @@ describe('what the merchant receives', () => {
     const admin = await signInAdmin(service);
     const [payer, owner] = [await signIn(service), await signIn(service)];
     const organization = await newOrganization(service, owner);
-    const ofOrganization = { organization_id: organization.id };
+    const ofOrganization = { organization_id: organization };
     const guest = { guest_data: { email: 'gus@facts.example.com', name: 'Gus' } };
     const own = await paidAndRefunded(payer.options, admin);
     const organizations = await paidAndRefunded(owner.options, admin, ofOrganization);
     const guests = await paidAndRefunded({}, admin, guest);
     const seen = [
       ...(await responsesOf(own, payer.options)),
-      ...(await responsesOf(organizations, owner.options, `&organization_id=${organization.id}`)),
+      ...(await responsesOf(organizations, owner.options, `&organization_id=${organization}`)),
       ...(await responsesOf(guests, guests.token)),
       (await service.get('/payments/guest/gus@facts.example.com', guests.token)).body,
       (await service.get('/payments/guest/gus@facts.example.com')).body,
