@@ -17,7 +17,7 @@ import {
 } from './console-steps.ts';
 import { changeTable, confirm, createIntent, createPaidIntent, signIn, storedPayment, type User } from './flow.ts';
 import { withHost } from './host.ts';
-import { saveReadyMethod } from './payers.ts';
+import { company, saveReadyMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
 const SIGN_IN_PAGE = 'https://accounts.example.com/sign-in';
@@ -280,6 +280,22 @@ describe('the console', () => {
       expectQuiet(other, service);
       await other.open(`/payments/${ofGuest}`);
       await soon(() => other.page.getByRole('alert').innerText()).toContain('Request');
+      await other.page.close();
+    });
+
+    test('lists the user’s own payments until an organization is chosen, also in a session of the organization', async () => {
+      const { id: organization, owner } = await company(service);
+      const session = { user_id: owner.userId, organization_id: organization, expires_in: DAY_SECONDS };
+      const member = await signIn(service, session);
+      await createIntent(service, member, { total_cents: 1_100, organization_id: null });
+      await createIntent(service, member, { total_cents: 2_200, organization_id: organization });
+      const other = await visitConsole(browser, service, width);
+      await enterSession(other, member.session);
+      await other.open('/payments');
+      const rows = other.page.getByRole('table', { name: 'Payments' }).locator('tbody tr');
+      await soon(() => rows.allInnerTexts()).toEqual([expect.stringContaining('11.00')]);
+      await other.page.getByLabel('Organization').selectOption(organization);
+      await soon(() => rows.allInnerTexts()).toEqual([expect.stringContaining('22.00')]);
       await other.page.close();
     });
 

@@ -61,6 +61,13 @@ const firstPayment = async (query: string): Promise<string> => {
   return found.parse(await answer.json()).data[0]?.id ?? '';
 };
 
+const owned = z.array(z.object({ id: z.string() })).min(1);
+/** The first record in a list of the demo organization's owner. */
+const firstOfOwner = async (list: string): Promise<string> => {
+  const answer = await fetch(`${base}/${list}?organization_id=`, { headers: { 'x-session-id': 'demo-owner' } });
+  return owned.parse(await answer.json())[0]?.id ?? '';
+};
+
 /** The pages of the navigation, without a person's own records. */
 const pagesIn = (page: Page): Promise<string[]> =>
   page
@@ -95,5 +102,13 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
   await page.getByRole('button', { name: 'Refund' }).click();
   await page.getByLabel('Amount').waitFor();
   await shoot('refund', false);
+  for (const [list, name] of [
+    ['customers', 'customer'],
+    ['subscriptions', 'subscription'],
+  ] as const) {
+    await page.goto(`${base}/console/${list}/${await firstOfOwner(list)}`);
+    await page.getByRole('heading', { name: 'Payments' }).waitFor();
+    await shoot(name);
+  }
   await page.close();
 });
