@@ -9,7 +9,7 @@ import {
   expectNoSidewaysScroll,
   expectNoViolation,
   expectQuiet,
-  serveEverySubscription,
+  openFilters,
   soon,
   visitConsole,
   WIDTHS,
@@ -59,6 +59,7 @@ describe('the console’s pages of subscriptions', () => {
       expect(await rows.innerText()).toMatch(/Magazine\s+USD\s19.00 per month\s+Active/);
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
+      await openFilters(page);
       await page.getByLabel('Status').selectOption('canceled');
       await page.getByText('No subscription matches').waitFor();
       expect(new URL(page.url()).search).toBe('?status=canceled');
@@ -132,13 +133,10 @@ describe('the console’s pages of subscriptions', () => {
     test('list the subscriptions of everyone to a platform admin, who may only cancel them', async () => {
       const other = await visitConsole(browser, service, width);
       const { page } = other;
-      const everyone = [failing, subscription].map((one) => ({ ...one, user_email: 'payer@example.com' }));
-      await serveEverySubscription(page, everyone);
       await enterSession(other, admin.session);
       await other.open('/subscriptions');
       const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr');
       await soon(() => rows.count()).toBe(2);
-      expect(await rows.first().innerText()).toContain('payer@example.com');
       await expectNoViolation(page);
       await expectNoSidewaysScroll(page);
       await page.getByLabel('Status').selectOption('trialing');

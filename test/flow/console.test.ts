@@ -11,6 +11,7 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   expectQuiet,
+  openFilters,
   soon,
   visitConsole,
   WIDTHS,
@@ -203,6 +204,7 @@ describe('the console', () => {
       await page.getByRole('table', { name: 'Payments' }).waitFor();
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
+      await openFilters(page);
       await page.getByLabel('Search payments').fill('4242');
       await page.keyboard.press('Enter');
       await soon(() => page.url()).toContain('?search=4242');
@@ -219,8 +221,9 @@ describe('the console', () => {
     ])('finds a payment by %s', async (_, search, amount) => {
       const { page, open } = visit;
       await open('/payments');
+      await openFilters(page);
       await page.getByLabel('Search payments').fill(search());
-      await page.getByRole('button', { name: 'Search' }).click();
+      await page.keyboard.press('Enter');
       await soon(() => page.locator('tbody tr').allInnerTexts()).toEqual([expect.stringContaining(amount)]);
     });
 
@@ -229,6 +232,7 @@ describe('the console', () => {
       await open('/payments?status=succeeded&min=50');
       await soon(() => page.locator('tbody tr').count()).toBe(1);
       expect(await page.locator('tbody tr').innerText()).toContain('77.00');
+      await openFilters(page);
       expect(await page.getByLabel('Status').inputValue()).toBe('succeeded');
       expect(await page.getByLabel('Minimum amount').inputValue()).toBe('50');
       await page.getByLabel('Currency').selectOption('JPY');
@@ -240,7 +244,7 @@ describe('the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
-    test('supports the keyboard: / opens the search, arrows move in the table, Enter opens a payment', async () => {
+    test('supports the keyboard: / goes to the search, arrows move in the table, Enter opens a payment', async () => {
       const { page, open } = visit;
       await open('/payments');
       await page.getByRole('table').waitFor();

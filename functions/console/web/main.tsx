@@ -24,6 +24,7 @@ import { NotFoundPage } from './pages/not-found.tsx';
 import { PaymentPage } from './pages/payment.tsx';
 import { PaymentsPage } from './pages/payments.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
+import { SearchPage } from './search/search-page.tsx';
 import { SubscriptionPage } from './subscriptions/subscription.tsx';
 import { SubscriptionsPage } from './subscriptions/subscriptions.tsx';
 import { Layout, type NavigationItem } from './view/layout.tsx';
@@ -52,6 +53,7 @@ const PAGES: readonly Page[] = [
   { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
   { path: '/health', name: 'Health', isForAdmins: true, show: () => <HealthPage /> },
   { path: '/developers', name: 'Developers', show: () => <DevelopersPage /> },
+  { path: '/search', isForAdmins: true, show: () => <SearchPage /> },
 ];
 
 const navigation = (): readonly NavigationItem[] =>

@@ -4,8 +4,7 @@
  */
 
 type operations = import('../../../../dist/client/schema.d.ts').operations;
-type ServedPaths = import('../../../../dist/client/schema.d.ts').paths;
-export type paths = ServedPaths & EverySubscription;
+export type paths = import('../../../../dist/client/schema.d.ts').paths;
 
 type Json<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
 type Answer<Id extends keyof operations> = operations[Id]['responses'] extends { 200: infer Response }
@@ -14,7 +13,10 @@ type Answer<Id extends keyof operations> = operations[Id]['responses'] extends {
 type Data<Id extends keyof operations> = Answer<Id> extends { data?: infer Body } ? NonNullable<Body> : never;
 type Row<List> = List extends readonly (infer One)[] ? One : never;
 
-export type Payment = Row<Data<'admin.list-payments'>>;
+type EveryPayment = Row<Data<'admin.list-payments'>>;
+/** Only lists for platform admins name the payer. */
+type Payers = Partial<Pick<EveryPayment, 'user_email' | 'organization_name'>>;
+export type Payment = Row<Data<'payments.list'>> & Payers;
 export type PaymentStatus = Payment['status'];
 export type TimelineEntry = Row<Data<'payments.timeline'>>;
 export type Refund = Row<Answer<'refunds.list-of-payment'>>;
@@ -23,40 +25,11 @@ export type PaymentMethod = Answer<'payment-methods.get'>;
 export type WebhookLog = Answer<'webhooks.get-log'>;
 export type Organization = Row<Data<'organizations.list'>>;
 export type ProviderConfig = Data<'api.config'>['providers'][number];
-export type Subscription = Row<Answer<'subscriptions.list'>>;
+export type Subscription = Row<Answer<'subscriptions.list'>> & Payers;
+export type SearchHit = Row<Data<'admin.search'>>;
+export type SearchKind = SearchHit['kind'];
 export type SubscriptionStatus = Subscription['status'];
 export type SubscriptionTimelineEntry = Row<Data<'subscriptions.timeline'>>;
 export type Customer = Row<Answer<'customers.list'>>;
 export type SummaryRow = Row<Data<'payments.summary'>>;
 export type TestResult = Data<'webhooks.send-test'>;
-
-/** The list of the subscriptions of all owners, as platform admins read it. */
-interface EverySubscription {
-  readonly '/admin/subscriptions': {
-    readonly get: {
-      readonly parameters: {
-        readonly query?: {
-          readonly status?: SubscriptionStatus | undefined;
-          readonly provider_id?: ProviderConfig['provider_id'] | undefined;
-          readonly user_id?: string | undefined;
-          readonly organization_id?: string | undefined;
-          readonly from?: string | undefined;
-          readonly to?: string | undefined;
-          readonly limit?: number | undefined;
-          readonly cursor?: string | undefined;
-        };
-      };
-      readonly responses: {
-        readonly 200: {
-          readonly headers: Readonly<Record<string, unknown>>;
-          readonly content: {
-            readonly 'application/json': {
-              readonly data: Subscription[];
-              readonly meta: Readonly<Record<string, unknown>>;
-            };
-          };
-        };
-      };
-    };
-  };
-}

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Customer>[] = [
     ),
   },
   { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Created (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: 'Phone',
     isExtra: true,

@@ -6,7 +6,7 @@
 import type { ComponentChildren } from 'preact';
 import { isAdmin } from '../api/session.ts';
 import { CsvButton } from '../view/csv-button.tsx';
-import { ClearFilters, SearchBox } from '../view/filters.tsx';
+import { Filters, TextFilter } from '../view/filters.tsx';
 import { type PageOf, usePages } from '../view/load.ts';
 import { PageHead } from '../view/parts.tsx';
 import { type Column, Table } from '../view/table.tsx';
@@ -51,13 +51,12 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
       <PageHead title={title} tab={title}>
         {csv && <CsvButton {...csv} />}
       </PageHead>
-      {search && <SearchBox name={SEARCH} {...search} />}
-      <div class="filters">
+      <Filters names={names}>
+        {search && <TextFilter name={SEARCH} {...search} />}
         {filters.map((field) => (
           <FilterInput key={field.name} field={field} />
         ))}
-        <ClearFilters names={names} />
-      </div>
+      </Filters>
       <Table
         name={title}
         columns={columns}

@@ -34,7 +34,7 @@ const DueDate = ({ dispute }: { readonly dispute: Dispute }) =>
   isDue(dispute) ? <Time at={dispute.evidence_due_by ?? ''} /> : <span class="quiet">–</span>;
 
 const COLUMNS: readonly Column<Dispute>[] = [
-  { title: 'Opened (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Opened', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: 'Amount',
     align: 'end',
@@ -58,7 +58,7 @@ const COLUMNS: readonly Column<Dispute>[] = [
     isExtra: true,
     cell: ({ reason }) => (reason === null ? <span class="quiet">–</span> : inWords(reason)),
   },
-  { title: 'Evidence due (UTC)', isExtra: true, cell: (dispute) => <DueDate dispute={dispute} /> },
+  { title: 'Evidence due', isTime: true, isExtra: true, cell: (dispute) => <DueDate dispute={dispute} /> },
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
   { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip quiet">{payment_id}</span> },
 ];

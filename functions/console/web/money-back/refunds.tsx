@@ -29,7 +29,7 @@ const FILTERS: readonly FilterField[] = [
 ];
 
 const COLUMNS: readonly Column<Refund>[] = [
-  { title: 'Created (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
   {
     title: 'Amount',
     align: 'end',

@@ -30,7 +30,7 @@ const METHOD: Column<Payment> = {
 /** For lists with payments of several payers. */
 export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   {
-    title: 'Created (UTC)',
+    title: 'Created', isTime: true,
     cell: (payment) => (
       <>
         <Time at={payment.created_at} />
@@ -55,7 +55,7 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
 
 /** For the payments of one payer, on the page of a customer or subscription. */
 export const OWN_PAYMENT_COLUMNS: readonly Column<Payment>[] = [
-  { title: 'Created (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
   AMOUNT,
   STATUS,
   {

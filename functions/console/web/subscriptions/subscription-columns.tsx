@@ -21,7 +21,7 @@ const SUBSCRIPTION: Column<Subscription> = {
 const COLUMNS: readonly Column<Subscription>[] = [
   SUBSCRIPTION,
   { title: 'Status', cell: (subscription) => <SubscriptionStatus subscription={subscription} /> },
-  { title: 'Next charge (UTC)', cell: (subscription) => <NextCharge subscription={subscription} /> },
+  { title: 'Next charge', isTime: true, cell: (subscription) => <NextCharge subscription={subscription} /> },
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
 ];
 

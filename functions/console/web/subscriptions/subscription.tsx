@@ -149,10 +149,10 @@ const NextAttempt = ({ at }: { readonly at: string }) => (
 const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
   <dl class="facts">
     <Fact name="Name">{nameOf(subscription)}</Fact>
-    <Fact name="Current period (UTC)">
+    <Fact name="Current period" isTime={true}>
       <Time at={subscription.current_period_start} /> to <Time at={subscription.current_period_end} />
     </Fact>
-    <Fact name={subscription.status === 'past_due' ? 'Next attempt (UTC)' : 'Next charge (UTC)'}>
+    <Fact name={subscription.status === 'past_due' ? 'Next attempt' : 'Next charge'} isTime={true}>
       <NextCharge subscription={subscription} />
     </Fact>
     {subscription.trial_end !== null && (
