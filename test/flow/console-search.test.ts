@@ -137,7 +137,7 @@ describe('the search field of the console', () => {
         /re_1\s+USD\s7.00\s+Pending/,
       );
       const links = page.locator('tbody').getByRole('link');
-      expect(await links.evaluateAll('(all) => all.map((link) => link.pathname)')).toEqual([
+      expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
         `/console/payments/${payment.id}`,
         `/console/payments/${payment.id}`,
         '/console/customers/cus_1',
@@ -190,7 +190,7 @@ describe('the search field of the console', () => {
       await page.keyboard.type(payment.id);
       await page.keyboard.press('Enter');
       await soon(() =>
-        page.locator('tbody a.row-link').evaluateAll('(all) => all.map((link) => link.pathname)'),
+        page.locator('tbody a.row-link').evaluateAll((all) => all.map((link) => link.getAttribute('href'))),
       ).toEqual([`/console/payments/${payment.id}`]);
       expect(await fieldOf(page).inputValue()).toBe(payment.id);
       expect(other.asked.filter((url) => SEARCH.test(url))).toEqual([]);

@@ -52,7 +52,7 @@ export const ListPage = <Row,>(props: ListPageProps<Row>) => {
         {csv && <CsvButton {...csv} />}
       </PageHead>
       <Filters names={names}>
-        {search && <TextFilter name={SEARCH} {...search} />}
+        {search && <TextFilter name={SEARCH} isWide={true} {...search} />}
         {filters.map((field) => (
           <FilterInput key={field.name} field={field} />
         ))}

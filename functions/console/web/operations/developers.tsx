@@ -210,8 +210,7 @@ const TestMethods = () => (
     <h2>Test methods</h2>
     <p class="quiet">
       Send a test method as <code>payment_method_id</code> of a payment, or as{' '}
-      <code>provider_payment_method_token</code>
-      to save it.
+      <code>provider_payment_method_token</code> to save it.
     </p>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus */}
     <section class="table-scroll" tabIndex={0} aria-label="Table of test methods">

@@ -49,12 +49,15 @@ export const DateFilter = ({ label, name }: FieldProps) => (
   </label>
 );
 
-export const TextFilter = ({
-  label,
-  name,
-  ...rest
-}: FieldProps & { readonly placeholder?: string; readonly inputMode?: 'decimal' }) => (
-  <label class="field">
+interface TextFilterProps extends FieldProps {
+  readonly placeholder?: string;
+  readonly inputMode?: 'decimal';
+  /** True if the field takes the width of two, for a longer text. */
+  readonly isWide?: boolean;
+}
+
+export const TextFilter = ({ label, name, isWide = false, ...rest }: TextFilterProps) => (
+  <label class={isWide ? 'field wide-field' : 'field'}>
     <span>{label}</span>
     <input
       {...rest}

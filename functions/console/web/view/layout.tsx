@@ -75,7 +75,9 @@ const Banner = () => (
     <ZoneSelect />
     {session.value && (
       <span class="who">
-        <span class="user">{session.value.name}</span>
+        <span class="user" title={session.value.name}>
+          {session.value.name}
+        </span>
         {session.value.isAdmin && <span class="role">Platform admin</span>}
         <button type="button" class="plain" onClick={signOut}>
           Sign out
@@ -87,7 +89,7 @@ const Banner = () => (
 
 const ZoneSelect = () => (
   <label class="zone">
-    <span class="unseen">Times in</span>
+    <span class="quiet">Times in</span>
     <select
       value={isLocalZone.value ? 'local' : 'utc'}
       onChange={({ currentTarget }) => chooseZone(currentTarget.value === 'local')}

@@ -150,10 +150,11 @@ export const Fact = ({ name, isTime = false, children }: FactProps) => (
   </div>
 );
 
-/** JSON, as the service stored it. */
+/** JSON, as the service stored it. It is no landmark, because a page may show the same payload twice. */
 export const Json = ({ value, name }: { readonly value: unknown; readonly name: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus
-  <section class="json" tabIndex={0} aria-label={name}>
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form fields, and a section is a landmark
+  <div class="json" role="group" tabIndex={0} aria-label={name}>
     <pre>{JSON.stringify(value, null, 2)}</pre>
-  </section>
+  </div>
 );
