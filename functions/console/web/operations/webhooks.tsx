@@ -75,7 +75,7 @@ const EventCell = ({ entry: { event_type, payload } }: { readonly entry: Webhook
   const payment = paymentIn(payload);
   return (
     <>
-      <span class="whole">{event_type}</span>
+      <EventName name={event_type} />
       {payment !== undefined && (
         <Link to={`/payments/${payment}`} class="second-line clip">
           {payment}
@@ -84,6 +84,13 @@ const EventCell = ({ entry: { event_type, payload } }: { readonly entry: Webhook
     </>
   );
 };
+
+/** Breaks a long name only between its words. */
+const EventName = ({ name }: { readonly name: string }) => (
+  <span class="whole">
+    {name.split(/(?<=[.:_])/).flatMap((word, index) => (index === 0 ? [word] : [<wbr key={index} />, word]))}
+  </span>
+);
 
 export const WebhooksPage = () => {
   const [isTesting, setTesting] = useState(false);
