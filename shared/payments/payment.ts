@@ -13,6 +13,7 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
+import { packedFacts, unpackedFacts } from './stored-facts.ts';
 
 export const PAYMENT_STATUSES = [
   'requires_payment_method',
@@ -210,12 +211,13 @@ export const paymentSchema = z.object({
 export type Payment = z.infer<typeof paymentSchema>;
 type StoredFields = Readonly<Record<string, unknown>>;
 
-/** Fields that follow from the keys or by arithmetic are not stored, so that a payment fits one write unit. */
+/** Fields that follow from the keys or by arithmetic are not stored, and facts are short, to fit one write unit. */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
   const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
   const { actor, requestId, updatedAt, ...rest } = others;
   return {
     ...rest,
+    ...packedFacts(payment),
     ...makerAttributes({ actor, requestId }, payment),
     ...(!isListed && { createdAt, updatedAt }),
     ...(taxCents !== 0 && { taxCents }),
@@ -253,6 +255,7 @@ export const paymentOf = (item: StoredFields): Payment => {
     updatedAt: f?.u,
     ...makerOf({ by, rq }, known),
     ...item,
+    ...unpackedFacts(item),
   });
 };
 

@@ -71,15 +71,15 @@ describe('what the merchant receives', () => {
   test('is in no response to the payer, a guest, an owner of the organization, or without a credential', async () => {
     const admin = await signInAdmin(service);
     const [payer, owner] = [await signIn(service), await signIn(service)];
-    const organization = await newOrganization(service, owner);
-    const ofOrganization = { organization_id: organization };
+    const organizationId = await newOrganization(service, owner);
+    const ofOrganization = { organization_id: organizationId };
     const guest = { guest_data: { email: 'gus@facts.example.com', name: 'Gus' } };
     const own = await paidAndRefunded(payer.options, admin);
     const organizations = await paidAndRefunded(owner.options, admin, ofOrganization);
     const guests = await paidAndRefunded({}, admin, guest);
     const seen = [
       ...(await responsesOf(own, payer.options)),
-      ...(await responsesOf(organizations, owner.options, `&organization_id=${organization}`)),
+      ...(await responsesOf(organizations, owner.options, `&organization_id=${organizationId}`)),
       ...(await responsesOf(guests, guests.token)),
       (await service.get('/payments/guest/gus@facts.example.com', guests.token)).body,
       (await service.get('/payments/guest/gus@facts.example.com')).body,

@@ -4,6 +4,8 @@ import type { MethodDetails, Settlement } from '../../shared/core/payment-facts.
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import { runDuePayment } from '../../shared/payments/run-payment-due.ts';
+import { unpackedFacts } from '../../shared/payments/stored-facts.ts';
+import type { Item } from '../../shared/platform/table.ts';
 import type { KnownPayment, ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { paymentWork, reported, type Script, UNKNOWN } from '../builders/payment-work.ts';
@@ -19,12 +21,17 @@ const told = (facts: ProviderPayment['facts'], fields: Partial<ProviderPayment> 
   findPayment: async () => reported('succeeded', { facts, ...fields }),
 });
 
+const storedIn = async ({ load }: { readonly load: () => Promise<Item | undefined> }): Promise<Item | undefined> => {
+  const item = await load();
+  return item && { ...item, ...unpackedFacts(item) };
+};
+
 const at = async (record: VisiblePayment, script: Script, afterMs = MINUTE_MS) => {
   const work = await paymentWork(record, script);
   work.clock.at = NOON + afterMs;
   await work.lease();
   const result = await runDuePayment(work.deps, record.id);
-  return { ...work, result, stored: await work.load() };
+  return { ...work, result, stored: await storedIn(work) };
 };
 
 describe('a read for facts', () => {
@@ -90,7 +97,7 @@ describe('a read for facts', () => {
     });
     work.clock.at = NOON + MINUTE_MS;
     expect(await runDuePayment(work.deps, outcome().id)).toBe('facts');
-    expect(await work.load()).toMatchObject({ details: DETAILS, settlement: FEE });
+    expect(await storedIn(work)).toMatchObject({ details: DETAILS, settlement: FEE });
   });
 
   test.each<[string, Partial<ProviderPayment>]>([
