@@ -32,6 +32,7 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
             amount,
             metadata: { refund_id: input.refundId },
             ...reasonParameter(input.reason),
+            expand: ['balance_transaction'],
           },
           { idempotencyKey: input.idempotencyKey },
         ),
