@@ -181,6 +181,14 @@ describe('npm start', () => {
     },
   );
 
+  test('is installed without checks against the Node that runs npm, also for a strict user', async () => {
+    const strict = join(await folder(), 'npmrc');
+    await writeFile(strict, 'engine-strict=true\nloglevel=warn\n');
+    const settings = await inShell(`cd ${ROOT} && npm config get engine-strict loglevel --userconfig ${strict}`);
+    expect(settings).toContain('engine-strict=false');
+    expect(settings).toContain('loglevel=error');
+  });
+
   test('says in one line that the Node of the machine is too old', async () => {
     const older = join(await folder(), 'older.cjs');
     await writeFile(older, "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });");
