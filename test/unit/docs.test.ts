@@ -91,6 +91,14 @@ describe('every page', () => {
     expect(blocks.filter((commands) => /(?:^|[;&|(]\s*)(?:cd|pushd)\b/m.test(commands))).toEqual([]);
   });
 
+  test.each([...WRITTEN, 'infra/client/README.md'])(
+    '%s has commands without a placeholder to replace by hand',
+    (page) => {
+      const blocks = [...readPage(page).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, commands = '']) => commands);
+      expect(blocks.filter((commands) => /<[a-z][\w -]*>|…|(?<!\$)\{[a-z]+\}/.test(commands))).toEqual([]);
+    },
+  );
+
   test('docs/local.md names the version of each SDK that the contract tests use', () => {
     const recorded = Object.values(RECORDED_SDKS).map(({ sdk }) => `\`${sdk.name}\` ${sdk.version}`);
     const installed = ['stripe', 'braintree'].map((name) => `\`${name}\` ${dependencies?.[name]}`);
