@@ -79,7 +79,7 @@ export const requireCredential = (exchange: Exchange, body: unknown): void => {
 const credentialRequired = ({ auth }: Endpoint): DomainError => {
   const byGuests = {
     'session-or-token': ', or X-Guest-Token as a guest',
-    'session-or-guest': ', or guest_data in the body as a guest',
+    'session-or-guest': ', or X-Guest-Token or guest_data in the body as a guest',
   };
   const forGuests = auth === 'session-or-token' || auth === 'session-or-guest' ? byGuests[auth] : '';
   return new DomainError('AUTHENTICATION_REQUIRED', {

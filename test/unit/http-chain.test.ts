@@ -277,7 +277,10 @@ describe('an authorized caller', () => {
     ['session', 'send X-Session-ID or Authorization: Bearer <token>'],
     ['platform-admin', 'send X-Session-ID or Authorization: Bearer <token>'],
     ['session-or-token', 'send X-Session-ID or Authorization: Bearer <token>, or X-Guest-Token as a guest'],
-    ['session-or-guest', 'send X-Session-ID or Authorization: Bearer <token>, or guest_data in the body as a guest'],
+    [
+      'session-or-guest',
+      'send X-Session-ID or Authorization: Bearer <token>, or X-Guest-Token or guest_data in the body as a guest',
+    ],
   ])('learns which credentials the route accepts (%s)', async (auth, advice) => {
     const answer = await serve(itemEndpoint({ auth, idempotent: 'natural' }))(anonymous);
     expect(answer).toMatchObject({ status: 401, body: { error: `Authentication is required; ${advice}` } });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DomainError } from '../../../shared/core/errors.ts';
-import { majorUnits, writtenAmount } from '../../../shared/core/money.ts';
+import { amountWithCurrency, majorUnits } from '../../../shared/core/money.ts';
 import type { RefundReason } from '../../../shared/core/money-back.ts';
 import type { NotDone } from '../../../shared/core/outcome.ts';
 import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/payment.ts';
@@ -97,10 +97,10 @@ const reportRefund = (refund: Refund, payment: VisiblePayment): Report => {
 };
 
 const describeAmount = ({ id, totalCents, currency, providerId }: VisiblePayment, amountCents: number): string =>
-  `${majorUnits(amountCents, currency)} of ${writtenAmount(totalCents, currency)} of ${id} at ${providerId}`;
+  `${majorUnits(amountCents, currency)} of ${amountWithCurrency(totalCents, currency)} of ${id} at ${providerId}`;
 
 const leftLine = ({ currency }: VisiblePayment, left: number): string =>
-  `${writtenAmount(left, currency)} left to refund`;
+  `${amountWithCurrency(left, currency)} left to refund`;
 
 const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | undefined): string =>
   `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}); nothing was refunded`;

@@ -1,4 +1,4 @@
-import { writtenAmount } from '../../../shared/core/money.ts';
+import { amountWithCurrency } from '../../../shared/core/money.ts';
 import { isVisiblePayment } from '../../../shared/payments/payment.ts';
 import type { Table } from '../../../shared/platform/table.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
@@ -42,7 +42,7 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
   return {
     json: { payment_id: paymentId, status, is_complete: true, refunds, disputes, entries },
     lines: [
-      `${paymentId} is ${status}: ${writtenAmount(totalCents, currency)} at ${providerId}`,
+      `${paymentId} is ${status}: ${amountWithCurrency(totalCents, currency)} at ${providerId}`,
       ...columns(beside),
       '',
       ...columns(entries.map((entry) => rowOf(entry, currency))),
@@ -62,7 +62,7 @@ const showSubscription = async (table: Table, id: string): Promise<Report> => {
   return {
     json: { subscription_id: id, status, is_complete: true, entries },
     lines: [
-      `${id} is ${status}: ${writtenAmount(totalCents, currency)} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
+      `${id} is ${status}: ${amountWithCurrency(totalCents, currency)} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
       '',
       ...columns(entries.map(subscriptionRow)),
     ],
@@ -79,7 +79,7 @@ const subscriptionRow = (entry: SubscriptionTimelineEntry): readonly string[] =>
 };
 
 const amountOf = (one: { readonly amount_cents: number; readonly currency: string }): string =>
-  writtenAmount(one.amount_cents, one.currency);
+  amountWithCurrency(one.amount_cents, one.currency);
 const dueOf = (by: string | null): string => (by === null ? '' : `evidence due by ${by}`);
 
 const rowOf = (entry: TimelineEntry, currency: string): readonly string[] => {
@@ -114,7 +114,7 @@ type Change = Extract<TimelineEntry, { kind: 'change' }>;
 /** The refund or dispute that a change is about, such as `ref_… succeeded 5.00 USD`. */
 const moneyBackOf = ({ refund, dispute }: Change, currency: string): string | undefined => {
   const about = refund ?? dispute;
-  return about && `${about.id} ${about.status} ${writtenAmount(about.amount_cents, currency)}`;
+  return about && `${about.id} ${about.status} ${amountWithCurrency(about.amount_cents, currency)}`;
 };
 
 const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string =>

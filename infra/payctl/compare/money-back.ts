@@ -1,7 +1,7 @@
 /** @module Compares the refunds and disputes of a payment, here and at its provider. */
 
 import * as z from 'zod';
-import { writtenAmount } from '../../../shared/core/money.ts';
+import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { iso, SECOND_MS } from '../../../shared/core/time.ts';
 import { type Dispute, disputeViewSchema } from '../../../shared/payments/dispute.ts';
@@ -86,7 +86,7 @@ interface Sides {
 }
 
 const amountOf = ({ amountCents, currency }: Pick<Facts, 'amountCents' | 'currency'>): string =>
-  writtenAmount(amountCents, currency);
+  amountWithCurrency(amountCents, currency);
 
 const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]): Promise<readonly Drift[]> => {
   const { reader, payment } = parts;

@@ -1,4 +1,4 @@
-import { writtenAmount } from '../../../shared/core/money.ts';
+import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { instant } from '../../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../../shared/payments/payment.ts';
@@ -79,8 +79,8 @@ const findDifference = (payment: VisiblePayment, found: Outcome<ProviderPayment>
   const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
   if (mismatch === 'amount differs') {
     const { totalCents, currency } = payment;
-    const there = report.amountCents === undefined ? 'none' : writtenAmount(report.amountCents, currency);
-    return of(mismatch, writtenAmount(totalCents, currency), there);
+    const there = report.amountCents === undefined ? 'none' : amountWithCurrency(report.amountCents, currency);
+    return of(mismatch, amountWithCurrency(totalCents, currency), there);
   }
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
   if (wasFailedUnreached(payment, report)) return undefined;
