@@ -300,6 +300,19 @@ const dueTimes = (table: Table, now: Now) => {
   const dropDue = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
 
+  /** Ends the lookup that an event asked for, so that other due work is not taken for it. */
+  const endLookup = (payment: Payment): Promise<Written> => {
+    const dueAt = nextPaymentDue({ ...payment, reconcileAt: undefined });
+    return table.update(
+      paymentKey(payment.id),
+      {
+        set: dueAt ? { due: dueShard(payment.id), due_at: dueAt } : {},
+        remove: ['reconcileAt', 'reconcileStep', ...(dueAt ? [] : ['due', 'due_at'])],
+      },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
   /** Counts the read for facts that is due before it is made, so that a stopped function cannot repeat it. */
   const claimFactLook = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
     const claimed = { ...payment, ...afterFactLook(payment) };
@@ -316,7 +329,7 @@ const dueTimes = (table: Table, now: Now) => {
     return written.ok ? claimed : undefined;
   };
 
-  return { reschedule, deferDue, removeSecret, dropDue, claimFactLook };
+  return { reschedule, deferDue, removeSecret, dropDue, endLookup, claimFactLook };
 };
 
 type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;

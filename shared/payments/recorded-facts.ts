@@ -84,6 +84,7 @@ export const withFacts = (
     ...next,
     // A version names a refund or a dispute only if that is its cause.
     ...{ refund: undefined, dispute: undefined },
+    ...(payment.draft === undefined && { reconcileAt: undefined, reconcileStep: undefined }),
     cause: 'facts',
     version: payment.version + 1,
     updatedAt: iso(now),

@@ -217,7 +217,7 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
   const isLate = payerIsLate(payment, now) && !payment.providerInvoiceId;
   if (isLate || hasExpired(payment, now)) return expire(parts, payment);
   if (isUnderWay(payment.status)) await scheduleNext(parts, payment, 'still_under_way');
-  else await resetDue(parts.store, { ...payment, reconcileAt: undefined });
+  else await parts.store.endLookup(payment);
   return 'unchanged';
 };
 

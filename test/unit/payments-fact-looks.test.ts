@@ -122,6 +122,18 @@ describe('a read for facts', () => {
     expect(await dueAt()).toBeUndefined();
   });
 
+  test('is made after a lookup that an event asked for, which is not repeated', async () => {
+    const asked = { reconcileAt: iso(NOON), reconcileStep: 0 };
+    const failed = outcome({ status: 'failed', failureCode: 'do_not_honor', ...asked });
+    const work = await paymentWork(failed, { findPayment: async () => reported('failed') });
+    work.clock.at = NOON + SECOND_MS;
+    expect(await runDuePayment(work.deps, failed.id)).toBe('unchanged');
+    expect(await work.dueAt()).toBe(NOON + MINUTE_MS);
+    work.clock.at = NOON + MINUTE_MS;
+    expect(await runDuePayment(work.deps, failed.id)).toBe('no facts');
+    expect([work.calls.length, await work.dueAt()]).toEqual([2, NOON + HOUR_MS]);
+  });
+
   test('precedes other due work, which stays due', async () => {
     const secret = { clientSecret: 'pi_1_secret', createdAt: iso(NOON - HOUR_MS) };
     const { calls, dueAt } = await at(outcome({ ...secret, factLooks: 2 }), told(undefined), MINUTE_MS + SECOND_MS);
