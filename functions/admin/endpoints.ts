@@ -95,9 +95,9 @@ export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
 
     - our id of a payment, refund, dispute, subscription, customer, payment method or organization: that record; of a membership: its
       subscription
-    - an e-mail address: the user whom the identity service knows by it, and the newest records of this user and of guests with this
-      address: 4 customers, 5 subscriptions and 15 payments each
-    - four digits: the newest payments with a card or bank account that ends with them
+    - an e-mail address: customers with this address, the user whom the identity service knows by it, and the newest records of this
+      user and of guests with this address: 4 customers, 5 subscriptions and 15 payments each
+    - four digits: the newest payments with a card or bank account that ends with them, or with this reference code
     - any other text: the record with this id at a provider, else the user with this id and the user's newest records, else payments and
       subscriptions with this reference code, and the payment with this charge
 

@@ -28,7 +28,7 @@ export const workerTriggers = [
     kind: 'stream',
     summary: 'Keeps histories, counters and the lists of all payments and of all subscriptions',
     sortKeys: keysOf(PROJECTIONS),
-    removalsOf: ['SUB'],
+    removalsOf: ['SUB', 'CUS'],
     batchSize: 100,
     batchesAtOnce: 4,
     uses: ['table:read', 'table:put', 'table:delete'],

@@ -26,6 +26,7 @@ import {
 } from '../platform/keys.ts';
 import { listRows } from '../platform/listing.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
+import { customersByEmail } from '../queries/customer-emails.ts';
 import { referenceHash } from '../queries/list-entry.ts';
 import { everyEntry } from './entry-sources.ts';
 import { type EveryDeps, idIn, isEmail, LAST_FOUR } from './every-list.ts';
@@ -104,15 +105,24 @@ const byUserId = (table: Table, userId: string): Promise<Found> =>
 const byEmail = async ({ table, identity }: EveryDeps, email: string): Promise<Found> => {
   const user = await identity.userByEmail(email);
   const parts = await Promise.all([
+    byCustomersEmail(table, email),
     ofPerson(table, (kind) => guestEntriesPartition(kind, email), guestPartition(email, 'CUS')),
     ...(user ? [byUserId(table, user.id)] : []),
   ]);
   return {
-    keys: parts.flatMap(({ keys }) => keys),
+    keys: distinct(parts.flatMap(({ keys }) => keys)),
     isCut: parts.some(({ isCut }) => isCut),
     ...(user && { user: { id: user.id, email } }),
   };
 };
+
+/** A customer may have another e-mail address than its user. */
+const byCustomersEmail = async (table: Table, email: string): Promise<Found> => {
+  const { keys, hasMore } = await customersByEmail(table, email, OF_PERSON.CUS);
+  return { keys, isCut: hasMore };
+};
+
+const distinct = (keys: readonly Key[]): readonly Key[] => [...new Map(keys.map((key) => [key.pk, key])).values()];
 
 /** A guest and a user of the same e-mail address together have at most as many records as a response holds. */
 const OF_PERSON = { PAY: 15, SUB: 5, CUS: 4 } as const;
@@ -143,20 +153,20 @@ const OF_ENTRIES = { PAY: 40, SUB: 10 } as const;
 
 /** Compares last four digits, a reference code or the id of an attempt with the entries, from the newest. */
 const inEntries = async (deps: StoreDeps, q: string): Promise<Found> => {
-  const reference: Clause = { equals: ['f.k', referenceHash(q)] };
-  const payments = LAST_FOUR.test(q) ? { equals: ['f.l', q] as const } : { equals: ['f.h', q] as const };
   const to = iso(deps.now());
   const from = iso(deps.now() - ENTRIES_BACK_MS);
-  const matching = (kind: HistoricKind, any: readonly Clause[]) =>
-    everyEntry(
-      deps.table,
-      kind,
-      MAX_QUERIES,
-    )({ from, to, filter: [{ any }], limit: OF_ENTRIES[kind], before: undefined });
-  const found = await Promise.all([matching('SUB', [reference]), matching('PAY', [payments, reference])]);
-  const kinds = ['SUB', 'PAY'] as const;
-  return {
-    keys: kinds.flatMap((kind, index) => (found[index]?.rows ?? []).map(({ sort }) => recordKey(kind, idIn(sort)))),
-    isCut: found.some(({ knownFrom }) => knownFrom !== undefined),
+  const reference: Clause = { equals: ['f.k', referenceHash(q)] };
+  const isDigits = LAST_FOUR.test(q);
+  const found = async (kind: HistoricKind, any: readonly Clause[]): Promise<Found> => {
+    const source = everyEntry(deps.table, kind, MAX_QUERIES);
+    const { rows, knownFrom } = await source({
+      ...{ from, to, filter: [{ any }], limit: OF_ENTRIES[kind], before: undefined },
+    });
+    return { keys: rows.map(({ sort }) => recordKey(kind, idIn(sort))), isCut: knownFrom !== undefined };
   };
+  const [payments, subscriptions] = await Promise.all([
+    found('PAY', [{ equals: [isDigits ? 'f.l' : 'f.h', q] }, reference]),
+    isDigits ? only([]) : found('SUB', [reference]),
+  ]);
+  return { keys: [...subscriptions.keys, ...payments.keys], isCut: payments.isCut || subscriptions.isCut };
 };

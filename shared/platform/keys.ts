@@ -77,6 +77,14 @@ export const guestEntriesPartition = (kind: HistoricKind, email: string): string
   `GUEST#${emailHash(email)}#ALL${kind}`;
 export const organizationEntriesPartition = (kind: HistoricKind, organizationId: string): string =>
   `ORG#${organizationId}#ALL${kind}`;
+/** Leads from an e-mail address to a customer who has it. */
+export const emailCustomerKey = (email: string, customerId: string): Key => ({
+  pk: emailCustomers(email).partition,
+  sk: `CUS#${customerId}`,
+});
+export const emailCustomers = (email: string): { readonly partition: string } => ({
+  partition: `EMAIL#${emailHash(email)}`,
+});
 export const membershipKey = (id: string): Key => recordKey('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { disputedPayment } from './disputers.ts';
-import { changeTable, createIntent, PATIENT, signIn, storedPayment, type User } from './flow.ts';
+import { changeTable, createIntent, itemsOf, PATIENT, signIn, storedPayment, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, createCustomer, saveReadyMethod } from './payers.ts';
 import { PAYING_METHODS, paidPayment, refund } from './refunders.ts';
@@ -84,6 +84,19 @@ describe('GET /admin/search', () => {
       ].toSorted(),
     );
     expect(await hitsOf(admin, 'nobody@example.com')).toEqual([]);
+  });
+
+  test('finds a customer by its own e-mail address, until the customer changes it or is deleted', async () => {
+    const admin = await adminOf();
+    const user = await signIn(service, { email: 'works.for@example.com' });
+    const customer = await createCustomer(service, user.options, { email: 'billing@example.com' });
+    expect(await hitsOf(admin, 'Billing@example.com')).toEqual([`customer ${customer.id}`]);
+    await service.put(`/customers/${customer.id}`, { email: 'accounts@example.com' }, user.options);
+    expect(await hitsOf(admin, 'billing@example.com')).toEqual([]);
+    expect(await hitsOf(admin, 'accounts@example.com')).toEqual([`customer ${customer.id}`]);
+    expect((await service.request('DELETE', `/customers/${customer.id}`, user.options)).status).toBe(204);
+    expect(await hitsOf(admin, 'accounts@example.com')).toEqual([]);
+    expect((await itemsOf(service, 'EMAIL#')).filter(({ customerId }) => customerId === customer.id)).toEqual([]);
   });
 
   test('finds a user by id, with the e-mail address of the newest payment', async () => {
