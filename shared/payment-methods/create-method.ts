@@ -23,8 +23,13 @@ import { defaultStep } from '../platform/table-defaults.ts';
 import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/method-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MethodDeps } from '../providers/provider-deps.ts';
-import { requireOwnToken } from '../providers/token-forms.ts';
-import { requireDone, requireProvider, requireTakesVerification, unknownOutcomeError } from '../providers/unwrap.ts';
+import {
+  requireDone,
+  requireOwnToken,
+  requireProvider,
+  requireTakesVerification,
+  unknownOutcomeError,
+} from '../providers/unwrap.ts';
 import type { CreateMethodBody } from './method-requests.ts';
 import { newSetup } from './method-setup.ts';
 import { addressUseSteps } from './method-store.ts';

@@ -15,8 +15,7 @@ import type { Clause } from '../platform/expression.ts';
 import { aliasKey, memberKey } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { requireOwnToken } from '../providers/token-forms.ts';
-import { requireProvider, unansweredError } from '../providers/unwrap.ts';
+import { requireOwnToken, requireProvider, unansweredError } from '../providers/unwrap.ts';
 import { requireSetUp } from './method-setup.ts';
 import { kindOf, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 

@@ -1,19 +1,17 @@
 /**
- * @module The forms of the vendors' tokens and ids of payment methods. They tell a token that was made at another vendor,
- * so that the error names the vendor. The forms do not decide whether a vendor accepts a token of its own.
+ * @module The forms of the vendors' tokens and ids of payment methods, by which an error names the vendor of a token that
+ * belongs elsewhere. The forms do not decide whether a vendor accepts a token of its own.
  */
 
-import { DomainError } from '../core/errors.ts';
 import { ADAPTERS, type AdapterName } from '../core/settings.ts';
-import type { PaymentProvider } from './provider.ts';
 
-interface Vendor {
+interface VendorForm {
   readonly name: string;
-  /** Undefined if the vendor's tokens have no form of their own, so that they cannot be told. */
+  /** Undefined if the vendor's tokens have no form of their own. */
   readonly token: RegExp | undefined;
 }
 
-const VENDORS: Readonly<Record<AdapterName, Vendor>> = {
+export const VENDOR_FORMS: Readonly<Record<AdapterName, VendorForm>> = {
   /** docs.stripe.com/api: payment methods, tokens, sources, cards, bank accounts. */
   stripe: { name: 'Stripe', token: /^(?:pm|tok|btok|src|card|ba)_/ },
   /** `source_id` of CreatePayment and CreateCard, and the test values of developer.squareup.com. */
@@ -24,23 +22,6 @@ const VENDORS: Readonly<Record<AdapterName, Vendor>> = {
   paypal: { name: 'PayPal', token: undefined },
 };
 
-interface GivenToken {
-  /** The field of the request. */
-  readonly path: string;
-  readonly token: string;
-  /** The record that the request is about. */
-  readonly record: 'payment' | 'payment method';
-}
-
-/** @throws DomainError PROVIDER_MISMATCH if the token has the form of another vendor's tokens */
-export const requireOwnToken = (
-  { adapter, slot }: Pick<PaymentProvider, 'adapter' | 'slot'>,
-  { path, token, record }: GivenToken,
-): void => {
-  const given = ADAPTERS.find((vendor) => VENDORS[vendor].token?.test(token));
-  if (given === undefined || given === adapter) return;
-  throw new DomainError('PROVIDER_MISMATCH', {
-    message: `${path} is a ${VENDORS[given].name} token; this ${record} is at ${slot} (${VENDORS[adapter].name})`,
-    details: { path, provider_id: slot, expected: adapter, given },
-  });
-};
+/** The vendor whose form the token has; undefined if no vendor has this form. */
+export const vendorOfToken = (token: string): AdapterName | undefined =>
+  ADAPTERS.find((vendor) => VENDOR_FORMS[vendor].token?.test(token));

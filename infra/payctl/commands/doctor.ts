@@ -56,7 +56,7 @@ const reportOf = (checks: readonly Check[]): Report => {
   };
 };
 
-/** Counts the checks that are ok too, so that nobody has to infer them from silence. */
+/** Counts the checks that are ok, too. */
 const verdictOf = (checks: readonly Check[]): string => {
   const named = (wanted: Check['state']) => checks.filter(({ state }) => state === wanted).map(({ check }) => check);
   const [ok, closed, failed] = [named('ok'), named('closed'), named('fail')];
