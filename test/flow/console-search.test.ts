@@ -181,6 +181,16 @@ describe('the search field of the console', () => {
       await page.getByText('Nothing found for “4242”').waitFor();
     });
 
+    test('opens a payment by its id through the API itself, and finds nothing for an unknown id', async () => {
+      const { page, open } = visit;
+      await page.unroute(SEARCH);
+      await open('/health');
+      await search(payment.id);
+      await page.getByRole('heading', { name: `Payment ${payment.id}` }).waitFor();
+      await search('pay_000000000000000000000000');
+      await page.getByText('Nothing found for “pay_000000000000000000000000”').waitFor();
+    });
+
     test('finds a user’s own payment by its id, and asks no route of the admins', async () => {
       const other = await visitConsole(browser, service, width);
       const { page } = other;

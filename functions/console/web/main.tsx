@@ -24,6 +24,7 @@ import { NotFoundPage } from './pages/not-found.tsx';
 import { PaymentPage } from './pages/payment.tsx';
 import { PaymentsPage } from './pages/payments.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
+import { SearchField } from './search/search-field.tsx';
 import { SearchPage } from './search/search-page.tsx';
 import { SubscriptionPage } from './subscriptions/subscription.tsx';
 import { SubscriptionsPage } from './subscriptions/subscriptions.tsx';
@@ -94,7 +95,11 @@ const App = () => {
       </main>
     );
   }
-  return <Layout items={navigation()}>{isAtRoot || !isClockRead ? null : pageShown()}</Layout>;
+  return (
+    <Layout items={navigation()} search={<SearchField />}>
+      {isAtRoot || !isClockRead ? null : pageShown()}
+    </Layout>
+  );
 };
 
 const root = document.getElementById('app');

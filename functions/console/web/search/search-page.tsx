@@ -90,41 +90,52 @@ const Results = ({ q, result: { hits, isTruncated } }: { readonly q: string; rea
   );
 };
 
-const COLUMNS: readonly Column<SearchHit>[] = [
-  {
-    title: 'Record',
-    cell: ({ id, label }) => (
-      <>
-        <span class="whole">{label}</span>
-        {label !== id && <span class="second-line quiet">{id}</span>}
-      </>
-    ),
-  },
-  {
-    title: 'Amount',
-    align: 'end',
-    cell: ({ amount_cents, currency }) =>
-      amount_cents === null || currency === null ? (
-        <span class="quiet">–</span>
-      ) : (
-        <Money cents={amount_cents} currency={currency} />
-      ),
-  },
-  { title: 'Status', cell: ({ status }) => (status === null ? <span class="quiet">–</span> : <Status of={status} />) },
-  {
-    title: 'Created',
-    isTime: true,
-    isExtra: true,
-    cell: ({ created_at }) => (created_at === null ? <span class="quiet">–</span> : <Time at={created_at} />),
-  },
+const RECORD: Column<SearchHit> = {
+  title: 'Record',
+  cell: ({ id, label }) => (
+    <>
+      <span class="whole">{label}</span>
+      {label !== id && <span class="second-line whole quiet">{id}</span>}
+    </>
+  ),
+};
+
+const NONE = <span class="quiet">–</span>;
+
+/** The columns that some kinds do not have, each with the field that it shows. */
+const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Column<SearchHit>])[] = [
+  [
+    'amount_cents',
+    {
+      title: 'Amount',
+      align: 'end',
+      cell: ({ amount_cents, currency }) =>
+        amount_cents === null || currency === null ? NONE : <Money cents={amount_cents} currency={currency} />,
+    },
+  ],
+  ['status', { title: 'Status', cell: ({ status }) => (status === null ? NONE : <Status of={status} />) }],
+  [
+    'created_at',
+    {
+      title: 'Created',
+      isTime: true,
+      isExtra: true,
+      cell: ({ created_at }) => (created_at === null ? NONE : <Time at={created_at} />),
+    },
+  ],
+];
+
+const columnsOf = (hits: readonly SearchHit[]): readonly Column<SearchHit>[] => [
+  RECORD,
+  ...OPTIONAL_COLUMNS.filter(([field]) => hits.some((hit) => hit[field] !== null)).map(([, column]) => column),
 ];
 
 const Kind = ({ heading, hits }: { readonly heading: string; readonly hits: readonly SearchHit[] }) => (
-  <section class="part" aria-label={heading}>
+  <section class="part found" aria-label={heading}>
     <h2>{heading}</h2>
     <Table
       name={`${heading} found`}
-      columns={COLUMNS}
+      columns={columnsOf(hits)}
       pages={{ rows: hits, isLoading: false, problem: undefined, more: undefined, retry: () => undefined }}
       keyOf={({ id }) => id}
       pageOf={pageOf}

@@ -4,7 +4,6 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { clockOffsetMs } from '../api/local.ts';
 import { endSession, session } from '../api/session.ts';
-import { SearchField } from '../search/search-field.tsx';
 import { duration } from './format.ts';
 import { arrivals, go, Link, place } from './route.tsx';
 import { browserZone, chooseZone, isLocalZone } from './zone.ts';
@@ -17,19 +16,21 @@ export interface NavigationItem {
 
 interface LayoutProps {
   readonly items: readonly NavigationItem[];
+  /** The search field in the head. */
+  readonly search: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 const isCurrent = (path: string): boolean => place.value.path === path || place.value.path.startsWith(`${path}/`);
 
-export const Layout = ({ items, children }: LayoutProps) => {
+export const Layout = ({ items, search, children }: LayoutProps) => {
   useFocusOnHeading();
   return (
     <>
       <a class="skip" href="#main">
         Skip to content
       </a>
-      <Banner />
+      <Banner search={search} />
       <div class="frame">
         <Navigation items={items} />
         <main id="main" tabIndex={-1}>
@@ -67,11 +68,11 @@ const Navigation = ({ items }: Pick<LayoutProps, 'items'>) => {
   );
 };
 
-const Banner = () => (
+const Banner = ({ search }: Pick<LayoutProps, 'search'>) => (
   <header>
     <span class="brand">Payments</span>
     <ClockNote />
-    <SearchField />
+    {search}
     <ZoneSelect />
     {session.value && (
       <span class="who">
