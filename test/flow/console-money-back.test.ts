@@ -8,6 +8,7 @@ import {
   expectNoSidewaysScroll,
   expectNoViolation,
   expectQuiet,
+  openFilters,
   soon,
   visitConsole,
   WIDTHS,
@@ -75,6 +76,7 @@ describe('the console’s pages of refunds and disputes', () => {
       expect(await page.getByText('Searched:').innerText()).toBe('Searched: status Failed · from 2020-01-01');
       expect(await page.getByLabel('Status').inputValue()).toBe('failed');
       await expectNoViolation(page);
+      await openFilters(page);
       await page.getByLabel('Status').selectOption('succeeded');
       await rows('Refunds').first().waitFor();
       expect(new URL(page.url()).search).toBe('?status=succeeded&from=2020-01-01');
@@ -106,6 +108,7 @@ describe('the console’s pages of refunds and disputes', () => {
       await page.getByRole('heading', { name: `Payment ${disputed.payment.id}` }).waitFor();
       await soon(() => page.getByLabel('Disputes').innerText()).toContain(dispute.id);
       await page.getByRole('link', { name: 'All disputes' }).click();
+      await openFilters(page);
       await page.getByLabel('Status').selectOption('won');
       await page.getByText('No dispute matches').waitFor();
     });

@@ -139,6 +139,7 @@ describe('the console’s pages of subscriptions', () => {
       await soon(() => rows.count()).toBe(2);
       await expectNoViolation(page);
       await expectNoSidewaysScroll(page);
+      await openFilters(page);
       await page.getByLabel('Status').selectOption('trialing');
       await page.getByText('No subscription matches').waitFor();
       expect(await page.getByText('Searched:').innerText()).toBe('Searched: status Trialing');

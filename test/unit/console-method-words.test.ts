@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { MethodDetails } from '../../functions/console/web/api/loose-fields.ts';
-import { methodDetailsOf } from '../../functions/console/web/api/loose-fields.ts';
+import type { MethodDetails } from '../../functions/console/web/api/types.ts';
 import {
   adviceFor,
   declineInWords,
@@ -8,16 +7,26 @@ import {
   methodInWords,
 } from '../../functions/console/web/pages/method-words.ts';
 
-const CARD = { type: 'card', card_brand: 'visa', last_four: '4242', expiry_month: '12', expiry_year: '2030' };
+const CARD = { type: 'card', card_brand: 'visa', last_four: '4242', expiry_month: '12', expiry_year: '2030' } as const;
+const SECURE = { version: '2.2.0', liability_shifted: true } as const;
 
-const detailsOf = (fields: Readonly<Record<string, unknown>>): MethodDetails => {
-  const details = methodDetailsOf({ payment_method_details: fields });
-  if (!details) throw new Error('no details');
-  return details;
-};
+const detailsOf = (known: Partial<MethodDetails>): MethodDetails => ({
+  type: 'card',
+  wallet_type: null,
+  card_brand: null,
+  last_four: null,
+  expiry_month: null,
+  expiry_year: null,
+  funding: null,
+  country: null,
+  bank_name: null,
+  three_d_secure: null,
+  fingerprint: null,
+  ...known,
+});
 
 describe('the method of a payment in words', () => {
-  test.each([
+  test.each<[known: Partial<MethodDetails>, short: string, long?: string]>([
     [CARD, 'Visa •••• 4242', 'Visa •••• 4242'],
     [
       {
@@ -25,13 +34,13 @@ describe('the method of a payment in words', () => {
         funding: 'credit',
         country: 'US',
         wallet_type: 'apple_pay',
-        three_d_secure: { result: 'authenticated' },
+        three_d_secure: { ...SECURE, result: 'authenticated' },
       },
       'Visa •••• 4242',
       'Visa •••• 4242, credit, US, Apple Pay, 3-D Secure passed',
     ],
     [
-      { ...CARD, card_brand: 'amex', funding: 'prepaid', three_d_secure: { result: 'failed' } },
+      { ...CARD, card_brand: 'amex', funding: 'prepaid', three_d_secure: { ...SECURE, result: 'failed' } },
       'American Express •••• 4242',
       'American Express •••• 4242, prepaid, 3-D Secure failed',
     ],
@@ -42,26 +51,19 @@ describe('the method of a payment in words', () => {
     expect(methodInShort(detailsOf(fields))).toBe(short);
     expect(methodInWords(detailsOf(fields))).toBe(long);
   });
-
-  test('is unknown until the payment has details', () => {
-    expect(methodDetailsOf({ payment_method_details: null })).toBeUndefined();
-  });
 });
 
 describe('a decline in words', () => {
-  const known = { providerCode: undefined, networkCode: undefined, isHard: false };
-
-  test('uses the advice of the API before the usual advice for the code', () => {
-    const decline = { ...known, code: 'do_not_honor', advice: undefined };
-    expect(declineInWords(decline)).toBe('The bank declined the card (do_not_honor).');
-    expect(adviceFor(decline)).toBe('Ask the payer to contact the bank or use another card.');
-    expect(adviceFor({ ...decline, advice: 'another_method' })).toMatch(/^Ask the payer to use another card/);
-    expect(adviceFor({ ...decline, advice: 'something_new' })).toBe(adviceFor(decline));
+  test('names the reason, and what to tell the payer', () => {
+    expect(declineInWords({ code: 'do_not_honor' })).toBe('The bank declined the card (do_not_honor).');
+    expect(adviceFor({ advice: 'contact_bank', hard: false })).toBe(
+      'Ask the payer to contact the bank or use another card.',
+    );
   });
 
   test('says if the same card will be declined again', () => {
-    const decline = { ...known, code: 'stolen_card', advice: 'another_method', isHard: true };
-    expect(adviceFor(decline)).toBe(
+    expect(declineInWords({ code: 'stolen_card' })).toBe('The bank declined the card (stolen_card).');
+    expect(adviceFor({ advice: 'another_method', hard: true })).toBe(
       'Ask the payer to use another card, and do not name the reason. The same card will be declined again.',
     );
   });

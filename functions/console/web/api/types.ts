@@ -13,14 +13,16 @@ type Answer<Id extends keyof operations> = operations[Id]['responses'] extends {
 type Data<Id extends keyof operations> = Answer<Id> extends { data?: infer Body } ? NonNullable<Body> : never;
 type Row<List> = List extends readonly (infer One)[] ? One : never;
 
-type EveryPayment = Row<Data<'admin.list-payments'>>;
 /** Only lists for platform admins name the payer. */
-type Payers = Partial<Pick<EveryPayment, 'user_email' | 'organization_name'>>;
+export type Payers = Partial<Pick<Row<Data<'admin.list-payments'>>, 'user_email' | 'organization_name'>>;
 export type Payment = Row<Data<'payments.list'>> & Payers;
 export type PaymentStatus = Payment['status'];
 export type TimelineEntry = Row<Data<'payments.timeline'>>;
-export type Refund = Row<Answer<'refunds.list-of-payment'>>;
-export type Dispute = Row<Answer<'disputes.list-of-payment'>>;
+export type MethodDetails = NonNullable<Payment['payment_method_details']>;
+export type Decline = NonNullable<Payment['decline']>;
+export type Settlement = NonNullable<Payment['settlement']>;
+export type Refund = Row<Answer<'refunds.list-of-payment'>> & Payers;
+export type Dispute = Row<Answer<'disputes.list-of-payment'>> & Payers;
 export type PaymentMethod = Answer<'payment-methods.get'>;
 export type WebhookLog = Answer<'webhooks.get-log'>;
 export type Organization = Row<Data<'organizations.list'>>;

@@ -1,24 +1,21 @@
 /** @module Reads the methods, subscriptions and payments of one customer from the lists that the caller may read. */
 
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
-import { textIn } from '../api/loose-fields.ts';
 import { organizations } from '../api/organizations.ts';
 import { isAdmin, session } from '../api/session.ts';
 import type { Customer, Payment, PaymentMethod, Subscription } from '../api/types.ts';
 import type { PageOf } from '../view/load.ts';
 
-const organizationOf = (customer: Customer): string | undefined => textIn(customer, 'organization_id');
-
 /** True if the caller's own lists hold the records of the customer. */
 const isListed = (customer: Customer): boolean => {
-  const organization = organizationOf(customer);
+  const { organization_id: organization } = customer;
   if (organization === undefined) return customer.user_id === session.value?.userId;
   return !isAdmin.value || organizations.value.some(({ id }) => id === organization);
 };
 
 /** The owner of the customer, as the lists for platform admins accept it. */
 const ownerOf = (customer: Customer) => {
-  const organization = organizationOf(customer);
+  const { organization_id: organization } = customer;
   return organization === undefined ? { user_id: customer.user_id ?? undefined } : { organization_id: organization };
 };
 
@@ -30,7 +27,7 @@ export const readSubscriptions = async (
 ): Promise<PageOf<Subscription>> => {
   const isOf = ({ customer_id: id }: Subscription): boolean => id === customer.id;
   if (isListed(customer)) {
-    const query = { organization_id: organizationOf(customer) ?? '', offset: Number(cursor ?? 0) };
+    const query = { organization_id: customer.organization_id ?? '', offset: Number(cursor ?? 0) };
     const { data, response } = await answerOf(api.GET('/subscriptions', { params: { query } }));
     return { rows: data.filter(isOf), next: nextOffset(response) };
   }
@@ -42,7 +39,7 @@ export const readSubscriptions = async (
 const askPayments = (customer: Customer, cursor: string | undefined) => {
   const from = customer.created_at;
   if (isListed(customer)) {
-    const query = { organization_id: organizationOf(customer) ?? '', created_at_from: from, limit: 50, cursor };
+    const query = { organization_id: customer.organization_id ?? '', created_at_from: from, limit: 50, cursor };
     return api.GET('/payments', { params: { query: { ...query, include: 'payment_method' } } });
   }
   const search = customer.is_guest ? (customer.guest_email ?? customer.email ?? undefined) : undefined;
@@ -78,7 +75,7 @@ const readUsedMethods = async (customer: Customer): Promise<readonly PaymentMeth
  * sees the methods that the subscriptions and payments name.
  */
 export const readMethods = async (customer: Customer): Promise<PageOf<PaymentMethod>> => {
-  const organization = organizationOf(customer);
+  const { organization_id: organization } = customer;
   if (!isListed(customer) && organization === undefined) {
     return { rows: await readUsedMethods(customer), next: undefined };
   }

@@ -1,7 +1,6 @@
 /** @module The page of one customer, with its methods, its subscriptions and its payments. */
 
 import { answerOf, api } from '../api/client.ts';
-import { textIn } from '../api/loose-fields.ts';
 import { providerName } from '../api/providers.ts';
 import type { Customer, PaymentMethod } from '../api/types.ts';
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
@@ -68,11 +67,11 @@ const Details = ({ customer }: CustomerProps) => {
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['E-mail', customer.email ?? undefined],
     ['Name', customer.name ?? undefined],
-    ['Phone', textIn(customer, 'phone')],
+    ['Phone', customer.phone ?? undefined],
     ['Provider', providerName(customer.provider_id)],
     ['Provider’s ID', customer.provider_customer_id],
     ['User', customer.user_id ?? undefined],
-    ['Project', textIn(customer, 'project_id')],
+    ['Project', customer.project_id],
   ];
   return (
     <dl class="facts">
@@ -84,7 +83,7 @@ const Details = ({ customer }: CustomerProps) => {
         ),
       )}
       {customer.is_guest && <Fact name="Guest">Made without a session</Fact>}
-      {textIn(customer, 'organization_id') !== undefined && (
+      {customer.organization_id !== undefined && (
         <Fact name="Organization">
           <OwningOrganization record={customer} />
         </Fact>
@@ -129,8 +128,8 @@ const METHOD_COLUMNS: readonly Column<PaymentMethod>[] = [
   {
     title: 'Funding',
     isExtra: true,
-    cell: (method) => {
-      const known = [textIn(method, 'funding'), textIn(method, 'country')].filter((part) => part !== undefined);
+    cell: ({ funding, country }) => {
+      const known = [funding, country].filter((part) => part !== null);
       return known.length > 0 ? inWords(known.join(', ')) : <span class="quiet">–</span>;
     },
   },

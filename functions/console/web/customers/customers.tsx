@@ -1,7 +1,6 @@
 /** @module The page with the customers of the caller or of an organization. */
 
 import { answerOf, api, nextOffset } from '../api/client.ts';
-import { textIn } from '../api/loose-fields.ts';
 import { providerName } from '../api/providers.ts';
 import { isAdmin } from '../api/session.ts';
 import type { Customer } from '../api/types.ts';
@@ -33,7 +32,7 @@ const COLUMNS: readonly Column<Customer>[] = [
   {
     title: 'Phone',
     isExtra: true,
-    cell: (customer) => textIn(customer, 'phone') ?? <span class="quiet">–</span>,
+    cell: ({ phone }) => phone ?? <span class="quiet">–</span>,
   },
   {
     title: 'Provider’s ID',

@@ -58,6 +58,8 @@ export const anyOwnerFilter = (): FilterField => ({
   placeholder: 'org_…',
 });
 
+export const userFilter = (): FilterField => ({ kind: 'text', label: 'User', name: 'user', placeholder: 'user_…' });
+
 export const FilterInput = ({ field }: { readonly field: FilterField }) => {
   switch (field.kind) {
     case 'choice': {

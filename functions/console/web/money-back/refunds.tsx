@@ -3,9 +3,10 @@
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
 import type { Refund } from '../api/types.ts';
-import { CREATED_RANGE, choicesOf, type FilterField } from '../lists/filter-fields.tsx';
-import { filterChoice, filterText } from '../lists/filter-values.ts';
+import { CREATED_RANGE, choicesOf, type FilterField, providerFilter } from '../lists/filter-fields.tsx';
+import { filterChoice, filterText, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
+import { PayersEmail } from '../pages/payment-parts.tsx';
 import { inWords } from '../view/format.ts';
 import type { PageOf } from '../view/load.ts';
 import { Money, Status, Time } from '../view/parts.tsx';
@@ -13,7 +14,12 @@ import type { Column } from '../view/table.tsx';
 
 const STATUSES: readonly Refund['status'][] = ['succeeded', 'pending', 'failed', 'canceled'];
 
-const query = () => ({ status: filterChoice('status', STATUSES), from: filterText('from'), to: filterText('to') });
+const query = () => ({
+  status: filterChoice('status', STATUSES),
+  provider_id: providerChoice(),
+  from: filterText('from'),
+  to: filterText('to'),
+});
 
 const readPage = async (cursor: string | undefined): Promise<PageOf<Refund>> => {
   const { data } = await answerOf(api.GET('/refunds', { params: { query: { ...query(), cursor } } }));
@@ -23,8 +29,9 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<Refund>> => 
 const askCsv: CsvRequest = ({ cursor, headers }) =>
   api.GET('/refunds', { headers, parseAs: 'text', params: { query: { ...query(), cursor } } });
 
-const FILTERS: readonly FilterField[] = [
+const filters = (): readonly FilterField[] => [
   { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STATUSES) },
+  providerFilter(),
   ...CREATED_RANGE,
 ];
 
@@ -50,6 +57,7 @@ const COLUMNS: readonly Column<Refund>[] = [
       </span>
     ),
   },
+  { title: 'Payer', isExtra: true, cell: (record) => <PayersEmail record={record} /> },
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
   { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip quiet">{payment_id}</span> },
 ];
@@ -58,7 +66,7 @@ export const RefundsPage = () => (
   <ListPage
     title="Refunds"
     one="refund"
-    filters={FILTERS}
+    filters={filters()}
     columns={COLUMNS}
     read={readPage}
     keyOf={({ id }) => id}

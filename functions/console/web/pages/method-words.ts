@@ -1,6 +1,6 @@
 /** @module The method of a payment and a decline, in words for support. */
 
-import type { Decline, MethodDetails } from '../api/loose-fields.ts';
+import type { Decline, MethodDetails } from '../api/types.ts';
 import { inWords } from '../view/format.ts';
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -17,15 +17,15 @@ const NAMES: Readonly<Record<string, string>> = {
 
 const nameOf = (word: string): string => NAMES[word] ?? inWords(word);
 
-type InShort = Pick<MethodDetails, 'type' | 'walletType' | 'cardBrand' | 'lastFour' | 'bankName'>;
+type InShort = Pick<MethodDetails, 'type' | 'wallet_type' | 'card_brand' | 'last_four' | 'bank_name'>;
 
 /** The method itself, such as `Visa •••• 4242`, `PayPal` or `Bank account •••• 6789`. */
-export const methodInShort = ({ type, walletType, cardBrand, lastFour, bankName }: InShort): string => {
-  const kind = type === 'wallet' ? (walletType ?? type) : (cardBrand ?? bankName ?? walletType ?? type);
-  return lastFour === undefined ? nameOf(kind) : `${nameOf(kind)} •••• ${lastFour}`;
+export const methodInShort = ({ type, wallet_type, card_brand, last_four, bank_name }: InShort): string => {
+  const kind = type === 'wallet' ? (wallet_type ?? type) : (card_brand ?? bank_name ?? wallet_type ?? type);
+  return last_four === null ? nameOf(kind) : `${nameOf(kind)} •••• ${last_four}`;
 };
 
-const AUTHENTICATIONS: Readonly<Record<string, string>> = {
+const AUTHENTICATIONS: Readonly<Record<NonNullable<MethodDetails['three_d_secure']>['result'], string>> = {
   authenticated: '3-D Secure passed',
   attempted: '3-D Secure not supported by the bank',
   exempted: '3-D Secure not required',
@@ -34,47 +34,39 @@ const AUTHENTICATIONS: Readonly<Record<string, string>> = {
 
 /** All that is known, such as `Visa •••• 4242, credit, US, Apple Pay, 3-D Secure passed`. */
 export const methodInWords = (details: MethodDetails): string => {
-  const { type, walletType, funding, country, authentication } = details;
+  const { type, wallet_type: wallet, funding, country, three_d_secure: authentication } = details;
   const parts = [
     methodInShort(details),
     funding,
     country,
-    type === 'card' && walletType !== undefined ? nameOf(walletType) : undefined,
-    authentication === undefined ? undefined : (AUTHENTICATIONS[authentication] ?? authentication),
+    type === 'card' && wallet !== null ? nameOf(wallet) : null,
+    authentication && AUTHENTICATIONS[authentication.result],
   ];
-  return parts.filter((part) => part !== undefined).join(', ');
+  return parts.filter((part) => part !== null).join(', ');
 };
 
-const ADVICE = {
+const ADVICE: Readonly<Record<Decline['advice'], string>> = {
   retry_later: 'Ask the payer to try again later, or to use another card.',
   another_method: 'Ask the payer to use another card, and do not name the reason.',
   authenticate: 'Ask the payer to pay again and confirm the payment with the bank (3-D Secure).',
   correct_data: 'Ask the payer to check the card’s details, or to use another card.',
   contact_bank: 'Ask the payer to contact the bank or use another card.',
-} as const;
+};
 
 const DECLINED = 'The bank declined the card';
 
-const REASONS: Readonly<Record<string, readonly [words: string, advice: keyof typeof ADVICE]>> = {
-  insufficient_funds: ['The card has insufficient funds', 'retry_later'],
-  expired_card: ['The card has expired', 'correct_data'],
-  incorrect_cvc: ['The security code is wrong', 'correct_data'],
-  incorrect_number: ['The card number is wrong', 'correct_data'],
-  lost_card: [DECLINED, 'another_method'],
-  stolen_card: [DECLINED, 'another_method'],
-  do_not_honor: [DECLINED, 'contact_bank'],
-  processing_error: ['The bank could not process the payment', 'retry_later'],
-  authentication_required: ['The bank asks the payer to authenticate', 'authenticate'],
+/** Without the reasons that support must not name. */
+const REASONS: Readonly<Record<string, string>> = {
+  insufficient_funds: 'The card has insufficient funds',
+  expired_card: 'The card has expired',
+  incorrect_cvc: 'The security code is wrong',
+  processing_error: 'The bank could not process the payment',
+  authentication_required: 'The bank asks the payer to authenticate',
 };
-
-const isAdvice = (text: string | undefined): text is keyof typeof ADVICE => text !== undefined && text in ADVICE;
 
 /** The reason, such as `The bank declined the card (do_not_honor).` */
-export const declineInWords = ({ code }: Pick<Decline, 'code'>): string =>
-  `${REASONS[code]?.[0] ?? DECLINED} (${code}).`;
+export const declineInWords = ({ code }: Pick<Decline, 'code'>): string => `${REASONS[code] ?? DECLINED} (${code}).`;
 
 /** What support tells the payer. */
-export const adviceFor = ({ code, advice, isHard }: Decline): string => {
-  const given = isAdvice(advice) ? advice : (REASONS[code]?.[1] ?? 'contact_bank');
-  return isHard ? `${ADVICE[given]} The same card will be declined again.` : ADVICE[given];
-};
+export const adviceFor = ({ advice, hard }: Pick<Decline, 'advice' | 'hard'>): string =>
+  hard ? `${ADVICE[advice]} The same card will be declined again.` : ADVICE[advice];

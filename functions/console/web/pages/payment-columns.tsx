@@ -1,6 +1,5 @@
 /** @module The columns of the tables of payments. */
 
-import { textIn } from '../api/loose-fields.ts';
 import { providerName } from '../api/providers.ts';
 import type { Payment } from '../api/types.ts';
 import { Money, Status, Time } from '../view/parts.tsx';
@@ -30,7 +29,8 @@ const METHOD: Column<Payment> = {
 /** For lists with payments of several payers. */
 export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   {
-    title: 'Created', isTime: true,
+    title: 'Created',
+    isTime: true,
     cell: (payment) => (
       <>
         <Time at={payment.created_at} />
@@ -61,7 +61,7 @@ export const OWN_PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   {
     title: 'Declined',
     isExtra: true,
-    cell: (payment) => textIn(payment, 'failure_code') ?? <span class="quiet">–</span>,
+    cell: ({ failure_code: code }) => code ?? <span class="quiet">–</span>,
   },
   METHOD,
 ];

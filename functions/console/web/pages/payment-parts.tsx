@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
-import { type Fields, methodDetailsOf, payersEmail, textIn } from '../api/loose-fields.ts';
+import { type Owned, payersEmail } from '../api/payers.ts';
 import type { Payment, PaymentMethod } from '../api/types.ts';
 import { methodInShort } from './method-words.ts';
 
@@ -26,21 +26,27 @@ const Named = ({ name, id }: NamedProps) => {
 };
 
 interface RecordProps {
-  readonly record: Fields;
+  readonly record: Owned;
 }
 
 /** The payer's e-mail address, with the id below it. */
 export const Payer = ({ record }: RecordProps) => (
-  <Named name={payersEmail(record)} id={textIn(record, 'user_id') ?? textIn(record, 'customer_id')} />
+  <Named name={payersEmail(record)} id={record.user_id ?? record.customer_id ?? undefined} />
 );
 
+/** For lists whose records name no user. */
+export const PayersEmail = ({ record }: RecordProps) => {
+  const email = payersEmail(record);
+  return email === undefined ? <span class="quiet">–</span> : <span class="clip">{email}</span>;
+};
+
 /** The payer in one line. */
-export const payerInShort = (record: Fields): string =>
-  payersEmail(record) ?? textIn(record, 'user_id') ?? textIn(record, 'customer_id') ?? '–';
+export const payerInShort = (record: Owned): string =>
+  payersEmail(record) ?? record.user_id ?? record.customer_id ?? '–';
 
 /** The organization's name, with the id below it. */
 export const OwningOrganization = ({ record }: RecordProps) => (
-  <Named name={textIn(record, 'organization_name')} id={textIn(record, 'organization_id')} />
+  <Named name={record.organization_name ?? undefined} id={record.organization_id ?? undefined} />
 );
 
 type ShownMethod = Pick<PaymentMethod, 'type' | 'card_brand' | 'card_last_four' | 'wallet_type'>;
@@ -63,22 +69,12 @@ const isMethod = (value: unknown): value is ShownMethod =>
   typeof value === 'object' && value !== null && 'type' in value;
 
 /** A saved method in short, such as `Visa •••• 4242`. */
-export const savedMethodInShort = ({ type, card_brand, card_last_four, wallet_type }: ShownMethod): string =>
-  methodInShort({
-    type,
-    walletType: wallet_type ?? undefined,
-    cardBrand: card_brand ?? undefined,
-    lastFour: card_last_four ?? undefined,
-    bankName: undefined,
-  });
-
-type MethodProps = {
-  readonly payment: Pick<Payment, 'payment_method_id'> & Fields;
-};
+export const savedMethodInShort = ({ card_last_four: last_four, wallet_type = null, ...kind }: ShownMethod): string =>
+  methodInShort({ ...kind, wallet_type, last_four, bank_name: null });
 
 /** The method of the last attempt in short. A payment without details has a saved method or none. */
-export const Method = ({ payment }: MethodProps) => {
-  const details = methodDetailsOf(payment);
+export const Method = ({ payment }: { readonly payment: Payment }) => {
+  const details = payment.payment_method_details;
   if (details) return <span class="method">{methodInShort(details)}</span>;
   return <SavedMethod id={payment.payment_method_id} included={payment['payment_method']} />;
 };

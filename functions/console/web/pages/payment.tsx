@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';
-import { declineOf, methodDetailsOf, type Settlement, settlementOf } from '../api/loose-fields.ts';
+import { readPayers } from '../api/payers.ts';
 import { dashboardLink, providerName } from '../api/providers.ts';
 import { isAdmin } from '../api/session.ts';
-import type { Dispute, Payment, Refund, TimelineEntry } from '../api/types.ts';
+import type { Dispute, Payment, Refund, Settlement, TimelineEntry } from '../api/types.ts';
 import { dateInUtc, inWords, money } from '../view/format.ts';
 import { Fact, Id, Json, Money, Status, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
@@ -25,8 +25,9 @@ interface PaymentFile {
 
 const readPayment = async (id: string): Promise<PaymentFile> => {
   const path = { id };
-  const [payment, refunds, disputes, timeline] = await Promise.all([
+  const [payment, payers, refunds, disputes, timeline] = await Promise.all([
     answerOf(api.GET('/payments/{id}', { params: { path, query: { include: 'payment_method' } } })),
+    readPayers(id),
     answerOf(api.GET('/payments/{id}/refunds', { params: { path } })),
     answerOf(api.GET('/payments/{id}/disputes', { params: { path } })),
     readTimeline(
@@ -34,7 +35,7 @@ const readPayment = async (id: string): Promise<PaymentFile> => {
     ),
   ]);
   return {
-    payment: payment.data.data,
+    payment: { ...payment.data.data, ...payers },
     refunds: refunds.data,
     disputes: disputes.data,
     timeline,
@@ -58,7 +59,7 @@ export const PaymentPage = ({ id }: { readonly id: string }) => (
 
 const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly onSent: () => void }) => {
   const { payment, refunds, disputes, timeline } = file;
-  const settlement = settlementOf(payment);
+  const { settlement } = payment;
   return (
     <>
       <Summary payment={payment} />
@@ -125,11 +126,12 @@ const Card = ({ title, all, children }: CardProps) => (
 
 /** Why the last attempt was declined, and what to tell the payer. */
 const DeclineNote = ({ payment }: { readonly payment: Payment }) => {
-  const decline = payment.status === 'failed' ? declineOf(payment) : undefined;
+  const { decline, provider_id: provider } = payment;
   if (!decline) return null;
+  const { provider_code, network_code } = decline;
   const codes = [
-    ...(decline.providerCode === undefined ? [] : [`${providerName(payment.provider_id)}: ${decline.providerCode}`]),
-    ...(decline.networkCode === undefined ? [] : [`card network: ${decline.networkCode}`]),
+    ...(provider_code === null ? [] : [`${providerName(provider)}: ${provider_code}`]),
+    ...(network_code === null ? [] : [`card network: ${network_code}`]),
   ];
   return (
     <section class="note note-bad" aria-label="Decline">
@@ -142,17 +144,17 @@ const DeclineNote = ({ payment }: { readonly payment: Payment }) => {
 };
 
 const SettlementFacts = ({ settlement }: { readonly settlement: Settlement }) => {
-  const { feeCents, netCents, currency, exchangeRate, availableOn } = settlement;
+  const { fee_cents, net_cents, currency, exchange_rate, available_on } = settlement;
   return (
     <dl class="facts prices">
       <Fact name="Provider’s fee">
-        <Money cents={feeCents} currency={currency} />
+        <Money cents={fee_cents} currency={currency} />
       </Fact>
       <Fact name="Net">
-        <Money cents={netCents} currency={currency} />
+        <Money cents={net_cents} currency={currency} />
       </Fact>
-      {exchangeRate !== undefined && <Fact name="Exchange rate">{exchangeRate}</Fact>}
-      {availableOn !== undefined && <Fact name="Paid out from (UTC)">{dateInUtc(availableOn)}</Fact>}
+      {exchange_rate !== null && <Fact name="Exchange rate">{exchange_rate}</Fact>}
+      {available_on !== null && <Fact name="Paid out from (UTC)">{dateInUtc(available_on)}</Fact>}
     </dl>
   );
 };
@@ -182,6 +184,7 @@ const Details = ({ payment }: { readonly payment: Payment }) => (
     )}
     <Fact name="Payer">
       <Payer record={payment} />
+      <PaymentsOfPayer payment={payment} />
     </Fact>
     <MethodFacts payment={payment} />
     <Fact name="Provider">{providerName(payment.provider_id)}</Fact>
@@ -190,16 +193,31 @@ const Details = ({ payment }: { readonly payment: Payment }) => (
   </dl>
 );
 
+/** The way to the other payments of the payer, for example to find a second charge. */
+const PaymentsOfPayer = ({ payment: { user_id: user, guest_email: guest } }: { readonly payment: Payment }) => {
+  if (!isAdmin.value || (user === null && guest === null)) return null;
+  const filter = user === null ? ['search', guest ?? ''] : ['user', user];
+  return (
+    <span class="second-line">
+      <Link to={withQuery('/payments', new URLSearchParams([filter]))}>All payments of this payer</Link>
+    </span>
+  );
+};
+
 /** The method of the last attempt in one line, its expiry, and the way to other payments with the same card. */
 const MethodFacts = ({ payment }: { readonly payment: Payment }) => {
-  const details = methodDetailsOf(payment);
+  const { payment_method_details: details } = payment;
   return (
     <>
       <Fact name="Method">
         {details ? <span class="method">{methodInWords(details)}</span> : <Method payment={payment} />}
       </Fact>
-      {details?.expiry !== undefined && <Fact name="Expires">{details.expiry}</Fact>}
-      {details?.fingerprint !== undefined && isAdmin.value && (
+      {details?.expiry_year && (
+        <Fact name="Expires">
+          {details.expiry_month}/{details.expiry_year}
+        </Fact>
+      )}
+      {details?.fingerprint && isAdmin.value && (
         <Fact name="Same card">
           <Link to={withQuery('/payments', new URLSearchParams({ fingerprint: details.fingerprint }))}>
             All payments with this card
@@ -291,11 +309,11 @@ const Prices = ({ payment }: { readonly payment: Payment }) => {
   );
 };
 
-const feeInWords = ({ feeCents, currency }: Settlement): string =>
-  feeCents < 0 ? `fee given back: ${money(-feeCents, currency)}` : `fee: ${money(feeCents, currency)}`;
+const feeInWords = ({ fee_cents: fee, currency }: Settlement): string =>
+  fee < 0 ? `fee given back: ${money(-fee, currency)}` : `fee: ${money(fee, currency)}`;
 
 const RefundItem = ({ refund }: { readonly refund: Refund }) => {
-  const settlement = settlementOf(refund);
+  const { settlement } = refund;
   return (
     <li>
       <div class="entry-head">

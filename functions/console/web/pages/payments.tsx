@@ -13,6 +13,7 @@ import {
   type FilterField,
   ownersFilter,
   providerFilter,
+  userFilter,
 } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
@@ -75,6 +76,7 @@ const adminQuery = () => ({
   refund_status: filterChoice('refunded', REFUND_STATUSES),
   disputed: isDisputed(),
   organization_id: filterText('organization'),
+  user_id: filterText('user'),
   card_brand: filterText('brand'),
   wallet_type: filterText('wallet'),
   decline_code: filterChoice('decline', DECLINE_CODES),
@@ -118,6 +120,7 @@ const adminFilters = (): readonly FilterField[] => [
   { kind: 'choice', label: 'Wallet', name: 'wallet', choices: choicesOf(WALLETS) },
   { kind: 'choice', label: 'Declined', name: 'decline', choices: choicesOf(DECLINE_CODES) },
   anyOwnerFilter(),
+  userFilter(),
   // A payment's own page links to the payments with the same card.
   ...(filterText('fingerprint') === undefined
     ? []

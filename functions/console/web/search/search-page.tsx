@@ -6,6 +6,8 @@
 import { useEffect } from 'preact/hooks';
 import { type SearchResult, searchEverything } from '../api/search.ts';
 import type { SearchHit, SearchKind } from '../api/types.ts';
+import { PayersEmail } from '../pages/payment-parts.tsx';
+import { inWords } from '../view/format.ts';
 import { useLoaded } from '../view/load.ts';
 import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
 import { go, Link, place, withQuery } from '../view/route.tsx';
@@ -90,12 +92,18 @@ const Results = ({ q, result: { hits, isTruncated } }: { readonly q: string; rea
   );
 };
 
+/** The API labels refunds, disputes and methods with its own names, such as `requested_by_customer`. */
+const NAMED_BY_API: readonly SearchKind[] = ['refund', 'dispute', 'method'];
+
+const labelOf = ({ kind, id, label }: SearchHit): string =>
+  label !== id && NAMED_BY_API.includes(kind) ? inWords(label) : label;
+
 const RECORD: Column<SearchHit> = {
   title: 'Record',
-  cell: ({ id, label }) => (
+  cell: (hit) => (
     <>
-      <span class="whole">{label}</span>
-      {label !== id && <span class="second-line whole quiet">{id}</span>}
+      <span class="whole">{labelOf(hit)}</span>
+      {hit.label !== hit.id && <span class="second-line whole quiet">{hit.id}</span>}
     </>
   ),
 };

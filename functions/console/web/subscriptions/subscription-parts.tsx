@@ -1,6 +1,5 @@
 /** @module Parts of a subscription that both the list and its own page show. */
 
-import { textIn } from '../api/loose-fields.ts';
 import type { Subscription } from '../api/types.ts';
 import { inWords, money } from '../view/format.ts';
 import { Status, Time } from '../view/parts.tsx';
@@ -22,11 +21,8 @@ export const planOf = ({ total_cents, currency, billing_interval, interval_multi
   return `${money(total_cents, currency)} per ${period}`;
 };
 
-export const nameOf = (subscription: Subscription): string =>
-  textIn(subscription, 'concept') ??
-  textIn(subscription, 'description') ??
-  subscription.product_id ??
-  inWords(subscription.billing_interval);
+export const nameOf = ({ concept, description, product_id: product, billing_interval }: Subscription): string =>
+  concept || description || product || inWords(billing_interval);
 
 export const SubscriptionStatus = ({ subscription }: { readonly subscription: Subscription }) => (
   <>

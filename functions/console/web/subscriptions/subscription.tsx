@@ -5,6 +5,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor } from '../api/client.ts';
+import { readPayers } from '../api/payers.ts';
 import { providerName } from '../api/providers.ts';
 import { isAdmin, session } from '../api/session.ts';
 import type { Payment, Subscription, SubscriptionTimelineEntry } from '../api/types.ts';
@@ -36,16 +37,17 @@ interface Dunning {
 
 const readSubscription = async (id: string): Promise<SubscriptionFile> => {
   const path = { id };
-  const [{ data }, timeline] = await Promise.all([
+  const [{ data }, payers, timeline] = await Promise.all([
     answerOf(api.GET('/subscriptions/{id}', { params: { path } })),
+    readPayers(id),
     readTimeline(async (query) => {
       const call = api.GET('/subscriptions/{id}/timeline', { params: { path, query } });
       return (await answerOf(call)).data;
     }),
   ]);
-  const latest = data['latest_payment_id'];
-  const isUnpaid = data.status === 'past_due' && typeof latest === 'string';
-  return { subscription: data, dunning: isUnpaid ? await readDunning(latest) : undefined, timeline };
+  const { status, latest_payment_id: latest } = data;
+  const dunning = status === 'past_due' && latest !== null ? await readDunning(latest) : undefined;
+  return { subscription: { ...data, ...payers }, dunning, timeline };
 };
 
 /** Reads the number of the last attempt and the reason of its failure from the timeline of the unpaid payment. */
@@ -162,7 +164,7 @@ const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
     )}
     <Fact name="Billing">
       {inWords(subscription.billing_status)}
-      {typeof subscription['billing_owner'] === 'string' && `, by the ${subscription['billing_owner']}`}
+      {`, by the ${subscription.billing_owner}`}
     </Fact>
     <Fact name="Provider">{providerName(subscription.provider_id)}</Fact>
     <Fact name="Payer">
@@ -194,8 +196,8 @@ const TextFacts = ({ subscription }: { readonly subscription: Subscription }) =>
   const facts: readonly (readonly [string, unknown])[] = [
     ['Provider’s ID', subscription.provider_subscription_id],
     ['Product', subscription.product_id],
-    ['Description', subscription['description']],
-    ['Reference', subscription['reference_code']],
+    ['Description', subscription.description],
+    ['Reference', subscription.reference_code],
     ['Project', subscription.project_id],
   ];
   return (

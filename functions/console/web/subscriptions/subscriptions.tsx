@@ -13,6 +13,7 @@ import {
   type FilterField,
   ownersFilter,
   providerFilter,
+  userFilter,
 } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
@@ -49,12 +50,7 @@ const askCsv: CsvRequest = ({ cursor, headers }) =>
     ? api.GET('/admin/subscriptions', { headers, parseAs: 'text', params: { query: { ...adminQuery(), cursor } } })
     : api.GET('/subscriptions', { headers, parseAs: 'text', params: { query: { ...ownQuery(), cursor } } });
 
-const adminFilters = (): readonly FilterField[] => [
-  providerFilter(),
-  anyOwnerFilter(),
-  { kind: 'text', label: 'User', name: 'user', placeholder: 'user_…' },
-  ...CREATED_RANGE,
-];
+const adminFilters = (): readonly FilterField[] => [providerFilter(), anyOwnerFilter(), userFilter(), ...CREATED_RANGE];
 
 export const SubscriptionsPage = () => (
   <ListPage
