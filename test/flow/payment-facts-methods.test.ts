@@ -64,7 +64,9 @@ const attempt = async ([provider_id, payment_method_id]: Case) => {
 /** The newest card in the provider's ledger, as the service names its fields. Each attempt makes a new card there. */
 const newestCard = async (provider: string): Promise<ParsedJson> => {
   const { payment_methods } = await service.ledger();
-  const { brand, last_four, exp_month, exp_year } = payment_methods.findLast((one: ParsedJson) => one.provider === provider);
+  const { brand, last_four, exp_month, exp_year } = payment_methods.findLast(
+    (one: ParsedJson) => one.provider === provider,
+  );
   const expiry = { expiry_month: String(exp_month).padStart(2, '0'), expiry_year: String(exp_year) };
   return { type: 'card', card_brand: brand.toLowerCase(), last_four, ...expiry };
 };
