@@ -122,6 +122,7 @@ const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Colu
     },
   ],
   ['status', { title: 'Status', cell: ({ status }) => (status === null ? NONE : <Status of={status} />) }],
+  ['user_email', { title: 'Payer', isExtra: true, cell: (hit) => <PayersEmail record={hit} /> }],
   [
     'created_at',
     {
