@@ -13,7 +13,7 @@ const PERSON_NAME =
 
 /** The parts of a card or an account by which its holder can be recognized. Its brand and kind stay. */
 const METHOD_NAME =
-  /last_?(?:4|four|digits)|(?:^|_)exp(?:_|iry|iration)|fingerprint|account_number|routing_number|(?:^|_)(?:bin|iin|issuer)$|issuing_bank/i;
+  /last_?(?:4|four|digits)|(?:^|_)exp(?:_|iry)|expiration|fingerprint|account_number|routing_number|(?:^|_)(?:bin|iin|issuer)$|issuing_bank/i;
 
 const OUR_PREFIXES: ReadonlySet<string> = new Set(Object.values(ID_PREFIX));
 

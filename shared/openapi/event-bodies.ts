@@ -63,7 +63,7 @@ const attempted = {
   payment_method_details: eventDetailsSchema()
     .nullable()
     .describe(
-      'The method of the attempt, without its expiry date; null if the provider had not told it when the event was made. `GET /payments/{id}` shows it once it is known.',
+      'The method of the attempt, without its expiry date; null if the provider had not reported it when the event was made. `GET /payments/{id}` shows it once it is known.',
     ),
 };
 

@@ -168,7 +168,7 @@ export const paymentFactSchemas = () => ({
   payment_method_details: detailsViewSchema()
     .nullable()
     .describe(
-      'The method of the last attempt whose outcome is known, also of a declined one; null until the provider has told it.',
+      'The method of the last attempt whose outcome is known, also of a declined one; null until the provider reports it.',
     ),
   decline: declineViewSchema()
     .nullable()
@@ -176,5 +176,5 @@ export const paymentFactSchemas = () => ({
   settlement: settlementViewSchema()
     .nullable()
     .optional()
-    .describe('What the merchant receives; null until the provider has told it. Only platform admins get this field.'),
+    .describe('What the merchant receives; null until the provider reports it. Only platform admins get this field.'),
 });

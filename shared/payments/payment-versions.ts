@@ -50,7 +50,7 @@ export const advancePayment = (
     withheld: status === 'succeeded' ? undefined : payment.withheld,
     ...fields,
     ...methodOf(payment, status, changed),
-    ...factsOfNext(payment, { status, attempt }, { told: { details, decline, settlement }, now }),
+    ...factsOfNext(payment, { status, attempt }, { reported: { details, decline, settlement }, now }),
     status,
     cause,
     version: payment.version + 1,

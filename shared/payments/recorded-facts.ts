@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 
 /** When a payment or a refund with incomplete facts is read again, counted from its outcome. */
-export const FACT_LOOKS_MS: readonly number[] = [MINUTE_MS, HOUR_MS, DAY_MS];
+const FACT_LOOKS_MS: readonly number[] = [MINUTE_MS, HOUR_MS, DAY_MS];
 
 /** The next read for facts, and how many were made. Both are undefined if no further read is due. */
 export interface FactLooks {
@@ -43,21 +43,21 @@ export const reportedFacts = (status: PaymentStatus, facts: PaymentFacts = {}): 
 const lacksFacts = (status: Payment['status'], { details, settlement }: FactFields): boolean =>
   hasOutcome(status) && (details === undefined || (status === 'succeeded' && settlement === undefined));
 
-/** The facts and the looks of the next version. @param told the facts of the report that led to the version */
+/** The facts and the looks of the next version. @param reported the facts of the report that led to the version */
 export const factsOfNext = (
   was: Payment,
   next: Pick<Payment, 'status' | 'attempt'>,
-  { told, now }: { readonly told: FactFields; readonly now: Instant },
+  { reported, now }: { readonly reported: FactFields; readonly now: Instant },
 ): FactFields & FactLooks => {
   const { status, attempt } = next;
   const isNewOutcome = hasOutcome(status) && (was.status !== status || was.attempt !== attempt);
   // The facts of an earlier attempt say nothing about a later attempt.
   const known: FactFields = isNewOutcome ? {} : was;
-  const details = merged(known.details, told.details);
+  const details = merged(known.details, reported.details);
   const facts: FactFields = {
     details: details && isMethodErased(was) ? withoutPersonDetails(details) : details,
-    decline: status === 'failed' ? merged(known.decline, told.decline) : undefined,
-    settlement: status === 'succeeded' ? merged(known.settlement, told.settlement) : undefined,
+    decline: status === 'failed' ? merged(known.decline, reported.decline) : undefined,
+    settlement: status === 'succeeded' ? merged(known.settlement, reported.settlement) : undefined,
   };
   if (!lacksFacts(status, facts)) return { ...facts, ...NO_LOOK };
   const looks = isNewOutcome ? firstFactLook(now) : { factsAt: was.factsAt, factLooks: was.factLooks };
@@ -65,10 +65,10 @@ export const factsOfNext = (
 };
 
 /** Fields that the report does not tell stay as they are known. */
-const merged = <T extends object>(known: T | undefined, told: T | undefined): T | undefined =>
-  known && told
-    ? { ...known, ...Object.fromEntries(Object.entries(told).filter(([, value]) => value !== undefined)) }
-    : (told ?? known);
+const merged = <T extends object>(known: T | undefined, reported: T | undefined): T | undefined =>
+  known && reported
+    ? { ...known, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined)) }
+    : (reported ?? known);
 
 /** The version that adds the facts of a report of the same status. @returns undefined if it tells nothing new */
 export const withFacts = (
@@ -77,7 +77,7 @@ export const withFacts = (
   now: Instant,
 ): VisiblePayment | undefined => {
   if (facts === undefined || !isOfLastAttempt(payment, attemptRef)) return undefined;
-  const next = factsOfNext(payment, payment, { told: reportedFacts(payment.status, facts), now });
+  const next = factsOfNext(payment, payment, { reported: reportedFacts(payment.status, facts), now });
   if (containsFacts(factsIn(payment), factsIn(next))) return undefined;
   return {
     ...payment,
@@ -100,14 +100,14 @@ const isOfLastAttempt = (payment: VisiblePayment, reported: string | undefined):
 
 const factsIn = ({ details, decline, settlement }: FactFields): FactFields => ({ details, decline, settlement });
 
-/** True if everything that is told is known already. */
-export const containsFacts = (known: unknown, told: unknown): boolean => {
-  if (typeof told !== 'object' || told === null) return told === undefined || told === known;
+/** True if everything in the report is known already. */
+export const containsFacts = (known: unknown, reported: unknown): boolean => {
+  if (typeof reported !== 'object' || reported === null) return reported === undefined || reported === known;
   if (typeof known !== 'object' || known === null) return false;
-  return Object.entries(told).every(([name, value]) => containsFacts(Reflect.get(known, name), value));
+  return Object.entries(reported).every(([name, value]) => containsFacts(Reflect.get(known, name), value));
 };
 
-export const isMethodErased = ({ erasedAt, methodErased }: Payment): boolean =>
+const isMethodErased = ({ erasedAt, methodErased }: Payment): boolean =>
   erasedAt !== undefined || methodErased === true;
 
 /** The details without the fields that identify a person's card or account. */

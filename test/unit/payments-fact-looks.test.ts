@@ -13,11 +13,11 @@ import { paymentWork, reported, type Script, UNKNOWN } from '../builders/payment
 const DETAILS: MethodDetails = { type: 'card', cardBrand: 'visa', lastFour: '4242' };
 const FEE: Settlement = { feeCents: 103, netCents: 2_397, currency: 'USD' };
 
-/** A payment of noon whose provider has told nothing besides the outcome. */
+/** A payment of noon whose provider has reported nothing besides the outcome. */
 const outcome = (fields: Partial<VisiblePayment> = {}): VisiblePayment =>
   payment({ status: 'succeeded', version: 3, attempt: 1, factsAt: iso(NOON + MINUTE_MS), ...fields });
 
-const told = (facts: ProviderPayment['facts'], fields: Partial<ProviderPayment> = {}): Script => ({
+const telling = (facts: ProviderPayment['facts'], fields: Partial<ProviderPayment> = {}): Script => ({
   findPayment: async () => reported('succeeded', { facts, ...fields }),
 });
 
@@ -36,7 +36,7 @@ const at = async (record: VisiblePayment, script: Script, afterMs = MINUTE_MS) =
 
 describe('a read for facts', () => {
   test('stores what it finds as a version with the cause facts, and is the last if nothing lacks', async () => {
-    const { result, stored, calls, dueAt } = await at(outcome(), told({ details: DETAILS, settlement: FEE }));
+    const { result, stored, calls, dueAt } = await at(outcome(), telling({ details: DETAILS, settlement: FEE }));
     expect([result, calls, await dueAt()]).toEqual(['facts', ['findPayment'], undefined]);
     expect(stored).toMatchObject({ cause: 'facts', version: 4, details: DETAILS, settlement: FEE });
     expect(stored).not.toHaveProperty('factsAt');
@@ -53,7 +53,7 @@ describe('a read for facts', () => {
   });
 
   test('is made at most three times, after a minute, an hour and a day, if the provider tells nothing', async () => {
-    const work = await paymentWork(outcome(), told(undefined));
+    const work = await paymentWork(outcome(), telling(undefined));
     const due: (number | undefined)[] = [];
     for (let runs = 0; runs < 5; runs += 1) {
       const next = await work.dueAt();
@@ -81,14 +81,14 @@ describe('a read for facts', () => {
   });
 
   test('is made once by two functions that run at the same time', async () => {
-    const work = await paymentWork(outcome(), told(undefined));
+    const work = await paymentWork(outcome(), telling(undefined));
     work.clock.at = NOON + MINUTE_MS;
     const run = () => runDuePayment(work.deps, outcome().id);
     expect((await Promise.all([run(), run()])).toSorted()).toEqual(['another write came first', 'no facts']);
     expect(work.calls).toEqual(['findPayment']);
   });
 
-  test('keeps the facts that an event told during the read', async () => {
+  test('keeps the facts that an event reported during the read', async () => {
     const work = await paymentWork(outcome(), {
       findPayment: async () => {
         await work.overtake({ settlement: FEE });
@@ -104,13 +104,13 @@ describe('a read for facts', () => {
     ['another amount', { amountCents: 1 }],
     ['an earlier status', { status: 'pending' }],
   ])('stores nothing from a report of %s', async (_, fields) => {
-    const { result, stored } = await at(outcome(), told({ details: DETAILS, settlement: FEE }, fields));
+    const { result, stored } = await at(outcome(), telling({ details: DETAILS, settlement: FEE }, fields));
     expect([result, stored?.['version'], stored?.['details']]).toEqual(['no facts', 3, undefined]);
   });
 
   test('stores the success of a payment that failed here, because money has moved', async () => {
     const failed = outcome({ status: 'failed', failureCode: 'do_not_honor' });
-    const { stored } = await at(failed, told({ details: DETAILS }));
+    const { stored } = await at(failed, telling({ details: DETAILS }));
     expect(stored).toMatchObject({ status: 'succeeded', cause: 'reconciliation', details: DETAILS });
   });
 
@@ -136,7 +136,7 @@ describe('a read for facts', () => {
 
   test('precedes other due work, which stays due', async () => {
     const secret = { clientSecret: 'pi_1_secret', createdAt: iso(NOON - HOUR_MS) };
-    const { calls, dueAt } = await at(outcome({ ...secret, factLooks: 2 }), told(undefined), MINUTE_MS + SECOND_MS);
+    const { calls, dueAt } = await at(outcome({ ...secret, factLooks: 2 }), telling(undefined), MINUTE_MS + SECOND_MS);
     expect([calls, await dueAt()]).toEqual([['findPayment'], NOON - HOUR_MS + DAY_MS]);
   });
 

@@ -84,7 +84,13 @@ describe('the item of a payment', () => {
   });
 
   test('holds the facts of the payment under short names', () => {
-    const details = { type: 'card', cardBrand: 'visa', lastFour: '4242', bankName: 'Bank', walletType: 'link' } as const;
+    const details = {
+      type: 'card',
+      cardBrand: 'visa',
+      lastFour: '4242',
+      bankName: 'Bank',
+      walletType: 'link',
+    } as const;
     const threeDSecure = { result: 'exempted' } as const;
     const settlement = { feeCents: 1, netCents: 2, currency: 'EUR', exchangeRate: '1.1', availableOn: iso(NOON) };
     const record = payment({ status: 'succeeded', details: { ...details, threeDSecure }, settlement });

@@ -51,7 +51,9 @@ describe('a payload without personal data', () => {
     const stripe = { brand: 'visa', funding: 'credit', last4: '4242', exp_month: 12, exp_year: 2030, iin: '424242' };
     const paypal = { last_digits: '4242', expiry: '2030-12', bin_details: { bin: '424242', issuing_bank: 'Bank' } };
     const square = { card: { last_4: '4242', fingerprint: 'sq-1-x', card_brand: 'VISA' }, account_number_suffix: '42' };
-    const ours = { payment_method_details: { last_four: '4242', expiry_year: '2030', bank_name: 'B', fingerprint: 'f' } };
+    const ours = {
+      payment_method_details: { last_four: '4242', expiry_year: '2030', bank_name: 'B', fingerprint: 'f' },
+    };
     expect(withoutPerson({ stripe, paypal, square, ours })).toEqual({
       stripe: { brand: 'visa', funding: 'credit', last4: null, exp_month: null, exp_year: null, iin: null },
       paypal: { last_digits: null, expiry: null, bin_details: { bin: null, issuing_bank: null } },

@@ -57,7 +57,7 @@ export type Refund = z.infer<typeof refundSchema>;
 export const refundKey = (id: string) => recordKey('RFD', id);
 
 /** When the refund is next looked up at the provider. */
-export const nextRefundDue = ({ status, reconcileAt, factsAt }: Refund): string | undefined => {
+const nextRefundDue = ({ status, reconcileAt, factsAt }: Refund): string | undefined => {
   if (status === 'pending') return reconcileAt;
   return status === 'succeeded' ? factsAt : undefined;
 };
@@ -195,7 +195,7 @@ export const refundViewSchema = z
       .nullable()
       .optional()
       .describe(
-        'What the refund takes from the merchant; null until the provider has told it. Only platform admins get this field.',
+        'What the refund takes from the merchant; null until the provider reports it. Only platform admins get this field.',
       ),
     created_at: timestamp.describe('When the refund was created here.'),
     updated_at: timestamp.describe('When the refund last changed.'),
