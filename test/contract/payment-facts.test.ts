@@ -230,11 +230,14 @@ describe('an order of PayPal', () => {
     [undefined, 'N', 'NO', { result: 'attempted', liabilityShifted: false }],
     ['U', 'Y', 'NO', undefined],
     [undefined, 'U', 'UNKNOWN', undefined],
-  ])('is read with status %s and enrollment %s of 3-D Secure', (...[status, enrolled, liability_shift, threeDSecure]) => {
-    const three_d_secure = { authentication_status: status, enrollment_status: enrolled };
-    const card = { ...PAYPAL_CARD, authentication_result: { liability_shift, three_d_secure } };
-    expect(paypalFacts({ card }, {})?.details?.threeDSecure).toEqual(threeDSecure);
-  });
+  ])(
+    'is read with status %s and enrollment %s of 3-D Secure',
+    (...[status, enrolled, liability_shift, threeDSecure]) => {
+      const three_d_secure = { authentication_status: status, enrollment_status: enrolled };
+      const card = { ...PAYPAL_CARD, authentication_result: { liability_shift, three_d_secure } };
+      expect(paypalFacts({ card }, {})?.details?.threeDSecure).toEqual(threeDSecure);
+    },
+  );
 
   test('is read with the fee of its capture, which an event of the capture has too', () => {
     const seller_receivable_breakdown = {

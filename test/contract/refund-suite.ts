@@ -441,8 +441,8 @@ const moneyBackEvents = async () => {
 /** An event of Stripe does not carry the settlement of its refund. */
 const withoutSettlement = (refund: ProviderRefund | undefined) => {
   if (!refund) throw new Error('no refund is listed');
-  const { settlement: _, ...told } = refund;
-  return told;
+  const { settlement: _, ...rest } = refund;
+  return rest;
 };
 
 const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {

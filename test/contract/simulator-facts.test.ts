@@ -103,8 +103,8 @@ describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
   test.each(methods)('of %s has the ledger’s details, from the charge on and in every read', async (method) => {
     const { intentId, charged } = await pay(method);
     await rig.clock.advance(2 * MINUTE_MS);
-    const { fee, payment_method_details: told } = await lastCharge();
-    const { fingerprint, ...details } = told ?? {};
+    const { fee, payment_method_details: ledgers } = await lastCharge();
+    const { fingerprint, ...details } = ledgers ?? {};
     const facts = factsOf(charged);
     if (facts) expect(shown(facts.details)).toEqual(details);
     expect(facts?.settlement === undefined || name === 'PayPal').toBe(true);
@@ -117,8 +117,8 @@ describe.each(ACCEPTED)('a charge at %s', (name, subject, methods) => {
   test.each(Object.keys(subject.methods.declines))('of %s is declined with the ledger’s details', async (method) => {
     const { intentId, charged } = await pay(method);
     expect(charged.kind).toBe('declined');
-    const { fee, payment_method_details: told } = await lastCharge();
-    const { fingerprint: _, ...details } = told ?? {};
+    const { fee, payment_method_details: ledgers } = await lastCharge();
+    const { fingerprint: _, ...details } = ledgers ?? {};
     expect(fee).toBeNull();
     expect(shown(factsOf(charged)?.details)).toEqual(details);
     expect(factsOf(charged)?.decline?.providerCode).toMatch(/^\w+$/);
@@ -160,16 +160,16 @@ describe('the fee of each provider', () => {
   test('of Square comes 30 seconds after the payment, in a second payment.updated', async () => {
     await openFor(SQUARE)();
     const { intentId } = await pay(SQUARE.methods.succeeds);
-    const told = async () =>
+    const feesSent = async () =>
       (await rig.delivered())
         .map(({ body }) => JSON.parse(body))
         .filter(({ type }) => type === 'payment.updated')
         .map((body) => rig.provider.readEvent(body)?.object.facts?.settlement?.feeCents);
     await rig.clock.advance(29 * SECOND_MS);
-    expect(await told()).toEqual([undefined]);
+    expect(await feesSent()).toEqual([undefined]);
     expect(factsOf(await find(intentId, 'processing'))?.settlement).toBeUndefined();
     await rig.clock.advance(SECOND_MS);
-    expect(await told()).toEqual([undefined, 103]);
+    expect(await feesSent()).toEqual([undefined, 103]);
     expect(factsOf(await find(intentId, 'processing'))?.settlement).toMatchObject({ feeCents: 103, netCents: 2_397 });
   });
 
@@ -245,8 +245,8 @@ describe('the fingerprint of a saved method', () => {
     ['Square', SQUARE, 'cnon:card-nonce-ok', 'cnon:card-nonce-ok', 'cnon:sim-fail-on-charge'],
   ] as const)('at %s is equal for equal cards only, and that of their payments', async (...[, subject, ...tokens]) => {
     await openFor(subject)();
-    const nobody = { email: undefined, name: undefined, phone: undefined };
-    const customer = await rig.provider.createCustomer({ ...nobody, ourCustomerId: 'c', idempotencyKey: 'c' });
+    const unnamed = { email: undefined, name: undefined, phone: undefined };
+    const customer = await rig.provider.createCustomer({ ...unnamed, ourCustomerId: 'c', idempotencyKey: 'c' });
     const customerId = customer.kind === 'done' ? customer.value.customerId : '';
     const prints: (string | undefined)[] = [];
     for (const [n, token] of tokens.entries()) {

@@ -56,10 +56,10 @@ export const squareSettlement = (
   sign: 1 | -1,
 ): Settlement | undefined => {
   const { currency } = amount;
-  const told = fees?.flatMap(({ amount_money: fee }) => fee ?? []) ?? [];
-  if (told.length === 0 || told.some((fee) => fee.currency !== currency)) return undefined;
+  const charged = fees?.flatMap(({ amount_money: fee }) => fee ?? []) ?? [];
+  if (charged.length === 0 || charged.some((fee) => fee.currency !== currency)) return undefined;
   const feeCents = squareAmounts.toCents(
-    told.reduce((sum, fee) => sum + fee.amount, 0),
+    charged.reduce((sum, fee) => sum + fee.amount, 0),
     currency,
   );
   return { feeCents, netCents: sign * squareAmounts.toCents(amount.amount, currency) - feeCents, currency };

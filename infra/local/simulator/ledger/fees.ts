@@ -1,6 +1,5 @@
 /** @module A provider's fee for the money that it receives, in the provider's units. */
 
-import { SECOND_MS } from '../../../../shared/core/time.ts';
 import type { LedgerCharge } from './documents.ts';
 import type { ChargeFees, Unit } from './unit.ts';
 
@@ -14,7 +13,7 @@ interface FeeTerms {
 
 export const chargeFees = ({ basisPoints, fixed, afterSeconds = 0 }: FeeTerms): ChargeFees => ({
   of: (amount) => Math.floor((amount * basisPoints + 5_000) / 10_000) + fixed,
-  afterMs: afterSeconds * SECOND_MS,
+  afterMs: afterSeconds * 1_000,
 });
 
 /** Adds the fee to a charge whose money has arrived, or schedules it. */
