@@ -102,8 +102,8 @@ export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
       subscriptions with this reference code, and the payment with this charge
 
     Last four digits, reference codes and charges are compared with the payments and subscriptions of the last 90 days, from the newest, in
-    at most 368 queries of 251 entries for each of the two lists. A response holds at most 50 records. \`truncated\` is true if it may lack
-    some; \`GET /admin/payments?search=\` finds the rest.`,
+    at most 128 queries. These reach back at least 32 days for digits and 16 days for the others, unless a day has over 1,000 records. A
+    response holds at most 50 records. \`truncated\` is true if it may lack some; \`GET /admin/payments?search=\` finds the rest.`,
   auth: 'platform-admin',
   params: none,
   query: searchQuery,

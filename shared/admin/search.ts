@@ -147,8 +147,8 @@ const ofPerson = async (table: Table, entriesOf: (kind: HistoricKind) => string,
 };
 
 const ENTRIES_BACK_MS = 90 * DAY_MS;
-/** Enough for four shards of each day if no day has more entries than a query reads. */
-const MAX_QUERIES = 368;
+/** The queries of one search. A text is compared with both lists, four digits only with payments. */
+const MAX_QUERIES = 128;
 const OF_ENTRIES = { PAY: 40, SUB: 10 } as const;
 
 /** Compares last four digits, a reference code or the id of an attempt with the entries, from the newest. */
@@ -158,7 +158,7 @@ const inEntries = async (deps: StoreDeps, q: string): Promise<Found> => {
   const reference: Clause = { equals: ['f.k', referenceHash(q)] };
   const isDigits = LAST_FOUR.test(q);
   const found = async (kind: HistoricKind, any: readonly Clause[]): Promise<Found> => {
-    const source = everyEntry(deps.table, kind, MAX_QUERIES);
+    const source = everyEntry(deps.table, kind, isDigits ? MAX_QUERIES : MAX_QUERIES / 2);
     const { rows, knownFrom } = await source({
       ...{ from, to, filter: [{ any }], limit: OF_ENTRIES[kind], before: undefined },
     });

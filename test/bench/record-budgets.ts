@@ -72,13 +72,6 @@ export const RECORD_BUDGETS = {
     because: 'the four shards of the newest day at once, then the payments of the page',
   },
   'find a payment of any owner by its id': get('admin.list-payments'),
-  'list subscriptions of all owners': {
-    of: 'admin.list-subscriptions',
-    requests: 5,
-    levels: 2,
-    ...nothingWritten,
-    because: 'as the payments of all owners',
-  },
   'search by an id': get('admin.search'),
   'search by an id of a provider': {
     of: 'admin.search',
@@ -89,10 +82,10 @@ export const RECORD_BUDGETS = {
   },
   'search by an e-mail address': {
     of: 'admin.search',
-    requests: 7,
+    requests: 8,
     levels: 2,
     ...nothingWritten,
-    because: 'three lists of guests and three of the user at the same time, then the records',
+    because: 'three lists of guests and of the user each, and customers, at the same time, then the records',
   },
   'update address': write('addresses.update', 1),
   'set default address': write('addresses.set-default', 1),

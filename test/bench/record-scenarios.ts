@@ -153,11 +153,6 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     await service.settle();
     return warmed(by, get(`/admin/payments?search=${id}`, by));
   },
-  'list subscriptions of all owners': async (service) => {
-    const by = await admin(service);
-    await service.settle();
-    return warmed(by, get('/admin/subscriptions?limit=2', by));
-  },
   'search by an id': searching(({ id }) => id),
   'search by an id of a provider': searching(({ provider_payment_id }) => provider_payment_id),
   'search by an e-mail address': searching((_, { email }) => email),
