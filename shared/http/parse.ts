@@ -59,7 +59,9 @@ export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    const { line, column, isCutOff } = findJsonFault(text);
+    const fault = findJsonFault(text);
+    if (!fault) throw new DomainError('INVALID_JSON');
+    const { line, column, isCutOff } = fault;
     const place = `line ${line}, column ${column}`;
     const message = isCutOff
       ? `The JSON of the body ends too early, at ${place}`

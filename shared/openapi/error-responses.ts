@@ -26,7 +26,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: invalid([{ path: 'currency', rule: 'required', message: 'is required' }]),
   },
   INVALID_JSON: {
-    when: 'The body cannot be parsed as JSON. `details` has the line and column of the mistake.',
+    when: 'The body cannot be parsed as JSON. `details` has the line and column of the mistake, except in a body with too many values.',
     example: because('INVALID_JSON', 'The body is not valid JSON at line 3, column 16', { line: 3, column: 16 }),
   },
   PRICING_MISMATCH: {
