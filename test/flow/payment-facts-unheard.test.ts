@@ -2,12 +2,17 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, confirmInBrowser, createIntent, IMPATIENT, read, signIn, storedPayment, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
+import { expectFactsOfLedger } from './ledger-facts.ts';
+import { signInAdmin } from './refunders.ts';
+import { subscribe, subscriber } from './subscribers.ts';
 
 /** The facts of payments while no event of a provider arrives. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 let user: User;
+let admin: User;
 beforeAll(async () => {
   user = await signIn(service, { expires_in: YEAR_SECONDS });
+  admin = await signInAdmin(service);
   await service.webhookMode('drop');
 });
 beforeEach(() => service.clearProviderRequests());
@@ -46,12 +51,21 @@ const readsOf = async (payment: ParsedJson): Promise<number> =>
   ).length;
 
 describe('a payment whose provider sends no events', () => {
-  test.each(CASES)('has the method of a charge that %s at %s with %s within a day', async (...row) => {
+  test.each(CASES)('has the facts of a charge that %s at %s with %s within a day', async (...row) => {
     const [, provider_id, payment_method_id, expected] = row;
     const { id } = await createIntent(service, user, { provider_id, payment_method_id });
     await confirm(service, id, user.options);
     await later(...DAY);
-    expect(shown(await read(service, id, user.options))).toMatchObject(expected);
+    expect(shown(await expectFactsOfLedger(service, admin, id))).toMatchObject(expected);
+  });
+
+  test('of an invoice of a subscription at Stripe has its facts within a day', async () => {
+    const who = await subscriber(service);
+    const { latest_payment_id } = await subscribe(service, who);
+    await later(...DAY);
+    const payment = await read(service, latest_payment_id, admin.options);
+    expect(shown(payment)).toMatchObject({ status: 'succeeded', card_brand: 'visa', last_four: '4242' });
+    expect(payment.settlement).toMatchObject({ currency: payment.currency, fee_cents: expect.any(Number) });
   });
 
   test('has the method of a charge that the payer made in the browser at Stripe when its time to pay ends', async () => {
