@@ -1,15 +1,19 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../builders/free-port.ts';
 import { PATIENT, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, type TestHost, withHost } from './host.ts';
-import { attemptWith, untilFactsRead } from './ledger-facts.ts';
+import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
+import { attemptWith, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { saveReadyMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
 
 /** The wallets and the fingerprints of methods. */
 const OURS = /^fp_[0-9a-f]{24}$/;
 
-const paidWith = async (service: TestHost, user: User, method: string, provider = 'provider_a'): Promise<ParsedJson> => {
-  const { id } = await attemptWith(service, user, { with: [provider, method] });
+/** The method of a payment. A method without a provider is one of provider_a. */
+const paidWith = async (service: TestHost, user: User, method: string | PaidWith): Promise<ParsedJson> => {
+  const { id } = await attemptWith(service, user, {
+    with: typeof method === 'string' ? ['provider_a', method] : method,
+  });
   await service.settle();
   return (await read(service, id, user.options)).payment_method_details;
 };
@@ -39,10 +43,23 @@ describe('a card in a wallet', () => {
 });
 
 describe('a fingerprint', () => {
-  const service = withHost({
-    frozen: true,
-    env: { ...PATIENT, PROVIDER_D: 'stripe', FINGERPRINT_SECRET: 'the secret of this test' },
+  let service: TestHost;
+  beforeAll(async () => {
+    const port = await freePort();
+    const second = {
+      PROVIDER_C: 'stripe',
+      PROVIDER_C_BASE_URL: `http://127.0.0.1:${port}/_local/providers/stripe`,
+      PROVIDER_C_API_KEY: 'sk_test_local_provider_c',
+      PROVIDER_C_PUBLISHABLE_KEY: 'pk_test_local_provider_c',
+      PROVIDER_C_WEBHOOK_SECRET: 'whsec_local_provider_c',
+    };
+    service = await startTestHost({
+      frozen: true,
+      port,
+      env: { ...PATIENT, ...second, FINGERPRINT_SECRET: 'a secret' },
+    });
   });
+  afterAll(() => service.stop());
 
   test('is equal for equal cards of a slot, saved or not, and different for other cards', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
@@ -57,6 +74,14 @@ describe('a fingerprint', () => {
     expect(debit.fingerprint).toMatch(OURS);
     expect(debit.fingerprint).not.toBe(visa.fingerprint);
   });
+
+  test('is different for the same card in another slot of the same provider', async () => {
+    const user = await signIn(service);
+    const here = await paidWith(service, user, 'pm_card_visa');
+    const there = await paidWith(service, user, ['provider_c', 'pm_card_visa']);
+    expect(there).toEqual({ ...here, fingerprint: expect.stringMatching(OURS) });
+    expect(there.fingerprint).not.toBe(here.fingerprint);
+  });
 });
 
 describe('without a secret', () => {
@@ -67,7 +92,7 @@ describe('without a secret', () => {
     ['provider_c', 'cnon:card-nonce-ok'],
   ])('no payment at %s has a fingerprint', async (provider, method) => {
     const user = await signIn(service);
-    expect(await paidWith(service, user, method, provider)).toMatchObject({ type: 'card', fingerprint: null });
+    expect(await paidWith(service, user, [provider, method])).toMatchObject({ type: 'card', fingerprint: null });
   });
 
   test('no saved method has a fingerprint', async () => {
