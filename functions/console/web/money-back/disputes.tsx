@@ -6,7 +6,7 @@ import type { Dispute } from '../api/types.ts';
 import { CREATED_RANGE, choicesOf, type FilterField, providerFilter } from '../lists/filter-fields.tsx';
 import { filterChoice, filterText, providerChoice } from '../lists/filter-values.ts';
 import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
-import { PayersEmail } from '../pages/payment-parts.tsx';
+import { PayerInShort } from '../pages/payment-parts.tsx';
 import { inWords } from '../view/format.ts';
 import type { PageOf } from '../view/load.ts';
 import { Money, Status, Time } from '../view/parts.tsx';
@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<Dispute>[] = [
     cell: ({ reason }) => (reason === null ? <span class="quiet">–</span> : inWords(reason)),
   },
   { title: 'Evidence due', isTime: true, isExtra: true, cell: (dispute) => <DueDate dispute={dispute} /> },
-  { title: 'Payer', isExtra: true, cell: (record) => <PayersEmail record={record} /> },
+  { title: 'Payer', isExtra: true, cell: (record) => <PayerInShort record={record} /> },
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
   { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip quiet">{payment_id}</span> },
 ];

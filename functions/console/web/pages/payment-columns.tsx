@@ -4,7 +4,7 @@ import { providerName } from '../api/providers.ts';
 import type { Payment } from '../api/types.ts';
 import { Money, Status, Time } from '../view/parts.tsx';
 import type { Column } from '../view/table.tsx';
-import { Method, OwningOrganization, Payer, payerInShort } from './payment-parts.tsx';
+import { Method, OrganizationInShort, PayerInShort, payerInShort } from './payment-parts.tsx';
 
 const AMOUNT: Column<Payment> = {
   title: 'Amount',
@@ -47,10 +47,10 @@ export const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
     cell: ({ refunded_cents, currency }) =>
       refunded_cents === 0 ? <span class="quiet">–</span> : <Money cents={refunded_cents} currency={currency} />,
   },
-  { title: 'Payer', isExtra: true, cell: (payment) => <Payer record={payment} /> },
+  { title: 'Payer', isExtra: true, cell: (payment) => <PayerInShort record={payment} /> },
   METHOD,
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Organization', isExtra: true, cell: (payment) => <OwningOrganization record={payment} /> },
+  { title: 'Organization', isExtra: true, cell: (payment) => <OrganizationInShort record={payment} /> },
 ];
 
 /** For the payments of one payer, on the page of a customer or subscription. */

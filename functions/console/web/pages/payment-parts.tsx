@@ -34,15 +34,23 @@ export const Payer = ({ record }: RecordProps) => (
   <Named name={payersEmail(record)} id={record.user_id ?? record.customer_id ?? undefined} />
 );
 
-/** For lists whose records name no user. */
-export const PayersEmail = ({ record }: RecordProps) => {
-  const email = payersEmail(record);
-  return email === undefined ? <span class="quiet">–</span> : <span class="clip">{email}</span>;
-};
-
 /** The payer in one line. */
 export const payerInShort = (record: Owned): string =>
   payersEmail(record) ?? record.user_id ?? record.customer_id ?? '–';
+
+const InOneLine = ({ text }: { readonly text: string }) => (
+  <span class="clip" title={text}>
+    {text}
+  </span>
+);
+
+/** For the rows of a list. */
+export const PayerInShort = ({ record }: RecordProps) => <InOneLine text={payerInShort(record)} />;
+
+/** For the rows of a list. */
+export const OrganizationInShort = ({ record }: RecordProps) => (
+  <InOneLine text={record.organization_name ?? record.organization_id ?? '–'} />
+);
 
 /** The organization's name, with the id below it. */
 export const OwningOrganization = ({ record }: RecordProps) => (

@@ -3,7 +3,7 @@
 import { providerName } from '../api/providers.ts';
 import { isAdmin } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
-import { OwningOrganization, Payer, payerInShort } from '../pages/payment-parts.tsx';
+import { OrganizationInShort, PayerInShort, payerInShort } from '../pages/payment-parts.tsx';
 import type { Column } from '../view/table.tsx';
 import { NextCharge, nameOf, planOf, SubscriptionStatus } from './subscription-parts.tsx';
 
@@ -34,6 +34,6 @@ export const OWN_SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
 /** For the list of all subscriptions, in which platform admins see each payer. */
 export const SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
   ...COLUMNS,
-  { title: 'Payer', isExtra: true, cell: (subscription) => <Payer record={subscription} /> },
-  { title: 'Organization', isExtra: true, cell: (subscription) => <OwningOrganization record={subscription} /> },
+  { title: 'Payer', isExtra: true, cell: (subscription) => <PayerInShort record={subscription} /> },
+  { title: 'Organization', isExtra: true, cell: (subscription) => <OrganizationInShort record={subscription} /> },
 ];
