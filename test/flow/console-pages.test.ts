@@ -26,7 +26,7 @@ describe('the pages of the console', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   let browser: Browser;
   let admin: User;
-  const ids = { payment: '', subscription: '', delivery: '' };
+  const ids = { payment: '', subscription: '', customer: '', delivery: '' };
 
   beforeAll(async () => {
     browser = await startBrowser();
@@ -36,7 +36,8 @@ describe('the pages of the console', () => {
     await refund(service, ids.payment, { ...admin.options, body: { amount_cents: 700 } });
     const disputed = await createIntent(service, user, { payment_method_id: 'pm_card_createDispute' });
     await confirm(service, disputed.id, user.options);
-    ids.subscription = (await subscribe(service, await payer(service, user.options))).id;
+    const { id, customer_id } = await subscribe(service, await payer(service, user.options));
+    [ids.subscription, ids.customer] = [id, customer_id];
     await service.settle();
     const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
     ids.delivery = logs[0].id;
@@ -50,11 +51,16 @@ describe('the pages of the console', () => {
     ['a payment', () => `/payments/${ids.payment}`],
     ['Subscriptions', () => '/subscriptions'],
     ['a subscription', () => `/subscriptions/${ids.subscription}`],
+    ['Customers', () => '/customers'],
+    ['a customer', () => `/customers/${ids.customer}`],
+    ['Refunds', () => '/refunds'],
+    ['Disputes', () => '/disputes'],
     ['Webhooks', () => '/webhooks'],
     ['a delivery', () => `/webhooks/${ids.delivery}`],
     ['Health', () => '/health'],
     ['Developers', () => '/developers'],
     ['the search', () => '/search'],
+    ['the results of a search', () => '/search?q=4242'],
     ['an unknown page', () => '/nothing'],
   ];
 
