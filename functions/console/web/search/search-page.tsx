@@ -6,6 +6,7 @@
 import { useEffect } from 'preact/hooks';
 import { type SearchResult, searchEverything } from '../api/search.ts';
 import type { SearchHit, SearchKind } from '../api/types.ts';
+import { PayersEmail } from '../pages/payment-parts.tsx';
 import { inWords } from '../view/format.ts';
 import { useLoaded } from '../view/load.ts';
 import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
@@ -53,21 +54,11 @@ const onlyPage = ({ hits, isTruncated }: SearchResult): string | undefined => {
   return hit && hits.length === 1 && !isTruncated ? pageOf(hit) : undefined;
 };
 
-/** The API labels these kinds with its own names, such as `requested_by_customer` or `visa 4242`. */
-const NAMED_BY_API: readonly SearchKind[] = ['refund', 'dispute', 'method'];
-
-const inPlainWords = (result: SearchResult): SearchResult => ({
-  ...result,
-  hits: result.hits.map((hit) =>
-    hit.label !== hit.id && NAMED_BY_API.includes(hit.kind) ? { ...hit, label: inWords(hit.label) } : hit,
-  ),
-});
-
 const NOTHING: SearchResult = { hits: [], isTruncated: false };
 
 export const SearchPage = () => {
   const q = place.value.query.get('q')?.trim() ?? '';
-  const found = useLoaded(q, async () => (q === '' ? NOTHING : inPlainWords(await searchEverything(q))));
+  const found = useLoaded(q, async () => (q === '' ? NOTHING : searchEverything(q)));
   const only = found.data && onlyPage(found.data);
   useEffect(() => {
     if (only !== undefined) go(only, 'replace');
@@ -101,41 +92,59 @@ const Results = ({ q, result: { hits, isTruncated } }: { readonly q: string; rea
   );
 };
 
-const COLUMNS: readonly Column<SearchHit>[] = [
-  {
-    title: 'Record',
-    cell: ({ id, label }) => (
-      <>
-        <span class="whole">{label}</span>
-        {label !== id && <span class="second-line quiet">{id}</span>}
-      </>
-    ),
-  },
-  {
-    title: 'Amount',
-    align: 'end',
-    cell: ({ amount_cents, currency }) =>
-      amount_cents === null || currency === null ? (
-        <span class="quiet">–</span>
-      ) : (
-        <Money cents={amount_cents} currency={currency} />
-      ),
-  },
-  { title: 'Status', cell: ({ status }) => (status === null ? <span class="quiet">–</span> : <Status of={status} />) },
-  {
-    title: 'Created',
-    isTime: true,
-    isExtra: true,
-    cell: ({ created_at }) => (created_at === null ? <span class="quiet">–</span> : <Time at={created_at} />),
-  },
+/** The API labels refunds, disputes and methods with its own names, such as `requested_by_customer`. */
+const NAMED_BY_API: readonly SearchKind[] = ['refund', 'dispute', 'method'];
+
+const labelOf = ({ kind, id, label }: SearchHit): string =>
+  label !== id && NAMED_BY_API.includes(kind) ? inWords(label) : label;
+
+const RECORD: Column<SearchHit> = {
+  title: 'Record',
+  cell: (hit) => (
+    <>
+      <span class="whole">{labelOf(hit)}</span>
+      {hit.label !== hit.id && <span class="second-line whole quiet">{hit.id}</span>}
+    </>
+  ),
+};
+
+const NONE = <span class="quiet">–</span>;
+
+/** The columns that some kinds do not have, each with the field that it shows. */
+const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Column<SearchHit>])[] = [
+  [
+    'amount_cents',
+    {
+      title: 'Amount',
+      align: 'end',
+      cell: ({ amount_cents, currency }) =>
+        amount_cents === null || currency === null ? NONE : <Money cents={amount_cents} currency={currency} />,
+    },
+  ],
+  ['status', { title: 'Status', cell: ({ status }) => (status === null ? NONE : <Status of={status} />) }],
+  ['user_email', { title: 'Payer', isExtra: true, cell: (hit) => <PayersEmail record={hit} /> }],
+  [
+    'created_at',
+    {
+      title: 'Created',
+      isTime: true,
+      isExtra: true,
+      cell: ({ created_at }) => (created_at === null ? NONE : <Time at={created_at} />),
+    },
+  ],
+];
+
+const columnsOf = (hits: readonly SearchHit[]): readonly Column<SearchHit>[] => [
+  RECORD,
+  ...OPTIONAL_COLUMNS.filter(([field]) => hits.some((hit) => hit[field] !== null)).map(([, column]) => column),
 ];
 
 const Kind = ({ heading, hits }: { readonly heading: string; readonly hits: readonly SearchHit[] }) => (
-  <section class="part" aria-label={heading}>
+  <section class="part found" aria-label={heading}>
     <h2>{heading}</h2>
     <Table
       name={`${heading} found`}
-      columns={COLUMNS}
+      columns={columnsOf(hits)}
       pages={{ rows: hits, isLoading: false, problem: undefined, more: undefined, retry: () => undefined }}
       keyOf={({ id }) => id}
       pageOf={pageOf}
