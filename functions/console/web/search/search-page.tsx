@@ -6,7 +6,6 @@
 import { useEffect } from 'preact/hooks';
 import { type SearchResult, searchEverything } from '../api/search.ts';
 import type { SearchHit, SearchKind } from '../api/types.ts';
-import { PayersEmail } from '../pages/payment-parts.tsx';
 import { inWords } from '../view/format.ts';
 import { useLoaded } from '../view/load.ts';
 import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
@@ -122,7 +121,7 @@ const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Colu
     },
   ],
   ['status', { title: 'Status', cell: ({ status }) => (status === null ? NONE : <Status of={status} />) }],
-  ['user_email', { title: 'Payer', isExtra: true, cell: (hit) => <PayersEmail record={hit} /> }],
+  ['user_email', { title: 'Payer', isExtra: true, cell: ({ user_email }) => user_email ?? NONE }],
   [
     'created_at',
     {
