@@ -105,7 +105,7 @@ describe('GET /admin/subscriptions', () => {
     ['limit=0', 'limit'],
     ['status=paid', 'status.0'],
     ['provider_id=stripe', 'provider_id'],
-    ['billing_owner=nobody', 'billing_owner'],
+    ['billing_owner=other', 'billing_owner'],
     ['from=2026-03-02&to=2026-03-01', 'to'],
     ['cursor=x', 'cursor'],
   ])('refuses %s', async (query, path) => {

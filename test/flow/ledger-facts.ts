@@ -33,11 +33,12 @@ const UNKNOWN = {
  * authentication.
  */
 export const detailsInLedger = async (service: TestHost, id: string): Promise<ParsedJson> => {
-  const { provider, payment_method_details: told } = await chargeOf(service, id);
-  const fingerprint = told.fingerprint && provider !== 'provider_b' ? expect.stringMatching(/^fp_[0-9a-f]{24}$/) : null;
-  const isAuthenticated = told.three_d_secure && provider !== 'provider_c';
-  const three_d_secure = isAuthenticated ? expect.objectContaining(told.three_d_secure) : null;
-  return { ...UNKNOWN, ...told, fingerprint, three_d_secure };
+  const { provider, payment_method_details: shown } = await chargeOf(service, id);
+  const fingerprint =
+    shown.fingerprint && provider !== 'provider_b' ? expect.stringMatching(/^fp_[0-9a-f]{24}$/) : null;
+  const isAuthenticated = shown.three_d_secure && provider !== 'provider_c';
+  const three_d_secure = isAuthenticated ? expect.objectContaining(shown.three_d_secure) : null;
+  return { ...UNKNOWN, ...shown, fingerprint, three_d_secure };
 };
 
 /** A charge under way settles, Square tells its fee, and the first read for facts is made. */

@@ -9,7 +9,7 @@ import { type Company, company } from './payers.ts';
 import { refund, signInAdmin } from './refunders.ts';
 import { payer, subscribe } from './subscribers.ts';
 
-/** Who sees what a provider charges, with the fees that the providers told. */
+/** Who sees what a provider charges, with the fees that the providers reported. */
 const service = withHost({ frozen: true, env: { ...PATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
 /** 9,876.00 has the fee 286.70, which no other number of a response equals. */
