@@ -93,8 +93,12 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
     if (payment.draft) return settleDraft(await open(parts), payment);
     if (!isSettled(payment.status)) return reconcile(await open(parts), payment);
   }
+  if (wantsMethodSaved(payment)) {
+    const saved = await saveMethodNow(parts, payment);
+    const current = isDue(payment.factsAt, now) ? await store.load(payment.id) : undefined;
+    return current && isVisiblePayment(current) ? lookForFacts(parts, current) : saved;
+  }
   if (isDue(payment.factsAt, now)) return lookForFacts(parts, payment);
-  if (wantsMethodSaved(payment)) return saveMethodNow(parts, payment);
   if (hasExpired(payment, now)) return expire(await open(parts), payment);
   await resetDue(store, payment);
   return 'nothing due';
