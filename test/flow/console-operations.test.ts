@@ -229,6 +229,7 @@ describe('the console’s pages for operators and developers', () => {
         'Overview',
         'Payments',
         'Subscriptions',
+        'Customers',
         'Webhooks',
         'Developers',
       ]);

@@ -1,6 +1,6 @@
 /** @module The names behind the ids of a record, which the API tells to platform admins only. */
 
-import { searchEverything } from './search.ts';
+import { answerOf, api } from './client.ts';
 import { isAdmin } from './session.ts';
 import type { Payers } from './types.ts';
 
@@ -17,12 +17,18 @@ export const payersEmail = ({ guest_email: guest, user_email: user }: Owned): st
   guest || user || undefined;
 
 /**
- * Reads the payer and the organization of one payment or subscription. Only lists and the search name them, so the
- * search for the id reads them. Without them the record is shown with its ids.
+ * Reads the payer and the organization of one record from the list of all such records, because only lists name them.
+ * Without them the record is shown with its ids.
  */
-export const readPayers = async (id: string): Promise<Payers> => {
+const readPayers = async (ask: () => Promise<{ readonly data: { readonly data: readonly Payers[] } }>) => {
   if (!isAdmin.value) return {};
-  const found = await searchEverything(id).catch(() => undefined);
-  const hit = found?.hits.find((one) => one.id === id);
-  return hit ? { user_email: hit.user_email, organization_name: hit.organization_name } : {};
+  const found = await ask().catch(() => undefined);
+  const [record] = found?.data.data ?? [];
+  return record ? { user_email: record.user_email, organization_name: record.organization_name } : {};
 };
+
+export const readPayersOfPayment = (id: string): Promise<Payers> =>
+  readPayers(() => answerOf(api.GET('/admin/payments', { params: { query: { search: id } } })));
+
+export const readPayersOfSubscription = (id: string): Promise<Payers> =>
+  readPayers(() => answerOf(api.GET('/admin/subscriptions', { params: { query: { search: id } } })));

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';
-import { readPayers } from '../api/payers.ts';
+import { readPayersOfPayment } from '../api/payers.ts';
 import { dashboardLink, providerName } from '../api/providers.ts';
 import { isAdmin } from '../api/session.ts';
 import type { Dispute, Payment, Refund, Settlement, TimelineEntry } from '../api/types.ts';
@@ -27,7 +27,7 @@ const readPayment = async (id: string): Promise<PaymentFile> => {
   const path = { id };
   const [payment, payers, refunds, disputes, timeline] = await Promise.all([
     answerOf(api.GET('/payments/{id}', { params: { path, query: { include: 'payment_method' } } })),
-    readPayers(id),
+    readPayersOfPayment(id),
     answerOf(api.GET('/payments/{id}/refunds', { params: { path } })),
     answerOf(api.GET('/payments/{id}/disputes', { params: { path } })),
     readTimeline(

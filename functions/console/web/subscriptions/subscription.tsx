@@ -5,7 +5,7 @@
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor } from '../api/client.ts';
-import { readPayers } from '../api/payers.ts';
+import { readPayersOfSubscription } from '../api/payers.ts';
 import { providerName } from '../api/providers.ts';
 import { isAdmin, session } from '../api/session.ts';
 import type { Payment, Subscription, SubscriptionTimelineEntry } from '../api/types.ts';
@@ -39,7 +39,7 @@ const readSubscription = async (id: string): Promise<SubscriptionFile> => {
   const path = { id };
   const [{ data }, payers, timeline] = await Promise.all([
     answerOf(api.GET('/subscriptions/{id}', { params: { path } })),
-    readPayers(id),
+    readPayersOfSubscription(id),
     readTimeline(async (query) => {
       const call = api.GET('/subscriptions/{id}/timeline', { params: { path, query } });
       return (await answerOf(call)).data;
