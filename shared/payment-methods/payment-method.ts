@@ -6,8 +6,8 @@
 import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import { FUNDINGS, type MethodKind } from '../core/fact-words.ts';
 import { isIdOf } from '../core/ids.ts';
-import { FUNDINGS, type MethodKind } from '../core/payment-facts.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';
 import { aliasesOf } from '../platform/alias.ts';

@@ -8,7 +8,7 @@ import { chargeableIf, type MethodOwner, mayCharge, payingOwners, requireMayChar
 import type { Owned } from '../access/record-kind.ts';
 import { standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, invalid } from '../core/errors.ts';
-import type { MethodKind } from '../core/payment-facts.ts';
+import type { MethodKind } from '../core/fact-words.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { Clause } from '../platform/expression.ts';

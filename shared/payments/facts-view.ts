@@ -6,14 +6,9 @@
 import * as z from 'zod';
 import type { Audience } from '../access/audience.ts';
 import { ADVICE, DECLINE_ADVICE } from '../core/decline-advice.ts';
+import { AUTHENTICATION_RESULTS, FUNDINGS, METHOD_KINDS } from '../core/fact-words.ts';
 import { once } from '../core/once.ts';
-import {
-  AUTHENTICATION_RESULTS,
-  FUNDINGS,
-  METHOD_KINDS,
-  type MethodDetails,
-  type Settlement,
-} from '../core/payment-facts.ts';
+import type { MethodDetails, Settlement } from '../core/payment-facts.ts';
 import type { Payment } from './payment.ts';
 
 /** The method as events show it. A view for readers adds the expiry. */

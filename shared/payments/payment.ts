@@ -6,9 +6,10 @@
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
+import { METHOD_KINDS } from '../core/fact-words.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
-import { METHOD_KINDS, methodDetailsSchema, providerDeclineSchema, settlementSchema } from '../core/payment-facts.ts';
+import { methodDetailsSchema, providerDeclineSchema, settlementSchema } from '../core/payment-facts.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';

@@ -93,15 +93,19 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
     if (payment.draft) return settleDraft(await open(parts), payment);
     if (!isSettled(payment.status)) return reconcile(await open(parts), payment);
   }
-  if (wantsMethodSaved(payment)) {
-    const saved = await saveMethodNow(parts, payment);
-    const current = isDue(payment.factsAt, now) ? await store.load(payment.id) : undefined;
-    return current && isVisiblePayment(current) ? lookForFacts(parts, current) : saved;
-  }
+  if (wantsMethodSaved(payment)) return saveMethodFirst(parts, payment);
   if (isDue(payment.factsAt, now)) return lookForFacts(parts, payment);
   if (hasExpired(payment, now)) return expire(await open(parts), payment);
   await resetDue(store, payment);
   return 'nothing due';
+};
+
+/** A method that is saved counts before facts, which are read from the version that saving it made. */
+const saveMethodFirst = async (parts: DueParts, payment: VisiblePayment): Promise<string> => {
+  const saved = await saveMethodNow(parts, payment);
+  if (!isDue(payment.factsAt, parts.deps.now())) return saved;
+  const current = await parts.store.load(payment.id);
+  return current && isVisiblePayment(current) ? lookForFacts(parts, current) : saved;
 };
 
 /**

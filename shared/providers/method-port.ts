@@ -1,7 +1,7 @@
 /** @module The port to a provider's saved methods, their state, set-ups that the payer authenticates, and inputs. */
 
+import type { Funding } from '../core/fact-words.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { Funding } from '../core/payment-facts.ts';
 import type { CallOptions, KnownPayment, NextAction } from './payment-port.ts';
 
 /** Refusal reason. The provider stores the method for another customer, or stores the same method only once. */

@@ -1,7 +1,8 @@
 /** @module The port to a provider's payments. Amounts are ISO 4217 minor units, currencies upper-case codes. */
 
+import type { MethodKind } from '../core/fact-words.ts';
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
-import type { MethodKind, PaymentFacts } from '../core/payment-facts.ts';
+import type { PaymentFacts } from '../core/payment-facts.ts';
 
 /** The options of every call that writes at a provider. */
 export interface CallOptions {

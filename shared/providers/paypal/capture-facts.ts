@@ -1,6 +1,7 @@
 /** @module The facts of a payment in PayPal's orders, captures and refunds: the payment source, the decline, the fee. */
 
-import type { AuthenticationResult, MethodDetails, Settlement } from '../../core/payment-facts.ts';
+import type { AuthenticationResult } from '../../core/fact-words.ts';
+import type { MethodDetails, Settlement } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
 import { countryCodeOf, fundingOf } from '../reported-facts.ts';
 import { centsOf, type PayPalMoney } from './amounts.ts';

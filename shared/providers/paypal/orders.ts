@@ -5,8 +5,8 @@
  */
 
 import * as z from 'zod/mini';
+import type { MethodKind } from '../../core/fact-words.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { MethodKind } from '../../core/payment-facts.ts';
 import { cutText } from '../../core/text.ts';
 import {
   type CallOptions,

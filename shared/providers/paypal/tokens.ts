@@ -3,9 +3,9 @@
  * with the first token; until then, our own id identifies the customer as `merchant_customer_id`.
  */
 
+import type { MethodKind } from '../../core/fact-words.ts';
 import { isIdOf } from '../../core/ids.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { MethodKind } from '../../core/payment-facts.ts';
 import type { ProviderMethod } from '../method-port.ts';
 import { paypalCardFacts } from './capture-facts.ts';
 import type { PayPalCall } from './outcome.ts';

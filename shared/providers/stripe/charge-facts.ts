@@ -4,7 +4,8 @@
  */
 
 import * as z from 'zod/mini';
-import type { AuthenticationResult, MethodDetails, PaymentFacts, Settlement } from '../../core/payment-facts.ts';
+import type { AuthenticationResult } from '../../core/fact-words.ts';
+import type { MethodDetails, PaymentFacts, Settlement } from '../../core/payment-facts.ts';
 import { iso } from '../../core/time.ts';
 import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
