@@ -6,8 +6,8 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
-import { derivedId } from '../../shared/core/ids.ts';
 import { FUNDINGS } from '../../shared/core/fact-words.ts';
+import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { addressRecord } from '../../shared/customers/address.ts';
 import { billingAddressBody } from '../../shared/customers/address-requests.ts';
