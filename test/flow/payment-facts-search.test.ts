@@ -120,7 +120,7 @@ describe('GET /admin/payments', () => {
 });
 
 describe('GET /admin/search', () => {
-  test('finds payments by last four digits, and says that there are more', async () => {
+  test('finds payments by last four digits, and says that there may be more', async () => {
     const { body } = await service.get('/admin/search?q=4242', admin.options);
     expect(body.meta).toEqual({ truncated: true });
     expect(body.data.length).toBeGreaterThanOrEqual(40);
@@ -128,7 +128,8 @@ describe('GET /admin/search', () => {
     const few = await service.get('/admin/search?q=0005', admin.options);
     expect(few.body).toMatchObject({
       data: [{ kind: 'payment', id: others['pm_card_amex'] }],
-      meta: { truncated: false },
+      // Older days were not searched.
+      meta: { truncated: true },
     });
   });
 });

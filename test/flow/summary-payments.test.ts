@@ -164,10 +164,11 @@ describe('the summary of payments', () => {
       const rows = await summary('?group_by=method', admin, '/admin/summary');
       return rows.filter(({ currency }) => currency === 'NOK');
     };
-    const { refund: _, ...unknown } = await storedPayment(service, made.id);
+    const { refund: _, ...stored } = await storedPayment(service, made.id);
     const details = { type: 'card', cardBrand: 'visa', walletType: 'apple_pay', lastFour: '4242' };
-    const known = { ...unknown, version: unknown.version + 1, cause: 'facts', details };
-    await changeTable(service, { put: { ...unknown, cause: 'facts', details: undefined } });
+    const unknown = { ...stored, version: stored.version + 1, cause: 'facts', details: undefined };
+    const known = { ...unknown, version: stored.version + 2, details };
+    await changeTable(service, { put: unknown });
     expect(await shown()).toEqual([{ method: null, ...nok }]);
     await changeTable(service, { put: known });
     expect(await shown()).toEqual([{ method: 'visa', ...nok }]);
