@@ -10,7 +10,7 @@ import { withHost } from './host.ts';
 import { everyNth } from './ways.ts';
 
 /** The reference page in a browser. */
-const STEP_MS = 10_000;
+const STEP_MS = 60_000;
 const MADE_MS = 240_000;
 const TRIED_MS = 120_000;
 /** The page takes seconds for each operation that is sent, so `npm test` sends one of every fourth group. */

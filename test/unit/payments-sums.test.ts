@@ -26,16 +26,20 @@ const OWNERS: readonly Partial<Payment>[] = [
 ];
 const CURRENCIES = ['USD', 'EUR', 'JPY'] as const;
 const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
-/** What the provider reports about the method, and the method that the summary then names. */
-const METHODS: readonly (readonly [Payment['details'], string])[] = [
-  [undefined, ''],
-  [{ type: 'card', cardBrand: 'visa', lastFour: '4242' }, 'visa'],
-  [{ type: 'card', cardBrand: 'visa', walletType: 'apple_pay' }, 'visa'],
-  [{ type: 'card' }, 'card'],
-  [{ type: 'bank_account', bankName: 'Test Bank' }, 'bank_account'],
-  [{ type: 'wallet', walletType: 'paypal' }, 'paypal'],
+/** What the provider reports about the method. A later report adds to an earlier one. */
+const METHODS: readonly Payment['details'][] = [
+  undefined,
+  { type: 'card', cardBrand: 'visa', lastFour: '4242' },
+  { type: 'card', cardBrand: 'visa', walletType: 'apple_pay' },
+  { type: 'card' },
+  { type: 'bank_account', bankName: 'Test Bank' },
+  { type: 'wallet', walletType: 'paypal' },
 ];
-const methodOf = ({ details }: Payment): string => METHODS.find(([known]) => known === details)?.[1] ?? '';
+/** The method that the summary names. */
+const methodOf = ({ details }: Payment): string => {
+  if (details?.type === 'card') return details.cardBrand ?? 'card';
+  return (details?.type === 'wallet' ? details.walletType : details?.type) ?? '';
+};
 type Refund = NonNullable<Payment['refund']>;
 
 interface PaymentChange {
@@ -169,8 +173,8 @@ const run = async (all: World, given: Step): Promise<void> => {
   if (given.act === 'refund') return found.withheld ? undefined : changeRefund(all, found, given);
   if (given.act === 'sync') return all.commit({ ...found, reconcileAt: iso(now) });
   if (given.act === 'facts') {
-    const [details] = given.method;
-    return all.commit(advancePayment(found, { to: found.status, now, cause: 'facts' }, { details }));
+    const move = { to: found.status, now, cause: 'facts' } as const;
+    return all.commit(advancePayment(found, move, { details: given.method }));
   }
   if (found.status === 'succeeded' || found.status === 'canceled') return;
   if (given.act === 'move') return all.commit(advancePayment(found, { to: given.status, now, cause: 'event' }));
