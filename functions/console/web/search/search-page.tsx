@@ -48,6 +48,9 @@ const pageOf = ({ kind, id, payment_id: payment }: SearchHit): string | undefine
   }
 };
 
+/** More records than the response holds may have the same digits. */
+const LAST_FOUR = /^\d{4}$/;
+
 const onlyPage = (q: string, { hits, isTruncated }: SearchResult): string | undefined => {
   const [hit] = hits;
   return hit && hits.length === 1 && !(isTruncated && LAST_FOUR.test(q)) ? pageOf(hit) : undefined;
