@@ -1,4 +1,3 @@
-import { audienceOf } from '../access/audience.ts';
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -14,8 +13,7 @@ export const cancelPayment = async (
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
-  const audience = audienceOf(request.caller);
-  if (payment.status === 'canceled') return { data: paymentView(payment, audience) };
+  if (payment.status === 'canceled') return { data: paymentView(payment) };
   if (isOfSubscription(payment)) {
     throw new DomainError('INVALID_STATE', {
       message: 'Cancel the subscription instead',
@@ -31,5 +29,5 @@ export const cancelPayment = async (
   if (canceled.status !== 'canceled') {
     throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });
   }
-  return { data: paymentView(canceled, audience) };
+  return { data: paymentView(canceled) };
 };

@@ -1,6 +1,5 @@
 /** @module The charge of a subscription's period, as pure functions. A subscription has at most one open charge. */
 
-import { isHardDecline } from '../core/decline-advice.ts';
 import { derivedId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
@@ -8,7 +7,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import type { Clause } from '../platform/expression.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
-import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
+import { type DunningPolicy, isHardDecline, lastRetry, nextRetry } from './dunning.ts';
 import { readLinkedRecords } from './linked-records.ts';
 import { type Charge, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
 import { isFirst } from './subscription-states.ts';
@@ -128,7 +127,7 @@ export interface ChargeFailure {
   readonly spent: boolean;
 }
 
-export interface SettleOptions {
+export interface Settlement {
   readonly now: Instant;
   readonly policy: DunningPolicy;
 }
@@ -137,7 +136,7 @@ export interface SettleOptions {
 export const recordFailed = (
   subscription: Subscription,
   failure: ChargeFailure,
-  { now, policy }: SettleOptions,
+  { now, policy }: Settlement,
 ): Subscription => {
   const { charge } = subscription;
   if (!charge) return subscription;
@@ -208,7 +207,7 @@ export const abandonCharge = (
 };
 
 /** Cancels or pauses, by the policy, because the retries are exhausted. */
-export const endDunning = (subscription: Subscription, { now, policy }: SettleOptions): Subscription => {
+export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
   const dropped = abandonCharge(subscription, now);
   if (policy.finalAction === 'pause') return advanceSubscription(subscription, { ...move, to: 'paused' }, dropped);
@@ -241,7 +240,7 @@ export interface ChargedPayment {
 export const settleCharge = (
   subscription: Subscription,
   payment: ChargedPayment,
-  settlement: SettleOptions,
+  settlement: Settlement,
 ): Subscription => {
   const { charge } = subscription;
   if (charge?.paymentId !== payment.id) return subscription;

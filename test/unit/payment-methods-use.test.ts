@@ -131,7 +131,6 @@ describe('a token', () => {
   const provider = (isStored: boolean | undefined, found?: Awaited<ReturnType<PaymentProvider['findMethod']>>) => {
     const reads: string[] = [];
     const stands = {
-      adapter: 'stripe',
       isStoredMethod: () => isStored,
       findMethod: async (id: string) => {
         reads.push(id);

@@ -215,13 +215,7 @@ describe('an error response of PayPal', () => {
     ['PAYER_CANNOT_PAY', 'do_not_honor'],
     ['CARD_EXPIRED', 'expired_card'],
   ])('is a decline for %s: %s', async (name, code) => {
-    const facts = { details: { type: 'wallet', walletType: 'paypal' }, decline: { providerCode: name } };
-    expect(await confirm(answering(422, issue(name)))).toEqual({
-      kind: 'declined',
-      code,
-      attemptRef: undefined,
-      facts,
-    });
+    expect(await confirm(answering(422, issue(name)))).toEqual({ kind: 'declined', code, attemptRef: undefined });
   });
 
   test.each([

@@ -5,7 +5,6 @@
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import * as z from 'zod';
-import { fullDiskLine, isFullDisk, type OnFailedWrite } from './full-disk.ts';
 import { StartError } from './start-error.ts';
 
 export interface Rows<Row> {
@@ -27,16 +26,8 @@ export interface State {
 }
 
 /** @throws StartError if another host holds the file, or it cannot be opened. */
-export const openState = (file: string, onFailedWrite?: OnFailedWrite): State => {
+export const openState = (file: string): State => {
   const database = openExclusively(file);
-  const reported = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      onFailedWrite?.(error);
-      throw error;
-    }
-  };
   const read = <Row>(sql: string, row: z.ZodType<Row>): Rows<Row> => {
     const statement = database.prepare(sql);
     return {
@@ -49,10 +40,9 @@ export const openState = (file: string, onFailedWrite?: OnFailedWrite): State =>
   };
   const write = (sql: string) => {
     const statement = database.prepare(sql);
-    return (...values: SQLInputValue[]): number => Number(reported(() => statement.run(...values)).changes);
+    return (...values: SQLInputValue[]): number => Number(statement.run(...values).changes);
   };
-  const define = (schema: string): void => reported(() => database.exec(schema));
-  define('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
+  database.exec('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
   const find = read('SELECT value FROM kept WHERE name = ?', z.object({ value: z.string() }));
   const put = write('INSERT INTO kept (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value');
   const begin = write('BEGIN');
@@ -61,7 +51,7 @@ export const openState = (file: string, onFailedWrite?: OnFailedWrite): State =>
   return {
     read,
     write,
-    define,
+    define: (schema) => database.exec(schema),
     together: (work) => {
       begin();
       try {
@@ -69,8 +59,7 @@ export const openState = (file: string, onFailedWrite?: OnFailedWrite): State =>
         commit();
         return result;
       } catch (error) {
-        // SQLite itself rolls back after some errors.
-        if (database.isTransaction) rollback();
+        rollback();
         throw error;
       }
     },
@@ -141,12 +130,11 @@ const openExclusively = (file: string): DatabaseSync => {
 export const HELD = 'another local host uses this DATA_DIR; stop that host, or set another DATA_DIR';
 
 /** The reason why a host cannot start with this file of its data folder. */
-export const unreadable = (file: string, error: unknown): StartError =>
-  new StartError(
-    isFullDisk(error)
-      ? fullDiskLine(file)
-      : `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}); move it away, or set another DATA_DIR`,
+export const unreadable = (file: string, error: unknown): StartError => {
+  return new StartError(
+    `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}); move it away, or set another DATA_DIR`,
     error,
   );
+};
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

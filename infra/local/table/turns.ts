@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { OnFailedWrite } from '../machine/full-disk.ts';
 
 /**
  * Group commit. All work of one turn of the event loop is one SQLite transaction. No caller gets its result before the
@@ -28,13 +27,8 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-interface TurnOptions {
-  /** If undefined, nothing is kept on disk. */
-  readonly sync?: Sync | undefined;
-  readonly onFailedWrite?: OnFailedWrite | undefined;
-}
-
-export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: TurnOptions = {}): Turns => {
+/** @param sync If undefined, nothing is kept on disk. */
+export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
   const [begin, commit, rollback] = ['BEGIN', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql));
   let waiting: Waiting[] = [];
   let isOpen = false;
@@ -47,12 +41,11 @@ export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: Tur
     isOpen = false;
     const failure = broken ?? failureOf(() => commit?.run());
     broken = undefined;
-    if (failure) onFailedWrite?.(failure.error);
     // SQLite itself rolls back after some errors.
     if (failure && database.isTransaction) rollback?.run();
     return failure;
   };
-  const durable = openDurability(sync, onFailedWrite);
+  const durable = openDurability(sync);
   const flush = (): void => {
     const [callers, hasWritten, failure] = [waiting, isOpen, end()];
     waiting = [];
@@ -77,7 +70,7 @@ export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: Tur
 };
 
 /** Responds to callers once all earlier commits are on disk. */
-const openDurability = (sync: Sync | undefined, onFailedWrite: OnFailedWrite | undefined) => {
+const openDurability = (sync: Sync | undefined) => {
   /** Callers that the running sync covers. */
   let covered: Waiting[] = [];
   /** Callers of turns that were committed after the running sync started, and callers that read after them. */
@@ -100,7 +93,6 @@ const openDurability = (sync: Sync | undefined, onFailedWrite: OnFailedWrite | u
         await run();
       } catch (error) {
         lost ??= { error };
-        onFailedWrite?.(error);
       }
       conclude(covered);
     }

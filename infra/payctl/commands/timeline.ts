@@ -1,4 +1,3 @@
-import { amountWithCurrency } from '../../../shared/core/money.ts';
 import { isVisiblePayment } from '../../../shared/payments/payment.ts';
 import type { Table } from '../../../shared/platform/table.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
@@ -42,10 +41,10 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
   return {
     json: { payment_id: paymentId, status, is_complete: true, refunds, disputes, entries },
     lines: [
-      `${paymentId} is ${status}: ${amountWithCurrency(totalCents, currency)} at ${providerId}`,
+      `${paymentId} is ${status}: ${totalCents} ${currency} at ${providerId}`,
       ...columns(beside),
       '',
-      ...columns(entries.map((entry) => rowOf(entry, currency))),
+      ...columns(entries.map(rowOf)),
     ],
     exitCode: 0,
   };
@@ -62,7 +61,7 @@ const showSubscription = async (table: Table, id: string): Promise<Report> => {
   return {
     json: { subscription_id: id, status, is_complete: true, entries },
     lines: [
-      `${id} is ${status}: ${amountWithCurrency(totalCents, currency)} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
+      `${id} is ${status}: ${totalCents} ${currency} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
       '',
       ...columns(entries.map(subscriptionRow)),
     ],
@@ -79,14 +78,12 @@ const subscriptionRow = (entry: SubscriptionTimelineEntry): readonly string[] =>
 };
 
 const amountOf = (one: { readonly amount_cents: number; readonly currency: string }): string =>
-  amountWithCurrency(one.amount_cents, one.currency);
+  `${one.amount_cents} ${one.currency}`;
 const dueOf = (by: string | null): string => (by === null ? '' : `evidence due by ${by}`);
 
-const rowOf = (entry: TimelineEntry, currency: string): readonly string[] => {
+const rowOf = (entry: TimelineEntry): readonly string[] => {
   if (entry.kind !== 'change') return logRow(entry);
-  const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry, currency)]
-    .filter((text) => text !== undefined)
-    .join(', ');
+  const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry)].filter((text) => text !== undefined).join(', ');
   return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why, actorOf(entry)];
 };
 
@@ -111,10 +108,10 @@ const logRow = (entry: LoggedEntry): readonly string[] => {
 
 type Change = Extract<TimelineEntry, { kind: 'change' }>;
 
-/** The refund or dispute that a change is about, such as `ref_… succeeded 5.00 USD`. */
-const moneyBackOf = ({ refund, dispute }: Change, currency: string): string | undefined => {
+/** The refund or dispute that a change is about, such as `ref_… succeeded 500`. */
+const moneyBackOf = ({ refund, dispute }: Change): string | undefined => {
   const about = refund ?? dispute;
-  return about && `${about.id} ${about.status} ${amountWithCurrency(about.amount_cents, currency)}`;
+  return about && `${about.id} ${about.status} ${about.amount_cents}`;
 };
 
 const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string =>

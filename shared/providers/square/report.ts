@@ -1,9 +1,7 @@
 /** @module The state of a payment, from Square's order (our intent) and the order's payments (attempts). */
 
 import { wordTable } from '../adapter.ts';
-import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { KnownPayment, ProviderPayment, ReportedStatus } from '../payment-port.ts';
-import { attemptFacts } from './attempt-facts.ts';
 import { reportedMoney } from './currencies.ts';
 import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
@@ -34,7 +32,7 @@ const orderStatus = ({ state }: SquareOrder, { method, status }: Known): Reporte
   return method ? 'created' : 'requires_payment_method';
 };
 
-export const readSquarePayment = (payment: SquarePayment, fingerprintOf: FingerprintOf): ProviderPayment => {
+export const readSquarePayment = (payment: SquarePayment): ProviderPayment => {
   const status = paymentStatus(payment.status);
   return {
     intentId: payment.order_id,
@@ -47,7 +45,6 @@ export const readSquarePayment = (payment: SquarePayment, fingerprintOf: Fingerp
     nextAction: undefined,
     methodId: undefined,
     ourPaymentId: payment.reference_id ?? undefined,
-    facts: attemptFacts(payment, status, fingerprintOf),
   };
 };
 

@@ -13,7 +13,6 @@ import {
   type RefundedCharge,
   type RefundsPort,
 } from '../refund-port.ts';
-import { stripeSettlement } from './charge-facts.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { EXCEEDS_UNREFUNDED, type StripeCall } from './outcome.ts';
 
@@ -32,7 +31,6 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
             amount,
             metadata: { refund_id: input.refundId },
             ...reasonParameter(input.reason),
-            expand: ['balance_transaction'],
           },
           { idempotencyKey: input.idempotencyKey },
         ),
@@ -43,14 +41,7 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
 
   listRefunds: (payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> =>
     call(
-      () =>
-        everyPage(
-          stripe.refunds.list({
-            payment_intent: payment.intentId,
-            limit: PAGE,
-            expand: ['data.balance_transaction'],
-          }),
-        ),
+      () => everyPage(stripe.refunds.list({ payment_intent: payment.intentId, limit: PAGE })),
       (refunds) => refunds.map(readStripeRefund).reverse(),
     ),
 
@@ -91,7 +82,6 @@ interface StripeRefund {
   readonly reason?: string | null | undefined;
   readonly failure_reason?: string | null | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
-  readonly balance_transaction?: Parameters<typeof stripeSettlement>[0];
 }
 
 export const readStripeRefund = (refund: StripeRefund): ProviderRefund => {
@@ -104,7 +94,6 @@ export const readStripeRefund = (refund: StripeRefund): ProviderRefund => {
     reason: reasonOf(refund.reason),
     failureCode: refund.failure_reason ?? undefined,
     createdAt: refund.created,
-    settlement: stripeSettlement(refund.balance_transaction),
   };
 };
 

@@ -4,7 +4,6 @@ import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Fetch } from '../../platform/fetch.ts';
 import { type AdapterOptions, listed } from '../adapter.ts';
-import { fingerprintsOf } from '../card-fingerprint.ts';
 import type { EventReceiver } from '../event-port.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { withOneRetry } from '../vendor-failures.ts';
@@ -15,7 +14,6 @@ import { stripeMethods, stripeSetups } from './methods.ts';
 import { stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
 import { stripeRefunds } from './refunds.ts';
-import { stripeReaders } from './report.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 import { verifyStripeSignature } from './verify.ts';
 
@@ -40,38 +38,33 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     timeout: options.timeoutMs,
     telemetry: false,
   });
-  const fingerprintOf = fingerprintsOf(options);
-  const call = stripeCalls({ ...options, fingerprintOf });
-  const readers = stripeReaders(fingerprintOf);
+  const call = stripeCalls(options);
   const descriptor = settings.STATEMENT_DESCRIPTOR;
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
-    adapter: 'stripe',
     can: { ...CAPABILITIES_OF.stripe, subscriptions: bills },
     checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
-    ...stripePayments(stripe, call, { descriptor, fingerprintOf }),
+    ...stripePayments(stripe, call, descriptor),
     ...stripeCustomers(stripe, call),
-    ...stripeMethods(stripe, call, readers),
-    setups: stripeSetups(stripe, call, readers),
+    ...stripeMethods(stripe, call),
+    setups: stripeSetups(stripe, call),
     refunds: stripeRefunds(stripe, call),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
-    readEvent: (body) => readStripeEvent(body, fingerprintOf),
+    readEvent: readStripeEvent,
   };
 };
 
 /** @returns undefined if the webhook secret is missing; the webhook route is then closed */
-export const openStripeReceiver = (options: AdapterOptions): EventReceiver | undefined => {
-  const { settings, slot } = options;
-  const fingerprintOf = fingerprintsOf(options);
+export const openStripeReceiver = ({ settings, slot }: AdapterOptions): EventReceiver | undefined => {
   const secrets = listed(settings.WEBHOOK_SECRET);
   if (secrets.length === 0) return undefined;
   return {
     slot,
     verifyWebhook: async (request) =>
       secrets.some((secret) => verifyStripeSignature(request, secret) === 'valid') ? 'valid' : 'invalid',
-    readEvent: (body) => readStripeEvent(body, fingerprintOf),
+    readEvent: readStripeEvent,
   };
 };
 

@@ -58,7 +58,7 @@ type OnClose = (step: () => unknown) => void;
 
 const openEmbedded = (onClose: OnClose): Database =>
   openEmbeddedDatabase({
-    place: openDataFolder(':memory:', { onClose, onLoss: () => undefined }),
+    place: openDataFolder(':memory:', onClose),
     tableName: 'payments',
     triggers: [TRIGGER],
     endpoint: '',

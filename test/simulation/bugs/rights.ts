@@ -51,7 +51,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     text: `export const guestPaymentView = (payment: VisiblePayment) => ({
   id: payment.id,`,
     replacement: `export const guestPaymentView = (payment: VisiblePayment) => ({
-  ...paymentView(payment, 'payer'),`,
+  ...paymentView(payment),`,
   },
   {
     name: 'client-secret-in-lists',

@@ -5,7 +5,6 @@
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import * as z from 'zod';
-import type { OnFailedWrite } from '../../machine/full-disk.ts';
 import { unreadable } from '../../machine/sqlite.ts';
 
 const TABLES = `
@@ -65,7 +64,7 @@ const openDatabase = (file: string): DatabaseSync => {
 };
 
 /** @throws StartError if the file cannot be opened */
-export const openStore = (file: string, onFailedWrite?: OnFailedWrite): Store => {
+export const openStore = (file: string): Store => {
   const database = openDatabase(file);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
@@ -75,22 +74,13 @@ export const openStore = (file: string, onFailedWrite?: OnFailedWrite): Store =>
     statements.set(sql, statement);
     return statement;
   };
-  const reported = <T>(work: () => T): T => {
-    try {
-      return work();
-    } catch (error) {
-      onFailedWrite?.(error);
-      throw error;
-    }
-  };
   let writes = 0;
   const run: Store['run'] = (sql, ...values) => {
     writes += 1;
-    const result = reported(() => prepared(sql).run(...values));
+    const result = prepared(sql).run(...values);
     return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) };
   };
-  // A query may insert a row and return it.
-  const row: Store['row'] = (sql, ...values) => reported(() => prepared(sql).get(...values));
+  const row: Store['row'] = (sql, ...values) => prepared(sql).get(...values);
   return {
     run,
     row,
@@ -101,13 +91,12 @@ export const openStore = (file: string, onFailedWrite?: OnFailedWrite): Store =>
       prepared('BEGIN IMMEDIATE').run();
       try {
         const result = work();
-        reported(() => prepared('COMMIT').run());
+        prepared('COMMIT').run();
         return result;
       } catch (error) {
         // The rollback undoes writes that may have been read within the transaction.
         writes += 1;
-        // SQLite itself rolls back after some errors.
-        if (database.isTransaction) prepared('ROLLBACK').run();
+        prepared('ROLLBACK').run();
         throw error;
       }
     },
