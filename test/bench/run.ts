@@ -9,6 +9,7 @@ import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchHostile } from './hostile.ts';
 import { benchImports } from './imports.ts';
 import { benchMonth } from './month.ts';
+import { benchReaders } from './readers.ts';
 import { say } from './sheet.ts';
 import { benchReference } from './versus/reference.ts';
 import { benchVersus } from './versus/versus.ts';
@@ -23,7 +24,10 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   bundles: benchBundles,
   imports: benchImports,
   reference: benchReference,
-  hostile: benchHostile,
+  hostile: async () => {
+    const readers = await benchReaders();
+    return (await benchHostile()) && readers;
+  },
   growth: async () => {
     const lists = await benchGrowth();
     const logs = await benchLogGrowth();

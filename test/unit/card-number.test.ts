@@ -6,7 +6,6 @@ import { cardNumbersIn, holdsCardNumber, refuseCardNumbers } from '../../shared/
 import { redact } from '../../shared/core/redaction.ts';
 import { tokenFieldsOf } from '../../shared/http/fields.ts';
 import { cardNumber } from '../builders/card-number.ts';
-import { growthOf } from '../builders/growth.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 /** The spellings of one number. All of them are refused in a request and redacted in a log. */
@@ -110,13 +109,6 @@ describe('a card number', () => {
         expect(cardNumbersIn(text)).toContainEqual({ from, to: from + written.length });
       }),
     );
-  });
-
-  test('is searched in linear time', async () => {
-    expect(await growthOf(holdsCardNumber)).toEqual([]);
-    expect(
-      await growthOf(holdsCardNumber, [{ name: 'digits apart', of: (length) => '4 2 '.repeat(length / 4) }]),
-    ).toEqual([]);
   });
 });
 

@@ -119,8 +119,10 @@ const numberBytes = (value: number): number => {
   const sign = value < 0 ? 1 : 0;
   if (Number.isInteger(value) && Math.abs(value) < LAST_DIGIT) return value === 0 ? 1 : 2 + sign;
   const digits = String(Math.abs(value))
-    .replace(/\.|e.*$/g, '')
-    .replace(/^0+|0+$/g, '');
+    .replace(/e.*/s, '')
+    .replace('.', '')
+    .replace(/^0+/, '')
+    .replace(/(?<!0)0+$/, '');
   return Math.ceil(digits.length / DIGITS_PER_BYTE) + 1 + sign;
 };
 

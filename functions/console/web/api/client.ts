@@ -68,7 +68,7 @@ const userIn = (list: object): { readonly email: string; readonly id: string } =
 
 /** The position of the next page of a list with offsets; undefined on the last page. */
 export const nextOffset = (response: Response): string | undefined => {
-  const [, target] = /<([^>]*)>;\s*rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
+  const [, target] = /<([^<>]*)>;\s*rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('offset') ?? undefined);
 };
 

@@ -37,7 +37,7 @@ const withoutHeader = (page: string): string => page.slice(page.indexOf(LINE_END
 const rowsIn = (page: string): number => page.split(LINE_END).length - 2;
 
 const cursorIn = (link: string): string | undefined => {
-  const [, target] = /<([^>]*)>;\s*rel="next"/.exec(link) ?? [];
+  const [, target] = /<([^<>]*)>;\s*rel="next"/.exec(link) ?? [];
   return target === undefined ? undefined : (new URL(target, location.href).searchParams.get('cursor') ?? undefined);
 };
 
