@@ -26,9 +26,11 @@ const SCALED = [
   'test/simulation/simulation.test.ts',
 ];
 
-const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('test/flow/local-start.test.ts');
+const LONGEST = ['test/flow/local-start.test.ts', 'test/infra/bundles.test.ts', 'test/flow/payctl.test.ts'];
 
-/** Without the durations of an earlier run, Vitest begins with the largest files, and the longest would run alone at the end. */
+const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((file) => moduleId.endsWith(file));
+
+/** Without the durations of an earlier run, Vitest begins with the largest files, and others would run alone at the end. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -49,8 +51,8 @@ export default defineConfig({
     pool: 'forks',
     // Loading the CDK or the service takes longer than most tests.
     isolate: false,
-    // Twice the two cores: a third of the time, a test waits for a provider that does not answer.
-    maxWorkers: 4,
+    // Three times the two cores, because tests often wait for a provider that does not respond, or for a process.
+    maxWorkers: 6,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
     projects: [

@@ -1,14 +1,20 @@
 /**
- * @module The HTTP endpoints with which platform admins list all payments, read the summary of payments and refunds,
- * and clear a cache.
+ * @module The HTTP endpoints with which platform admins search, list all payments and all subscriptions, read the
+ * summary of payments and refunds, and clear a cache.
  */
 
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
-import { everyPaymentQuery } from '../../shared/admin/list-every-payment.ts';
+import { EVERY_PAYMENT_COLUMNS, everyPaymentQuery, everyPaymentSchema } from '../../shared/admin/list-every-payment.ts';
+import {
+  EVERY_SUBSCRIPTION_COLUMNS,
+  everySubscriptionQuery,
+  everySubscriptionSchema,
+} from '../../shared/admin/list-every-subscription.ts';
+import { searchQuery } from '../../shared/admin/search.ts';
+import { searchHits, searchMeta } from '../../shared/admin/search-hits.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { PAYMENT_COLUMNS, paymentViewSchema } from '../../shared/payments/payment-view.ts';
 import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
@@ -50,11 +56,62 @@ export const listEveryPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: none,
   query: everyPaymentQuery,
   body: null,
-  response: () => z.array(paymentViewSchema()),
+  response: () => z.array(everyPaymentSchema()),
   meta: () => cursorMeta,
   status: 200,
   form: 'envelope',
-  csv: { name: 'payments', columns: PAYMENT_COLUMNS },
+  csv: { name: 'payments', columns: EVERY_PAYMENT_COLUMNS },
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
+export const listEverySubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.list-subscriptions',
+  method: 'GET',
+  path: '/admin/subscriptions',
+  summary: 'Find subscriptions of all owners, newest first',
+  description: `Lists the subscriptions of every user, guest and organization, with the payer's e-mail address. A page may hold fewer
+    subscriptions than \`limit\`, even none, while \`has_more\` is true; continue with \`next_cursor\`. A new subscription appears within
+    moments. With \`Accept: text/csv\` the list comes as CSV.`,
+  auth: 'platform-admin',
+  params: none,
+  query: everySubscriptionQuery,
+  body: null,
+  response: () => z.array(everySubscriptionSchema()),
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  csv: { name: 'subscriptions', columns: EVERY_SUBSCRIPTION_COLUMNS },
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
+export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.search',
+  method: 'GET',
+  path: '/admin/search',
+  summary: 'Find records by an id, an e-mail address, last four digits or a reference code',
+  description: `Finds records by one whole value. The form of \`q\` decides what is looked up:
+
+    - our id of a payment, refund, dispute, subscription, customer, payment method or organization: that record; of a membership: its
+      subscription
+    - an e-mail address: customers with this address, the user whom the identity service knows by it, and the newest records of this
+      user and of guests with this address: 4 customers, 5 subscriptions and 15 payments each
+    - four digits: the newest payments with a card or bank account that ends with them, or with this reference code
+    - any other text: the record with this id at a provider, else the user with this id and the user's newest records, else payments and
+      subscriptions with this reference code, and the payment with this charge
+
+    Last four digits, reference codes and charges are compared with the payments and subscriptions of the last 90 days, from the newest, in
+    at most 128 queries. These reach back at least 32 days for digits and 16 days for the others, unless a day has over 1,000 records. A
+    response holds at most 50 records. \`truncated\` is true if it may lack some; \`GET /admin/payments?search=\` finds the rest.`,
+  auth: 'platform-admin',
+  params: none,
+  query: searchQuery,
+  body: null,
+  response: searchHits,
+  meta: () => searchMeta,
+  status: 200,
+  form: 'envelope',
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 }));
@@ -80,4 +137,10 @@ export const adminSummaryEndpoint = /* @__PURE__ */ endpoint(() => ({
   uses: ['table:read'],
 }));
 
-export const adminEndpoints = [listEveryPaymentEndpoint, adminSummaryEndpoint, clearCacheEndpoint];
+export const adminEndpoints = [
+  searchEndpoint,
+  listEveryPaymentEndpoint,
+  listEverySubscriptionEndpoint,
+  adminSummaryEndpoint,
+  clearCacheEndpoint,
+];

@@ -168,6 +168,8 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'webhooks.provider-c': event('c', { id: 'SQORDdemo00000000000g', amount: 5_300, currency: 'usd' }),
 
   'admin.list-payments': { query: { status: 'succeeded', min_cents: '100', limit: '2' } },
+  'admin.list-subscriptions': { query: { status: 'active', limit: '2' } },
+  'admin.search': { query: { q: '4242' } },
   'admin.summary': { query: { interval: 'month', group_by: 'provider' } },
   'admin.clear-cache': { body: { cache_type: 'organization_membership' } },
   'admin.request-erasure': { body: { email: 'departed.guest@example.com' } },

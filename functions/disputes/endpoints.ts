@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { DISPUTE_COLUMNS, disputeViewSchema } from '../../shared/payments/dispute.ts';
+import { disputeViewSchema } from '../../shared/payments/dispute.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { cursorMeta } from '../../shared/queries/list-meta.ts';
-import { listDisputesQuery } from '../../shared/queries/list-refunds.ts';
+import { LISTED_DISPUTE_COLUMNS, listDisputesQuery, listedDisputeSchema } from '../../shared/queries/list-refunds.ts';
 
 const none = z.object({});
 
@@ -39,10 +39,10 @@ export const listDisputesEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: none,
   query: listDisputesQuery,
   body: null,
-  response: () => z.array(disputeViewSchema),
+  response: () => z.array(listedDisputeSchema()),
   status: 200,
   form: 'envelope',
-  csv: { name: 'disputes', columns: DISPUTE_COLUMNS },
+  csv: { name: 'disputes', columns: LISTED_DISPUTE_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 }));

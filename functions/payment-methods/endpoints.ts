@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
+import { FUNDINGS } from '../../shared/core/fact-words.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { addressRecord } from '../../shared/customers/address.ts';
@@ -53,6 +54,22 @@ const methodSchema = z
     card_exp_year: text.meta({
       description: 'The year in which the card expires, as YYYY; null if the method has none.',
       examples: ['2030'],
+    }),
+    funding: z
+      .enum(FUNDINGS)
+      .nullable()
+      .meta({
+        description: 'Whether the card is a credit, debit or prepaid card; null if the provider does not tell.',
+        examples: ['credit'],
+      }),
+    country: text.meta({
+      description: 'The country of the issuer (ISO 3166-1 alpha-2); null if the provider does not tell.',
+      examples: ['US'],
+    }),
+    fingerprint: text.meta({
+      description:
+        'Equal for equal cards of one provider slot: `fp_` and 24 characters; null if the provider tells no fingerprint, as PayPal, or if fingerprints are off.',
+      examples: ['fp_5f0c2d1e8a7b4c3d9e6f0a1b'],
     }),
     billing_address_id: text.describe('The billing address of the method, `addr_…`; null if it has none.'),
     customer_id: text.optional().describe('The customer for whom the provider keeps the method, `cust_…`.'),
@@ -164,6 +181,7 @@ export const createMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   errors: [
     'VALIDATION_ERROR',
     'UNSUPPORTED_PROVIDER',
+    'PROVIDER_MISMATCH',
     'RAW_CARD_DISABLED',
     'PAYMENT_DECLINED',
     'RESOURCE_NOT_FOUND',

@@ -29,12 +29,12 @@ import {
   confirmationSchema,
   createdPaymentSchema,
   guestPaymentSchema,
-  PAYMENT_COLUMNS,
   paymentViewSchema,
 } from '../../shared/payments/payment-view.ts';
 import { getPaymentQuery } from '../../shared/queries/includes.ts';
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
+import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
 import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
@@ -51,6 +51,7 @@ const CREATE_ERRORS: readonly ErrorCode[] = [
   'AMOUNT_TOO_SMALL',
   'UNSUPPORTED_CURRENCY',
   'UNSUPPORTED_PROVIDER',
+  'PROVIDER_MISMATCH',
   'RESOURCE_NOT_FOUND',
   'INSUFFICIENT_PERMISSIONS',
   'INVALID_STATE',
@@ -133,6 +134,7 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'VALIDATION_ERROR',
     'PRICING_MISMATCH',
     'PAYMENT_METHOD_REQUIRED',
+    'PROVIDER_MISMATCH',
     'AMOUNT_TOO_SMALL',
     'UNSUPPORTED_CURRENCY',
     'INSUFFICIENT_PERMISSIONS',
@@ -207,6 +209,7 @@ export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   errors: [
     'VALIDATION_ERROR',
     'PAYMENT_METHOD_REQUIRED',
+    'PROVIDER_MISMATCH',
     'PAYMENT_DECLINED',
     'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
@@ -328,7 +331,7 @@ export const listPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
   response: () => z.array(paymentViewSchema()),
   status: 200,
   form: 'envelope',
-  csv: { name: 'payments', columns: PAYMENT_COLUMNS },
+  csv: { name: 'payments', columns: PAYMENT_CSV_COLUMNS },
   errors: ['VALIDATION_ERROR', 'UNSUPPORTED_FILTER', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read', 'secrets:guest-tokens'],
 }));

@@ -7,9 +7,9 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { createRefundBody } from '../../shared/payments/refund-payment.ts';
-import { REFUND_COLUMNS, refundRecord, refundViewSchema } from '../../shared/payments/refunds/refund.ts';
+import { refundRecord, refundViewSchema } from '../../shared/payments/refunds/refund.ts';
 import { cursorMeta } from '../../shared/queries/list-meta.ts';
-import { listRefundsQuery } from '../../shared/queries/list-refunds.ts';
+import { LISTED_REFUND_COLUMNS, listedRefundSchema, listRefundsQuery } from '../../shared/queries/list-refunds.ts';
 
 const none = z.object({});
 const ofPayment = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
@@ -122,10 +122,10 @@ export const listRefundsEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: none,
   query: listRefundsQuery,
   body: null,
-  response: () => z.array(refundViewSchema),
+  response: () => z.array(listedRefundSchema()),
   status: 200,
   form: 'envelope',
-  csv: { name: 'refunds', columns: REFUND_COLUMNS },
+  csv: { name: 'refunds', columns: LISTED_REFUND_COLUMNS },
   errors: ['VALIDATION_ERROR'],
   uses: ['table:read'],
 }));

@@ -26,15 +26,15 @@ export const workerTriggers = [
   {
     id: 'workers.project-changes',
     kind: 'stream',
-    summary: 'Keeps histories, counters and the list of all payments',
+    summary: 'Keeps histories, counters and the lists of all payments and of all subscriptions',
     sortKeys: keysOf(PROJECTIONS),
-    removalsOf: ['SUB'],
+    removalsOf: ['SUB', 'CUS'],
     batchSize: 100,
     batchesAtOnce: 4,
     uses: ['table:read', 'table:put', 'table:delete'],
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.request,
-    impact: 'Totals of lists and the history of payments and subscriptions are out of date.',
+    impact: 'Totals, histories, and the lists and search of platform admins are out of date.',
   },
   {
     id: 'workers.apply-provider-event',

@@ -44,7 +44,7 @@ const main = async (): Promise<void> => {
     process.exit(1);
   };
   const host = await startHost({
-    ...{ port, dataDir, log: complain, onLoss },
+    ...{ port, dataDir, log: complainUnlessStopping, onLoss },
     env: { LOG_LEVEL: given.logs && logLevel === 'silent' ? 'info' : logLevel },
     ...(first && { daysAgo: DEMO_DAYS, onHeld: () => begin(dataDir) }),
   });
@@ -111,11 +111,13 @@ Local secrets, for this machine only
   provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
 ${ownTargetOf(host)}
-Create a payment, then pay it with the id of the response in place of PAYMENT_ID:
-${post(`${serviceUrl}/payments/intents`, { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' })}
-${post(`${serviceUrl}/payments/confirm/PAYMENT_ID`, {})}
+Create a payment, then pay it:
+PAYMENT=$(${post(`${serviceUrl}/payments/intents`, FIRST_PAYMENT)} | grep -o 'pay_[0-9a-f]*' | head -1)
+${post(`${serviceUrl}/payments/confirm/$PAYMENT`, {})}
 `);
 };
+
+const FIRST_PAYMENT = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
 
 const stageOf = ({ env }: Host): string => {
   const { STAGE, RATE_LIMITS, ALLOW_RAW_CARDS } = parseSettings(env);
@@ -162,11 +164,24 @@ const durationOf = (ms: number): string => {
 
 let stopping = false;
 
+/** A stop cuts off the work that is under way, so errors of that work are expected. */
+const complainUnlessStopping = (line: string): void => {
+  if (!stopping) complain(line);
+};
+
+/** Ctrl-C reaches the process twice, from the terminal and from npm, which passes its own signal on. */
+const ONE_CTRL_C_MS = 500;
+
 const stopOnSignal = (host: Host): void => {
+  let askedAt = 0;
   const stop = (): void => {
-    // A second signal ends the process immediately.
-    if (stopping) process.exit(1);
+    if (stopping) {
+      // A second signal of a person ends the process immediately.
+      if (performance.now() - askedAt > ONE_CTRL_C_MS) process.exit(1);
+      return;
+    }
     stopping = true;
+    askedAt = performance.now();
     void host.stop().then(() => process.exit(0));
   };
   process.on('SIGINT', stop);
@@ -179,9 +194,10 @@ const reasonOf = (error: unknown): string => {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 
-try {
-  await main();
-} catch (error) {
-  complain(reasonOf(error));
-  process.exit(1);
-}
+const fail = (error: unknown): never => {
+  complainUnlessStopping(reasonOf(error));
+  process.exit(stopping ? 0 : 1);
+};
+
+process.on('uncaughtException', fail);
+await main().catch(fail);

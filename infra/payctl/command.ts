@@ -92,7 +92,7 @@ const parseTime = (text: string): string => {
 const parseAmount = (text: string): number => {
   const amount = Number(text);
   if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
-  throw new InvalidArgumentError('use a whole number of minor units, such as 1250');
+  throw new InvalidArgumentError('use a whole number of minor units: 1250 is 12.50 USD, and 1250 JPY');
 };
 
 payctl
@@ -124,7 +124,11 @@ payctl
 payctl
   .command('refund <payment>')
   .description('refunds a payment, by our id or its provider’s, in whole or in part')
-  .option('--amount <minor units>', 'only this much; default: what is left', parseAmount)
+  .option(
+    '--amount <minor units>',
+    'only this much: 1250 is 12.50 USD, and 1250 JPY; default: what is left',
+    parseAmount,
+  )
   .addOption(new Option('--reason <reason>').choices(REFUND_REASONS))
   .option('--despite-dispute', 'also while a dispute of the payment is open')
   .option('--dry-run', 'only show what would be refunded')
@@ -184,7 +188,7 @@ const clocks = payctl.command('clock').description('the clock of the local host'
 clocks.command('show', { isDefault: true }).action(() => run((installation) => showOrMoveClock(installation)));
 clocks
   .command('advance <duration>')
-  .description('90, 15m, 3h, 2d or 1w: runs everything that falls due')
+  .description('90 (seconds), 15m, 3h, 2d or 1w: runs everything that falls due')
   .action((duration: string) =>
     run((installation) => showOrMoveClock(installation, { advance: parseSeconds(duration) })),
   );

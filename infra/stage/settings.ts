@@ -125,7 +125,11 @@ export const PLAIN_SETTINGS: readonly string[] = [
 ];
 
 /** Settings that a function reads from Secrets Manager when deployed. They are never in a template. */
-export const SECRET_SETTINGS: readonly string[] = ['GUEST_TOKEN_SECRET', ...ofSlots(secretFields())];
+export const SECRET_SETTINGS: readonly string[] = [
+  'GUEST_TOKEN_SECRET',
+  'FINGERPRINT_SECRET',
+  ...ofSlots(secretFields()),
+];
 
 /** Settings that the stacks know and the operator does not give. */
 export const STACK_SETTINGS: readonly string[] = [

@@ -1,11 +1,11 @@
 /**
- * @module Sources of entries for the list of all payments. Each source returns its entries newest first. A position in
+ * @module Sources of entries for the lists of all payments and of all subscriptions. Each source returns its entries newest first. A position in
  * the list is an entry's sort key (`created_at#id`), so one cursor fits every source, and sources can be merged.
  */
 
 import { DAY_MS, type Instant, instant, iso, utcDay } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
-import { everyPaymentPartitions, paymentEntryKey } from '../platform/keys.ts';
+import { entryKey, entryPartitions, type HistoricKind } from '../platform/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../platform/listing.ts';
 import type { Item, Table } from '../platform/table.ts';
 
@@ -28,9 +28,15 @@ export interface EntriesFound {
 
 export type EntrySource = (range: EntryRange) => Promise<EntriesFound>;
 
+export interface OwnersList {
+  readonly kind: HistoricKind;
+  readonly index: 'owner' | 'project';
+  readonly partition: string;
+}
+
 /** The entries of one user, guest or organization. One query is enough unless a filter drops most entries. */
 export const ownersEntries =
-  (table: Table, index: 'owner' | 'project', partition: string): EntrySource =>
+  (table: Table, { kind, index, partition }: OwnersList): EntrySource =>
   async ({ from, to, filter, limit, before }) => {
     const { rows, next } = await listRows(table, {
       index,
@@ -41,18 +47,18 @@ export const ownersEntries =
       filter,
       offset: 0,
       limit,
-      ...(before !== undefined && { cursor: cursorAt(before) }),
+      ...(before !== undefined && { cursor: cursorAt(kind, before) }),
     });
     return { rows, knownFrom: next?.sort };
   };
 
 /** The position in the list as a cursor of an index. */
-export const cursorAt = (position: string): Cursor => {
+export const cursorAt = (kind: HistoricKind, position: string): Cursor => {
   const [createdAt = '', id = ''] = position.split('#');
-  return { ...paymentEntryKey(createdAt, id), sort: position };
+  return { ...entryKey(kind, createdAt, id), sort: position };
 };
 
-/** Without `from`, the list of all payments reads this far back. */
+/** Without `from`, the list of all records reads this far back. */
 const DEFAULT_RANGE = 31 * DAY_MS;
 /** A request makes at most this many queries, each of at most this many entries. */
 const MAX_QUERIES = 64;
@@ -65,7 +71,7 @@ const MAX_DAYS_AT_ONCE = 8;
  * limit of queries is reached first, `knownFrom` says how far back the list is known.
  */
 export const everyEntry =
-  (table: Table): EntrySource =>
+  (table: Table, kind: HistoricKind, maxQueries = MAX_QUERIES): EntrySource =>
   async ({ to, from = iso(instant(to) - DEFAULT_RANGE), filter, limit, before }) => {
     const rows: IndexRow[] = [];
     let walk: Walk = { below: before ?? `${to}#~`, days: 1 };
@@ -73,9 +79,9 @@ export const everyEntry =
     while (rows.length <= limit) {
       const days = daysBack(walk, from);
       if (days.length === 0) return { rows, knownFrom: undefined };
-      const partitions = days.flatMap(everyPaymentPartitions);
+      const partitions = days.flatMap((day) => entryPartitions(kind, day));
       queries += partitions.length;
-      if (queries > MAX_QUERIES) return { rows, knownFrom: walk.below };
+      if (queries > maxQueries) return { rows, knownFrom: walk.below };
       const missing =
         filter.length > 0 ? MAX_ENTRIES_PER_QUERY : Math.min(limit + 1 - rows.length, MAX_ENTRIES_PER_QUERY);
       const parts = await Promise.all(

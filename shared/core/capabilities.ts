@@ -50,13 +50,20 @@ export const CAPABILITIES_OF = {
 /** To call the provider, or to verify events. The receivers of events hold no key that can charge, except PayPal's. */
 export type SecretPurpose = 'calls' | 'events';
 
-type SecretField = 'API_KEY' | 'WEBHOOK_SECRET' | 'CLIENT_SECRET' | 'ACCESS_TOKEN' | 'SIGNATURE_KEY' | 'PRIVATE_KEY';
+type SecretField =
+  | 'API_KEY'
+  | 'WEBHOOK_SECRET'
+  | 'CLIENT_SECRET'
+  | 'ACCESS_TOKEN'
+  | 'SIGNATURE_KEY'
+  | 'PRIVATE_KEY'
+  | 'FINGERPRINT_SECRET';
 
 const SECRETS_OF: Readonly<Record<AdapterName, Readonly<Record<SecretPurpose, readonly SecretField[]>>>> = {
-  stripe: { calls: ['API_KEY'], events: ['WEBHOOK_SECRET'] },
+  stripe: { calls: ['API_KEY', 'FINGERPRINT_SECRET'], events: ['WEBHOOK_SECRET'] },
   /** PayPal verifies an event only through an API call. Its webhook id is not secret. */
-  paypal: { calls: ['CLIENT_SECRET'], events: ['CLIENT_SECRET'] },
-  square: { calls: ['ACCESS_TOKEN'], events: ['SIGNATURE_KEY'] },
+  paypal: { calls: ['CLIENT_SECRET', 'FINGERPRINT_SECRET'], events: ['CLIENT_SECRET'] },
+  square: { calls: ['ACCESS_TOKEN', 'FINGERPRINT_SECRET'], events: ['SIGNATURE_KEY'] },
   braintree: { calls: ['PRIVATE_KEY'], events: [] },
 };
 
@@ -67,6 +74,7 @@ const NO_SECRETS: Readonly<Record<SecretField, ''>> = {
   ACCESS_TOKEN: '',
   SIGNATURE_KEY: '',
   PRIVATE_KEY: '',
+  FINGERPRINT_SECRET: '',
 };
 
 export const secretFields = (): readonly string[] => Object.keys(NO_SECRETS);

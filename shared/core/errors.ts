@@ -22,7 +22,7 @@ export const ERRORS = {
   UNKNOWN_EVENT: [400, 'The event is not known'],
   UNKNOWN_CACHE_TYPE: [400, 'The cache type is not known'],
   IDEMPOTENCY_KEY_INVALID: [400, 'Idempotency-Key must be 1 to 255 printable characters'],
-  AUTHENTICATION_REQUIRED: [401, 'Authentication is required'],
+  AUTHENTICATION_REQUIRED: [401, 'Authentication is required; send X-Session-ID or Authorization: Bearer <token>'],
   SESSION_INVALID: [401, 'The credential is not valid'],
   SESSION_EXPIRED: [401, 'The session has expired'],
   GUEST_NOT_ALLOWED: [401, 'Guests cannot do this; a session is required'],

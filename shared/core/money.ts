@@ -52,6 +52,10 @@ export const majorUnits = (cents: number, currency: string): `${number}` => {
   return `${cents < 0 ? '-' : ''}${whole}${fraction && `.${fraction}`}` as `${number}`;
 };
 
+/** `25.00 USD` for 2500 minor units of USD, `2500 JPY` for 2500 of JPY. */
+export const amountWithCurrency = (cents: number, currency: string): string =>
+  `${majorUnits(cents, currency)} ${currency}`;
+
 const mismatch = (path: string, expected: number, given: number): DomainError =>
   new DomainError('PRICING_MISMATCH', {
     message: `${path} must be ${expected}: total = subtotal + tax - discount`,

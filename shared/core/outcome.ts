@@ -1,5 +1,7 @@
 /** @module The outcomes of a provider call, as a union that every caller must handle. */
 
+import type { PaymentFacts } from './payment-facts.ts';
+
 /**
  * If `unknown` (time-out, reset, 5xx), money may have moved, so look the outcome up and never resend under a new key.
  * If `not_done` (connection refused, 429), retry safely. If `refused`, the provider rejected the call and did nothing.
@@ -10,7 +12,12 @@ export type Outcome<T> = Arrived<T> | NotDone;
 export type Arrived<T> =
   | { readonly kind: 'done'; readonly value: T }
   /** `attemptRef` names the attempt at the provider. */
-  | { readonly kind: 'declined'; readonly code: DeclineCode; readonly attemptRef: string | undefined }
+  | {
+      readonly kind: 'declined';
+      readonly code: DeclineCode;
+      readonly attemptRef: string | undefined;
+      readonly facts?: PaymentFacts | undefined;
+    }
   | { readonly kind: 'refused'; readonly reason: string; readonly parameter?: string | undefined }
   | Unknown;
 

@@ -1,7 +1,7 @@
 /**
  * @module Blanks the personal data of an erased person in a stored payload. Numbers, dates, ids, amounts, currencies
  * and statuses stay. A string stays only if it is a code (one word, no e-mail address, no phone number) in a field
- * whose name does not denote a person, a place or free text; fields inside such a field are blanked too. Our own ids
+ * whose name does not denote a person, a place, a card's digits or free text; fields inside such a field are blanked too. Our own ids
  * always stay, and so do Square's states of orders and disputes.
  */
 
@@ -10,6 +10,10 @@ import { comparableText } from './text.ts';
 
 const PERSON_NAME =
   /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
+
+/** The parts of a card or an account by which its holder can be recognized. Its brand and kind stay. */
+const METHOD_NAME =
+  /last_?(?:4|four|digits)|(?:^|_)exp(?:_|iry)|expiration|fingerprint|account_number|routing_number|(?:^|_)(?:bin|iin|issuer)$|issuing_bank/i;
 
 const OUR_PREFIXES: ReadonlySet<string> = new Set(Object.values(ID_PREFIX));
 
@@ -37,7 +41,7 @@ const MACHINE_STATES: ReadonlySet<unknown> = new Set([
 const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [string, unknown][] => {
   if (!isCode(name)) return [];
   if (!isPersonal && name === 'state' && MACHINE_STATES.has(value)) return [[name, value]];
-  const kept = withoutPerson(value, isPersonal || PERSON_NAME.test(name));
+  const kept = withoutPerson(value, isPersonal || PERSON_NAME.test(name) || METHOD_NAME.test(name));
   return isPersonal && kept === null ? [] : [[name, kept]];
 };
 

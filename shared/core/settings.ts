@@ -89,6 +89,9 @@ export const slotFields = {
   MERCHANT_ID: textSetting().describe('Braintree: the merchant id'),
   PUBLIC_KEY: textSetting().describe('Braintree: the public key'),
   PRIVATE_KEY: textSetting().describe('Braintree: the private key'),
+  FINGERPRINT_SECRET: textSetting().describe(
+    'the key of the fingerprints of this slot; empty: FINGERPRINT_SECRET; deployed, it is stored with the keys of the slot',
+  ),
   BACKGROUND_RATE: integerSetting(95, 0, MOST_CALLS).describe(
     "maximum calls per second that renewals and other due work make to the provider; leave the rest of the provider's limit for the requests of payers, which this setting never delays; 0: no limit",
   ),
@@ -171,6 +174,9 @@ export const serviceFields = {
   GUEST_EMAIL_LIST: choiceSetting(['minimal', 'full', 'token'], 'minimal').describe(
     'fields that lists by guest e-mail show: few (minimal), all (full), or none without a token (token)',
   ),
+  FINGERPRINT_SECRET: textSetting().describe(
+    'the key from which the fingerprints of cards are derived; a new key gives every card a new fingerprint; empty: no fingerprints',
+  ),
   ALLOW_RAW_CARDS: choiceSetting(['true', 'false'], '').describe(
     'accepts raw card fields for payment methods; never in prod; empty: true with STAGE=local, else false',
   ),
@@ -247,24 +253,25 @@ export const parseSettings = (env: Environment): Settings => {
   if (mistakes.length > 0 || !service.values || !a?.values || !b?.values || !c?.values || !d?.values) {
     throw new SettingsError(mistakes);
   }
-  const { STATEMENT_DESCRIPTOR: shared } = service.values;
+  const { STATEMENT_DESCRIPTOR: descriptor, FINGERPRINT_SECRET: fingerprints } = service.values;
   const queueUrls = Object.fromEntries(
     Object.entries(env)
       .filter(([name, value]) => name.startsWith('QUEUE_URL_') && value)
       .map(([name, value]) => [name.slice('QUEUE_URL_'.length).toLowerCase().replaceAll('_', '-'), value ?? '']),
   );
-  const withDescriptor = (slot: SlotSettings): SlotSettings => ({
+  const withShared = (slot: SlotSettings): SlotSettings => ({
     ...slot,
-    STATEMENT_DESCRIPTOR: slot.STATEMENT_DESCRIPTOR || shared,
+    STATEMENT_DESCRIPTOR: slot.STATEMENT_DESCRIPTOR || descriptor,
+    FINGERPRINT_SECRET: slot.FINGERPRINT_SECRET || fingerprints,
   });
   return {
     ...service.values,
     ...stagedSettings(service.values, env),
     slots: {
-      provider_a: withDescriptor(a.values),
-      provider_b: withDescriptor(b.values),
-      provider_c: withDescriptor(c.values),
-      provider_d: withDescriptor(d.values),
+      provider_a: withShared(a.values),
+      provider_b: withShared(b.values),
+      provider_c: withShared(c.values),
+      provider_d: withShared(d.values),
     },
     queueUrls,
   };

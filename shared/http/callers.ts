@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { Credentials } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
-import { DomainError } from '../core/errors.ts';
+import { DomainError, ERRORS } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -71,8 +71,20 @@ export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =
 export const requireCredential = (exchange: Exchange, body: unknown): void => {
   const { spec, caller } = exchange;
   if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
-  if (!namesGuest(body) && guestTokenOf(exchange) === undefined) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (!namesGuest(body) && guestTokenOf(exchange) === undefined) throw credentialRequired(spec);
   if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
+};
+
+/** Names every credential that the route accepts. */
+const credentialRequired = ({ auth }: Endpoint): DomainError => {
+  const byGuests = {
+    'session-or-token': ', or X-Guest-Token as a guest',
+    'session-or-guest': ', or X-Guest-Token or guest_data in the body as a guest',
+  };
+  const forGuests = auth === 'session-or-token' || auth === 'session-or-guest' ? byGuests[auth] : '';
+  return new DomainError('AUTHENTICATION_REQUIRED', {
+    message: `${ERRORS.AUTHENTICATION_REQUIRED[1]}${forGuests}`,
+  });
 };
 
 const guestDataSchema = z.looseObject({

@@ -7,6 +7,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod';
 import { DomainError, invalid, MAX_PROBLEMS, type Problem } from '../core/errors.ts';
 import { rowOf } from '../core/rows.ts';
+import { findJsonFault } from './json-fault.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_JSON_DEPTH = 10;
@@ -50,10 +51,22 @@ export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknow
   if (contentType !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
   }
+  return parseJson(raw.toString('utf8'));
+};
+
+/** @throws DomainError INVALID_JSON with the place of the mistake, and nothing of the text */
+export const parseJson = (text: string): unknown => {
   try {
-    return JSON.parse(raw.toString('utf8'));
-  } catch (cause) {
-    throw new DomainError('INVALID_JSON', { cause });
+    return JSON.parse(text);
+  } catch {
+    const fault = findJsonFault(text);
+    if (!fault) throw new DomainError('INVALID_JSON');
+    const { line, column, isCutOff } = fault;
+    const place = `line ${line}, column ${column}`;
+    const message = isCutOff
+      ? `The JSON of the body ends too early, at ${place}`
+      : `The body is not valid JSON at ${place}`;
+    throw new DomainError('INVALID_JSON', { message, details: { line, column } });
   }
 };
 

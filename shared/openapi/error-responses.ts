@@ -25,7 +25,10 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'A parameter, header or field is missing or breaks a rule. `details` lists every problem, at most 100 of them; correct them all and send the request again.',
     example: invalid([{ path: 'currency', rule: 'required', message: 'is required' }]),
   },
-  INVALID_JSON: { when: 'The body cannot be parsed as JSON.' },
+  INVALID_JSON: {
+    when: 'The body cannot be parsed as JSON. `details` has the line and column of the mistake, except in a body with too many values.',
+    example: because('INVALID_JSON', 'The body is not valid JSON at line 3, column 16', { line: 3, column: 16 }),
+  },
   PRICING_MISMATCH: {
     when: 'The prices do not add up (total = subtotal + tax − discount), or differ from those of the product. `error` names the expected value.',
     example: because('PRICING_MISMATCH', 'total_cents must be 2975: total = subtotal + tax - discount', {
@@ -59,7 +62,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('UNSUPPORTED_FILTER', 'cursor goes with orderBy=created_at; use page'),
   },
   PROVIDER_MISMATCH: {
-    when: 'The request names a record of another provider.',
+    when: 'The request names a record, or a token, of another provider.',
     example: because('PROVIDER_MISMATCH', 'customer_id belongs to provider_b, not provider_a', {
       path: 'customer_id',
       expected: 'provider_a',

@@ -6,6 +6,7 @@ import { DISPUTE_STATUSES, REFUND_REASONS } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { MEMBERSHIP_STATUSES } from '../memberships/membership.ts';
+import { eventDetailsSchema } from '../payments/facts-view.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ENTITY_TYPES } from '../platform/keys.ts';
@@ -55,6 +56,15 @@ const payment = {
     .enum(DECLINE_CODES)
     .nullable()
     .describe('Why the last attempt failed; null unless `status` is `failed`.'),
+};
+
+const attempted = {
+  ...payment,
+  payment_method_details: eventDetailsSchema()
+    .nullable()
+    .describe(
+      'The method of the attempt, without its expiry date; null if the provider had not reported it when the event was made. `GET /payments/{id}` shows it once it is known.',
+    ),
 };
 
 const refund = z
@@ -149,12 +159,12 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   'payment.succeeded': {
     summary: 'A payment succeeded',
     when: 'The money is collected. Deliver what was bought. The event is sent once per payment, whether a confirmation, a provider event or a sync reported the success.',
-    data: payment,
+    data: attempted,
   },
   'payment.failed': {
     summary: 'An attempt to pay failed',
     when: 'The provider or the bank declined; `failure_code` says why. The payer may try again with another method, so `payment.succeeded` or another `payment.failed` may follow.',
-    data: payment,
+    data: attempted,
   },
   'payment.refunded': {
     summary: 'A refund succeeded',

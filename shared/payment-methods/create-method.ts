@@ -6,7 +6,7 @@
 import { guestTokenFields } from '../access/guest-token.ts';
 import { methodOwner, requireMayCharge, requireSameOwner } from '../access/may-charge.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import { DomainError, invalid, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
@@ -23,7 +23,13 @@ import { defaultStep } from '../platform/table-defaults.ts';
 import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/method-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MethodDeps } from '../providers/provider-deps.ts';
-import { requireDone, requireProvider, requireTakesVerification, unknownOutcomeError } from '../providers/unwrap.ts';
+import {
+  requireDone,
+  requireOwnToken,
+  requireProvider,
+  requireTakesVerification,
+  unknownOutcomeError,
+} from '../providers/unwrap.ts';
 import type { CreateMethodBody } from './method-requests.ts';
 import { newSetup } from './method-setup.ts';
 import { addressUseSteps } from './method-store.ts';
@@ -35,6 +41,9 @@ import {
   paymentMethodRecord,
   paymentMethodShape,
 } from './payment-method.ts';
+
+/** The field of the request. */
+const TOKEN = 'provider_payment_method_token';
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
 type OwnedRequest = CreateRequest & { readonly owner: Owner };
@@ -49,6 +58,8 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
   const saved = request.named(paymentMethodRecord);
   if (saved) return answerSaved(deps, { ...request, owner }, saved);
+  const { provider_payment_method_token: token } = body;
+  if (token) requireOwnToken(provider, { path: 'provider_payment_method_token', token, record: 'payment method' });
   const { record, replayed } = await createOnce(deps, {
     store: recordStore(deps, paymentMethodShape),
     kind: 'payment_method',
@@ -81,7 +92,8 @@ const answerSaved = async (
   { body, caller, owner }: OwnedRequest,
   method: PaymentMethod,
 ): Promise<Reply> => {
-  requireProvider('provider_payment_method_token', body.provider_id, method.providerId);
+  requireProvider(TOKEN, body.provider_id, method.providerId);
+  requireType(body, method);
   requireMayCharge(
     [ownerFieldsOf(owner, caller)].flatMap((fields) => methodOwner(fields) ?? []),
     method,
@@ -107,13 +119,19 @@ const attach = async (
   if (given !== undefined && provider.isStoredMethod(given)) await requireHeldFor(provider, given, known);
   const ensured = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
   const token = given ?? (await tokenOfCard(provider, body, id));
-  const method = provider.isStoredMethod(token)
+  const isStored = provider.isStoredMethod(token);
+  if (isStored === undefined) await requireTypeOf(provider, token, body);
+  const method = isStored
     ? await requireHeldFor(provider, token, ensured)
     : await attachToken(provider, token, {
         customerId: ensured.providerCustomerId,
         verificationToken: body.verification_token,
         id,
       });
+  if (isWrongType(body, method)) {
+    if (!isStored) await undoAttach(provider, method);
+    requireType(body, method);
+  }
   const customer = await learnProviderId(deps, ensured, method);
   const at = iso(deps.now());
   return {
@@ -128,6 +146,32 @@ const attach = async (
     alias: body.alias ?? undefined,
     ...ownerFieldsOf(owner, caller),
   };
+};
+
+type WantedType = Pick<CreateMethodBody, 'type'>;
+
+const isWrongType = ({ type: wanted }: WantedType, { type }: Pick<PaymentMethod, 'type'>): boolean =>
+  wanted !== undefined && wanted !== type;
+
+/** @throws DomainError VALIDATION_ERROR if the token stands for another type of method than the request names */
+const requireType = (wanted: WantedType, method: Pick<PaymentMethod, 'type'>): void => {
+  if (!isWrongType(wanted, method)) return;
+  const message = `must be ${method.type}, because the token stands for a ${method.type.replace('_', ' ')}`;
+  throw invalid([{ path: 'type', rule: 'type_mismatch', message }]);
+};
+
+/** Reads a method that may be attached already, because the refusal of its type must not detach it. */
+const requireTypeOf = async (provider: PaymentProvider, token: string, wanted: WantedType): Promise<void> => {
+  if (wanted.type === undefined) return;
+  const found = await provider.findMethod(token);
+  // The provider refuses the same token again when it is attached, and that refusal counts.
+  if (found.kind !== 'refused') requireType(wanted, requireDone(found, TOKEN));
+};
+
+/** @throws DomainError if the provider does not respond; a retry under the same key detaches the method then */
+const undoAttach = async (provider: PaymentProvider, { setup, methodId }: ProviderMethod): Promise<void> => {
+  if (setup && provider.setups) requireDone(await provider.setups.cancel(setup.setupId), TOKEN);
+  requireDone(await provider.detachMethod(methodId), TOKEN);
 };
 
 /** Finds a method that the provider stores for the owner's customer. @throws DomainError RESOURCE_NOT_FOUND */
@@ -164,7 +208,7 @@ const attachToken = async (
   });
   if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
   const isToken = attached.kind === 'refused' && attached.parameter === 'verification_token';
-  return requireDone(attached, isToken ? 'verification_token' : 'provider_payment_method_token');
+  return requireDone(attached, isToken ? 'verification_token' : TOKEN);
 };
 
 export const storedMethodFields = (method: ProviderMethod) => ({
@@ -175,6 +219,9 @@ export const storedMethodFields = (method: ProviderMethod) => ({
   lastFour: method.lastFour,
   expiryMonth: method.expiryMonth,
   expiryYear: method.expiryYear,
+  funding: method.funding,
+  country: method.country,
+  fingerprint: method.fingerprint,
 });
 
 const tokenOfCard = async (provider: PaymentProvider, body: CreateMethodBody, id: string): Promise<string> => {

@@ -58,7 +58,7 @@ export const createMethodBody = z
       .enum(['card', 'bank_account'])
       .optional()
       .describe(
-        'The kind of method that the token stands for. The saved method shows the kind that the provider reports.',
+        'The kind of method that the token stands for. A token of another kind is refused with the rule `type_mismatch`.',
       ),
     billing_address_id: optionalId.describe('The billing address of the method. It must have the same owner.'),
     is_default: z

@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import { FUNDINGS, type MethodKind } from '../core/fact-words.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';
@@ -14,7 +15,6 @@ import { type Owner, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
 import type { Table } from '../platform/table.ts';
 import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-defaults.ts';
-import type { MethodKind } from '../providers/payment-port.ts';
 import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './method-setup.ts';
 
 const optional = z.string().optional();
@@ -33,6 +33,11 @@ const paymentMethodSchema = z.object({
   expiryMonth: optional,
   /** YYYY */
   expiryYear: optional,
+  funding: z.enum(FUNDINGS).optional(),
+  /** The issuer's, ISO 3166-1 alpha-2. */
+  country: optional,
+  /** Ours, as in `MethodDetails`. */
+  fingerprint: optional,
   billingAddressId: optional,
   alias: optional,
   /** An organization's method names no user, so a user's access ends with the membership. */
@@ -101,6 +106,9 @@ export const methodView = (method: PaymentMethod, isDefault: boolean) => ({
   card_last_four: method.lastFour ?? null,
   card_exp_month: method.expiryMonth ?? null,
   card_exp_year: method.expiryYear ?? null,
+  funding: method.funding ?? null,
+  country: method.country ?? null,
+  fingerprint: method.fingerprint ?? null,
   billing_address_id: method.billingAddressId ?? null,
   customer_id: method.customerId ?? null,
   is_default: isDefault,

@@ -8,14 +8,14 @@ import { chargeableIf, type MethodOwner, mayCharge, payingOwners, requireMayChar
 import type { Owned } from '../access/record-kind.ts';
 import { standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, invalid } from '../core/errors.ts';
+import type { MethodKind } from '../core/fact-words.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { Clause } from '../platform/expression.ts';
 import { aliasKey, memberKey } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
-import type { MethodKind } from '../providers/payment-port.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
-import { requireProvider, unansweredError } from '../providers/unwrap.ts';
+import { requireOwnToken, requireProvider, unansweredError } from '../providers/unwrap.ts';
 import { requireSetUp } from './method-setup.ts';
 import { kindOf, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 
@@ -87,13 +87,15 @@ export const useSaved = (
 
 /**
  * A provider's one-time token. The chain has already resolved the id of a saved method to its record.
- * @throws DomainError VALIDATION_ERROR for an instrument that the provider stores and that has no record here
+ * @throws DomainError PROVIDER_MISMATCH for a token of another vendor; VALIDATION_ERROR for an instrument that the
+ * provider stores and that has no record here
  */
 export const useToken = (
   provider: PaymentProvider,
   token: string,
   providerCustomerId: string | undefined,
 ): UsableMethod => {
+  requireOwnToken(provider, { path: 'payment_method_id', token, record: 'payment' });
   if (provider.isStoredMethod(token)) throw storedError();
   return passed({ methodRef: token, paymentMethodId: undefined, providerCustomerId }, []);
 };

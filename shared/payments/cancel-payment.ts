@@ -1,3 +1,4 @@
+import { audienceOf } from '../access/audience.ts';
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -13,7 +14,8 @@ export const cancelPayment = async (
 ): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
-  if (payment.status === 'canceled') return { data: paymentView(payment) };
+  const audience = audienceOf(request.caller);
+  if (payment.status === 'canceled') return { data: paymentView(payment, audience) };
   if (isOfSubscription(payment)) {
     throw new DomainError('INVALID_STATE', {
       message: 'Cancel the subscription instead',
@@ -29,5 +31,5 @@ export const cancelPayment = async (
   if (canceled.status !== 'canceled') {
     throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });
   }
-  return { data: paymentView(canceled) };
+  return { data: paymentView(canceled, audience) };
 };

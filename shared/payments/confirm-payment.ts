@@ -1,5 +1,6 @@
 /** @module Confirms a payment. One conditional write claims the attempt, then the provider is called once. */
 
+import { audienceOf } from '../access/audience.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -59,7 +60,7 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
   if (answer.refusal) throw answer.refusal;
   if (answer.declined) {
     throw new DomainError('PAYMENT_DECLINED', {
-      details: { decline_code: answer.declined, payment: paymentView(answer.payment) },
+      details: { decline_code: answer.declined, payment: paymentView(answer.payment, audienceOf(request.caller)) },
     });
   }
   if (answer.payment.status === 'canceled') throw isCanceled();

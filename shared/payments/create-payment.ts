@@ -3,6 +3,7 @@
  * With an Idempotency-Key the id derives from the key, so one write claims the key and stores it.
  */
 
+import { audienceOf } from '../access/audience.ts';
 import type { Caller } from '../access/caller.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
@@ -212,7 +213,7 @@ const reply = async (
 ): Promise<Reply> => {
   return {
     data: {
-      ...paymentWithSecret(payment, deps.now()),
+      ...paymentWithSecret(payment, audienceOf(caller), deps.now()),
       ...(await guestTokenFields(deps.guestTokens, caller, payment)),
     },
     ...(isReplay && { headers: { 'idempotent-replayed': 'true' } }),

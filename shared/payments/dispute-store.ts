@@ -1,6 +1,5 @@
 /** @module Stores disputes, one record per id at the provider. The payment changes in the same transaction. */
 
-import { derivedId } from '../core/ids.ts';
 import type { Log } from '../core/logger.ts';
 import { isClosedDispute } from '../core/money-back.ts';
 import { type Instant, instant, iso } from '../core/time.ts';
@@ -8,7 +7,15 @@ import { type Committed, changeRecord, inOrder } from '../platform/change.ts';
 import type { Clause } from '../platform/expression.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
 import type { ProviderDispute } from '../providers/refund-port.ts';
-import { type Dispute, disputeItem, disputeKey, disputeOf, isEvidenceDueSoon, nextReminder } from './dispute.ts';
+import {
+  type Dispute,
+  disputeIdOf,
+  disputeItem,
+  disputeKey,
+  disputeOf,
+  isEvidenceDueSoon,
+  nextReminder,
+} from './dispute.ts';
 import { type DisputeDecision, decideReport, firstReport, type SeenDispute } from './dispute-report.ts';
 import { requireDisputeTransition } from './dispute-states.ts';
 import type { VisiblePayment } from './payment.ts';
@@ -37,8 +44,7 @@ export const findReportedDispute = (
   shown: ShownDispute,
 ): Promise<Dispute | undefined> => load(table, idOfReported(shown));
 
-const idOfReported = ({ payment, report }: ShownDispute): string =>
-  derivedId('dispute', payment.providerId, report.disputeId);
+const idOfReported = ({ payment, report }: ShownDispute): string => disputeIdOf(payment.providerId, report.disputeId);
 
 /** True if it is unclear whether the report or the record is newer, so the provider must be read first. */
 export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispute): Promise<boolean> => {

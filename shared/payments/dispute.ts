@@ -1,6 +1,7 @@
 /** @module A dispute is a payer's request for money back through their bank; evidence is given at the provider. */
 
 import * as z from 'zod';
+import { derivedId } from '../core/ids.ts';
 import { DISPUTE_STATUSES } from '../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
@@ -54,6 +55,10 @@ export const nextReminder = (
   return after + DAY_MS < instant(evidenceDueBy) ? iso(after + DAY_MS) : undefined;
 };
 
+/** The id of a dispute follows from its id at the provider. */
+export const disputeIdOf = (providerId: string, providerDisputeId: string): string =>
+  derivedId('dispute', providerId, providerDisputeId);
+
 export const disputeKey = (id: string) => recordKey('DSP', id);
 
 export const disputeItem = (dispute: Dispute): Item => ({
@@ -62,7 +67,7 @@ export const disputeItem = (dispute: Dispute): Item => ({
   owner: besidePayment(dispute.paymentId, 'DSP'),
   project: monthPartition(dispute.createdAt.slice(0, 'YYYY-MM'.length), 'DSP'),
   sort: listSort(dispute.createdAt, dispute.id),
-  f: { s: dispute.status },
+  f: { s: dispute.status, p: dispute.providerId, e: dispute.evidenceDueBy },
   ...(dispute.remindAt && { due: dueShard(dispute.id), due_at: dispute.remindAt }),
 });
 

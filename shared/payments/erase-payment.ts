@@ -5,11 +5,11 @@ import type { Clause } from '../platform/expression.ts';
 import {
   aliasKey,
   besidePayment,
+  entryKey,
   HISTORY,
   historyKey,
   type Key,
   keyOf,
-  paymentEntryKey,
   paymentKey,
 } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
@@ -43,7 +43,7 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const unchanged: Clause[] = [{ equals: ['version', payment.version] }, { equals: ['status', payment.status] }];
   const steps: readonly TransactionStep[] = [
     { delete: paymentKey(id), if: unchanged },
-    { delete: paymentEntryKey(payment.createdAt, id) },
+    { delete: entryKey('PAY', payment.createdAt, id) },
     ...[...aliasesOf(payment), ...beside.slice(0, MAX_BESIDE)].map((key): TransactionStep => ({ delete: key })),
     ...countersWithout(payment, refundsIn(payment, history)),
   ];

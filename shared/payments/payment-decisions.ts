@@ -10,7 +10,9 @@ const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status 
 
 export type EventDecision =
   | { readonly kind: 'apply'; readonly status: PaymentStatus }
-  | { readonly kind: 'ignore'; readonly reason: 'no change' | 'stale' | 'backward'; readonly reconcile: boolean }
+  /** The event has the record's status. It may tell facts that the record lacks. */
+  | { readonly kind: 'same' }
+  | { readonly kind: 'ignore'; readonly reason: 'stale' | 'backward'; readonly reconcile: boolean }
   /** The record is settled and the event contradicts it, so the provider is read once. */
   | { readonly kind: 'read'; readonly reason: string };
 
@@ -25,7 +27,7 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
   const { status } = payment;
   const settled = isSettled(status);
   if (isStale(payment, event)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };
-  if (event.status === status) return { kind: 'ignore', reason: 'no change', reconcile: false };
+  if (event.status === status) return { kind: 'same' };
   if (mayPaymentChange(status, event.status, 'event')) return { kind: 'apply', status: event.status };
   if (settled && isFinal(event.status)) return { kind: 'read', reason: `${status} here, ${event.status} by the event` };
   return { kind: 'ignore', reason: 'backward', reconcile: !settled };

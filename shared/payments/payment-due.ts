@@ -1,4 +1,4 @@
-/** @module When lookups, retries, expiry, removal of the client secret and checks for stuck payments are due. */
+/** @module When lookups, retries, expiry, reads for facts, removal of the secret and checks for stuck payments are due. */
 
 import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -14,6 +14,7 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
     times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
   }
   if (wantsMethodSaved(payment)) times.push(payment.reconcileAt ?? iso(instant(payment.updatedAt) + FIRST_LOOK_MS));
+  if (payment.factsAt) times.push(payment.factsAt);
   if (payment.clientSecret) times.push(iso(secretEnds(payment)));
   return times.sort()[0];
 };

@@ -2,6 +2,7 @@
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
+import { eventDetailsView } from './facts-view.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
@@ -20,8 +21,12 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
     if (after.status === 'succeeded') names.push('payment.succeeded');
     if (after.status === 'failed') names.push('payment.failed');
   }
-  return names.map((name) => canonicalBusEvent(name, after, dataOf(after)));
+  return names.map((name) => canonicalBusEvent(name, after, { ...dataOf(after), ...methodIn(name, after) }));
 };
+
+/** The method as it is known at this moment. The expiry date stays here, because receivers do not need it. */
+const methodIn = (name: CanonicalEvent, { details }: VisiblePayment) =>
+  name === 'payment.created' ? {} : { payment_method_details: eventDetailsView(details) };
 
 /** A version whose cause is a refund changes nothing else. */
 const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {

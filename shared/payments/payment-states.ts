@@ -29,10 +29,11 @@ export type PaymentCause =
   | 'invoice'
   | 'cancel'
   | 'read'
-  // Changes of a refund or dispute, and erasures. The payment's status stays, so the table lacks them.
+  // Changes of a refund, a dispute or facts, and erasures. The payment's status stays, so the table lacks them.
   | 'refund'
   | 'dispute'
-  | 'erasure';
+  | 'erasure'
+  | 'facts';
 
 /** An authoritative read of the provider may make any transition, also backward. */
 const ANYWHERE = PAYMENT_STATUSES;
@@ -102,6 +103,7 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   refund: 'refund',
   dispute: 'dispute',
   erasure: 'erasure',
+  facts: 'facts',
 };
 
 /** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */

@@ -27,6 +27,7 @@ import { newAliases } from './payment-aliases.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';
+import { afterFactLook } from './recorded-facts.ts';
 
 const DESCRIPTION_IN_INDEX = 200;
 
@@ -51,8 +52,11 @@ const listFields = (payment: Payment) => ({
 
 export const paymentItem = (payment: Payment, now: Instant): Item => {
   const endsAt = forgottenAt(payment);
-  // An item with a ttl keeps no client secret, and so no due time for its removal.
-  const kept: Payment = { ...payment, clientSecret: endsAt === undefined ? keptSecret(payment, now) : undefined };
+  // An item with a ttl keeps no client secret and gets no reads for facts, and so has no due time.
+  const kept: Payment =
+    endsAt === undefined
+      ? { ...payment, clientSecret: keptSecret(payment, now) }
+      : { ...payment, clientSecret: undefined, factsAt: undefined, factLooks: undefined };
   const owner = ownerOfRecord(payment);
   const dueAt = nextPaymentDue(kept);
   const listed = isShown(payment) && owner !== undefined;
@@ -296,7 +300,36 @@ const dueTimes = (table: Table, now: Now) => {
   const dropDue = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
 
-  return { reschedule, deferDue, removeSecret, dropDue };
+  /** Ends the lookup that an event asked for, so that other due work is not taken for it. */
+  const endLookup = (payment: Payment): Promise<Written> => {
+    const dueAt = nextPaymentDue({ ...payment, reconcileAt: undefined });
+    return table.update(
+      paymentKey(payment.id),
+      {
+        set: dueAt ? { due: dueShard(payment.id), due_at: dueAt } : {},
+        remove: ['reconcileAt', 'reconcileStep', ...(dueAt ? [] : ['due', 'due_at'])],
+      },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  /** Counts the read for facts that is due before it is made, so that a stopped function cannot repeat it. */
+  const claimFactLook = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
+    const claimed = { ...payment, ...afterFactLook(payment) };
+    const { factsAt, factLooks } = claimed;
+    const dueAt = nextPaymentDue(claimed);
+    const written = await table.update(
+      paymentKey(payment.id),
+      {
+        set: { ...(factsAt && { factsAt, factLooks }), ...(dueAt && { due_at: dueAt }) },
+        remove: [...(factsAt ? [] : ['factsAt', 'factLooks']), ...(dueAt ? [] : ['due', 'due_at'])],
+      },
+      [{ equals: ['version', payment.version] }, { equals: ['factsAt', payment.factsAt ?? null] }],
+    );
+    return written.ok ? claimed : undefined;
+  };
+
+  return { reschedule, deferDue, removeSecret, dropDue, endLookup, claimFactLook };
 };
 
 type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;

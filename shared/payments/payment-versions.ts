@@ -18,6 +18,7 @@ import {
 } from './payment.ts';
 import { reconcileTime } from './payment-due.ts';
 import { isSettled } from './payment-states.ts';
+import { factsOfNext, reportedFacts, withoutPersonDetails } from './recorded-facts.ts';
 
 export const isUnderWay = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
 
@@ -37,6 +38,8 @@ export const advancePayment = (
   const draft = isSettled(status) ? WITHOUT_DRAFT : {};
   const unclear = isUnderWay(status) || (payment.draft !== undefined && !isSettled(status));
   const freshlyUnclear = unclear && payment.reconcileAt === undefined;
+  const { details, decline, settlement, ...fields } = changed;
+  const attempt = changed.attempt ?? payment.attempt;
   return {
     ...payment,
     ...draft,
@@ -45,8 +48,9 @@ export const advancePayment = (
     reconcileStep: unclear ? (payment.reconcileStep ?? 0) : undefined,
     failureCode: status === 'failed' ? payment.failureCode : undefined,
     withheld: status === 'succeeded' ? undefined : payment.withheld,
-    ...changed,
+    ...fields,
     ...methodOf(payment, status, changed),
+    ...factsOfNext(payment, { status, attempt }, { reported: { details, decline, settlement }, now }),
     status,
     cause,
     version: payment.version + 1,
@@ -103,6 +107,7 @@ export const reportedFields = (report: ProviderPayment): Partial<Payment> => ({
   ...(report.methodId && { methodRef: report.methodId }),
   ...(report.status === 'failed' && { failureCode: report.failureCode ?? 'processing_error' }),
   ...(report.status === 'pending' && { nextAction: report.nextAction }),
+  ...reportedFacts(report.status, report.facts),
 });
 
 /** The first version that readers see, after the provider has created the intent. */
@@ -140,6 +145,9 @@ export const claimAttempt = (
   claimedAt: iso(now),
   priorAttemptRefs: attemptRefsOf(payment),
   failureCode: undefined,
+  decline: undefined,
+  factsAt: undefined,
+  factLooks: undefined,
   nextAction: undefined,
   reconcileAt: iso(reconcileTime(now, 0)),
   reconcileStep: 0,
@@ -156,11 +164,13 @@ export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, no
   const { methodRef, paymentMethodId, methodKind, offSession, returnUrl } = before;
   const { customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId } = before;
   const { status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction } = before;
+  const { details, decline, settlement, factsAt, factLooks } = before;
   return {
     ...claim,
     ...{ methodRef, paymentMethodId, methodKind, offSession, returnUrl },
     ...{ customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId },
     ...{ status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction },
+    ...{ details, decline, settlement, factsAt, factLooks },
     reconcileAt: before.reconcileAt,
     reconcileStep: before.reconcileStep,
     cause: 'release',
@@ -184,13 +194,23 @@ const TEXTS = {
   clientSecret: undefined,
 } as const;
 
+/** The fields of the method that identify its holder are blank from now on, also in later reports. */
+const withoutMethod = ({ details }: Payment): Pick<Payment, 'details' | 'factsAt' | 'factLooks'> => ({
+  details: details && withoutPersonDetails(details),
+  factsAt: undefined,
+  factLooks: undefined,
+});
+
 /**
- * The next version without personal data. Amounts, dates, ids, the status and an organization's texts stay.
+ * The next version without personal data. Amounts, dates, ids, the status and an organization's texts stay. A member's
+ * own method that paid for the organization is blanked too.
  * @returns the same payment if there is nothing to blank
  */
 export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePayment => {
   const isPersonal = payment.organizationId === undefined;
-  if (isPersonal ? payment.erasedAt !== undefined : payment.userEmail === undefined) return payment;
+  const isLent = payment.lenderCustomerId !== undefined && payment.methodErased === undefined;
+  const hasPerson = isPersonal ? payment.erasedAt === undefined : payment.userEmail !== undefined || isLent;
+  if (!hasPerson) return payment;
   const version = {
     cause: 'erasure',
     // A version names a refund or a dispute only if that is its cause.
@@ -199,10 +219,14 @@ export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePaym
     version: payment.version + 1,
     updatedAt: iso(now),
   } as const;
-  if (!isPersonal) return { ...payment, userEmail: undefined, ...version };
+  if (!isPersonal) {
+    const lent = isLent ? { ...withoutMethod(payment), methodErased: true as const } : {};
+    return { ...payment, userEmail: undefined, ...lent, ...version };
+  }
   return {
     ...payment,
     ...PERSON,
+    ...withoutMethod(payment),
     ...TEXTS,
     referenceCode: codeOnly(payment.referenceCode),
     category: codeOnly(payment.category),

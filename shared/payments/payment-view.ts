@@ -1,10 +1,12 @@
 /** @module The views of a payment for its readers, and their schemas for the API document and the generated tests. */
 
 import * as z from 'zod';
+import type { Audience } from '../access/audience.ts';
 import { once } from '../core/once.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
 import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
+import { declineView, methodDetailsView, paymentFactSchemas, settlementFor } from './facts-view.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import {
   BILLING_REASONS,
@@ -16,7 +18,7 @@ import {
 } from './payment.ts';
 import { refundableCents } from './payment-amounts.ts';
 
-export const paymentView = (payment: VisiblePayment) => ({
+export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   id: payment.id,
   user_id: payment.userId ?? null,
   customer_id: payingCustomerIdOf(payment) ?? null,
@@ -36,6 +38,9 @@ export const paymentView = (payment: VisiblePayment) => ({
   provider_payment_id: payment.providerPaymentId ?? null,
   provider_intent_id: payment.providerIntentId ?? null,
   payment_method_id: payment.paymentMethodId ?? null,
+  payment_method_details: methodDetailsView(payment.details),
+  decline: declineView(payment),
+  ...settlementFor(audience, payment),
   refunded_cents: payment.refundedCents ?? 0,
   refundable_cents: refundableCents(payment),
   refund_status: refundStatusOf(payment),
@@ -115,9 +120,9 @@ export const PAYMENT_COLUMNS = [
 ] as const satisfies readonly (keyof ReturnType<typeof paymentView>)[];
 
 /** The view with the client secret, for callers who may confirm, until the secret expires. */
-export const paymentWithSecret = (payment: VisiblePayment, now: Instant) => {
+export const paymentWithSecret = (payment: VisiblePayment, audience: Audience, now: Instant) => {
   const secret = liveSecret(payment, now);
-  return { ...paymentView(payment), ...(secret !== undefined && { client_secret: secret }) };
+  return { ...paymentView(payment, audience), ...(secret !== undefined && { client_secret: secret }) };
 };
 
 export const confirmationView = (payment: VisiblePayment) => ({
@@ -244,6 +249,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
       payment_method_id: given.text.describe(
         'The saved payment method, `pmt_…`; null before a method is set, and for a one-time token.',
       ),
+      ...paymentFactSchemas(),
       refunded_cents: given.cents.describe('The sum of the succeeded refunds, in minor units.'),
       refundable_cents: given.cents.describe(
         'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',

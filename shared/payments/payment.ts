@@ -6,13 +6,15 @@
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
+import { METHOD_KINDS } from '../core/fact-words.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
+import { methodDetailsSchema, providerDeclineSchema, settlementSchema } from '../core/payment-facts.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
-import type { MethodKind } from '../providers/payment-port.ts';
+import { packedFacts, unpackedFacts } from './stored-facts.ts';
 
 export const PAYMENT_STATUSES = [
   'requires_payment_method',
@@ -40,10 +42,9 @@ export const CAUSES = [
   'refund',
   'dispute',
   'erasure',
+  'facts',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
-
-const METHOD_KINDS = ['card', 'bank_account', 'wallet'] as const satisfies readonly MethodKind[];
 
 const optional = z.string().optional();
 
@@ -139,6 +140,15 @@ export const paymentSchema = z.object({
   released: z.int().optional(),
   attemptRef: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
+  /** The method of the last attempt whose outcome is known, also of a declined one. */
+  details: methodDetailsSchema.optional(),
+  /** The provider's words for the last decline, set while the payment is failed. */
+  decline: providerDeclineSchema.optional(),
+  settlement: settlementSchema.optional(),
+  /** The next read for facts that the record lacks. */
+  factsAt: optional,
+  /** Counts these reads while a further one is due. */
+  factLooks: z.int().optional(),
   /** The payer does not attend the current attempt. */
   offSession: z.literal(true).optional(),
   /** Why the provider that bills the subscription has made the invoice. */
@@ -191,6 +201,8 @@ export const paymentSchema = z.object({
 
   /** When the person fields were blanked. */
   erasedAt: optional,
+  /** The organization's payment charged a member's own method, and the member's data was blanked. */
+  methodErased: z.literal(true).optional(),
 
   /** Hash of the request that created the payment, if the request had an Idempotency-Key. */
   requestHash: optional,
@@ -200,12 +212,13 @@ export const paymentSchema = z.object({
 export type Payment = z.infer<typeof paymentSchema>;
 type StoredFields = Readonly<Record<string, unknown>>;
 
-/** Fields that follow from the keys or by arithmetic are not stored, so that a payment fits one write unit. */
+/** Fields that follow from the keys or by arithmetic are not stored, and facts are short, to fit one write unit. */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
   const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
   const { actor, requestId, updatedAt, ...rest } = others;
   return {
     ...rest,
+    ...packedFacts(payment),
     ...makerAttributes({ actor, requestId }, payment),
     ...(!isListed && { createdAt, updatedAt }),
     ...(taxCents !== 0 && { taxCents }),
@@ -243,6 +256,7 @@ export const paymentOf = (item: StoredFields): Payment => {
     updatedAt: f?.u,
     ...makerOf({ by, rq }, known),
     ...item,
+    ...unpackedFacts(item),
   });
 };
 

@@ -127,7 +127,7 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
   const unseen: Payment = {
     ...wanted,
     version: 0,
-    status: invoice.status,
+    status: 'creating',
     createdAt: at,
     updatedAt: at,
     attempt: invoice.attempts,

@@ -9,6 +9,7 @@ import { findMismatch } from './payment-amounts.ts';
 import { mayPaymentChange } from './payment-states.ts';
 import { advanceStored } from './payment-store.ts';
 import { providerReference, reportedFields } from './payment-versions.ts';
+import { reportedFacts } from './recorded-facts.ts';
 
 export interface AttemptResult {
   readonly payment: VisiblePayment;
@@ -33,8 +34,11 @@ export const recordAnswer = async (
     case 'unknown':
       return { payment };
     case 'declined': {
-      const { code: failureCode, attemptRef } = outcome;
-      const failed = await settle(parts, payment, ['failed', { failureCode, ...(attemptRef && { attemptRef }) }]);
+      const { code: failureCode, attemptRef, facts } = outcome;
+      const failed = await settle(parts, payment, [
+        'failed',
+        { failureCode, ...(attemptRef && { attemptRef }), ...reportedFacts('failed', facts) },
+      ]);
       return { payment: failed, declined: outcome.code };
     }
     case 'done':

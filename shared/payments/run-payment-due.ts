@@ -21,12 +21,14 @@ import {
   type VisiblePayment,
   wantsMethodSaved,
 } from './payment.ts';
+import { findMismatch } from './payment-amounts.ts';
 import { captureApproval, chargeAttempt, claimApproval } from './payment-attempt.ts';
 import { type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from './payment-due.ts';
-import { isSettled } from './payment-states.ts';
+import { isAhead, isSettled } from './payment-states.ts';
 import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { advancePayment, isUnderWay, providerReference } from './payment-versions.ts';
 import { recordAnswer } from './record-outcome.ts';
+import { withFacts } from './recorded-facts.ts';
 import { saveMethod } from './save-method.ts';
 import { finishUpdate } from './update-intent.ts';
 
@@ -91,10 +93,39 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
     if (payment.draft) return settleDraft(await open(parts), payment);
     if (!isSettled(payment.status)) return reconcile(await open(parts), payment);
   }
-  if (wantsMethodSaved(payment)) return saveMethodNow(parts, payment);
+  if (wantsMethodSaved(payment)) return saveMethodFirst(parts, payment);
+  if (isDue(payment.factsAt, now)) return lookForFacts(parts, payment);
   if (hasExpired(payment, now)) return expire(await open(parts), payment);
   await resetDue(store, payment);
   return 'nothing due';
+};
+
+/** A method that is saved counts before facts, which are read from the version that saving it made. */
+const saveMethodFirst = async (parts: DueParts, payment: VisiblePayment): Promise<string> => {
+  const saved = await saveMethodNow(parts, payment);
+  if (!isDue(payment.factsAt, parts.deps.now())) return saved;
+  const current = await parts.store.load(payment.id);
+  return current && isVisiblePayment(current) ? lookForFacts(parts, current) : saved;
+};
+
+/**
+ * Reads the facts that the record lacks. The look is counted first, so a failed look counts too. A later status is
+ * stored, because money may have moved; an earlier status is left to the comparison with the provider.
+ */
+const lookForFacts = async ({ deps, store, provider }: DueParts, payment: VisiblePayment): Promise<string> => {
+  const claimed = await store.claimFactLook(payment);
+  if (!claimed) return OVERTAKEN;
+  const found = await (await provider()).findPayment({ ...providerReference(claimed), withSettlement: true });
+  if (found.kind !== 'done') return 'facts unclear';
+  const report = found.value;
+  if (isAhead(claimed.status, report.status)) {
+    return (await storeReading(deps, store, { payment: claimed, report, cause: 'reconciliation' })).outcome;
+  }
+  if (report.status !== claimed.status || findMismatch(claimed, report)) return 'no facts';
+  const { isOurs } = await store.change(claimed, (current) =>
+    current.status === report.status ? withFacts(current, report, deps.now()) : undefined,
+  );
+  return isOurs ? 'facts' : 'no facts';
 };
 
 const saveMethodNow = async ({ deps, store }: DueParts, payment: VisiblePayment): Promise<string> => {
@@ -194,7 +225,7 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
   const isLate = payerIsLate(payment, now) && !payment.providerInvoiceId;
   if (isLate || hasExpired(payment, now)) return expire(parts, payment);
   if (isUnderWay(payment.status)) await scheduleNext(parts, payment, 'still_under_way');
-  else await resetDue(parts.store, { ...payment, reconcileAt: undefined });
+  else await parts.store.endLookup(payment);
   return 'unchanged';
 };
 

@@ -1,8 +1,9 @@
 /**
  * @module The sums behind the summaries, with one item per scope (user, organization, or a shard of all payments), UTC
  * day and currency. Each item holds counts and amounts by status (payments by their day of creation, with their
- * refunds) and by provider (succeeded payments by their day of completion, refunds by the day on which they succeeded).
- * The sums always equal the shares of all payments.
+ * refunds), by method (succeeded payments by their day of completion, with their refunds) and by provider (succeeded
+ * payments by their day of completion, refunds by the day on which they succeeded). The sums always equal the shares of
+ * all payments.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
@@ -10,7 +11,8 @@ import { utcDay } from '../core/time.ts';
 import { allScope, type Key, ownerPartition, sumKey } from '../platform/keys.ts';
 import type { Payment } from './payment.ts';
 
-export type Group = 'status' | 'provider';
+const GROUPS = ['status', 'provider', 'method'] as const;
+export type Group = (typeof GROUPS)[number];
 const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
 type Measure = (typeof MEASURES)[number];
 
@@ -53,9 +55,10 @@ const nameOf = (group: Group, value: string, attribute: Attribute): string => `$
 
 /** The parts of an attribute's name; undefined for an attribute that is no sum. */
 export const sumNamed = (name: string): { group: Group; value: string; attribute: Attribute } | undefined => {
-  const [group, value = '', given] = name.split('#');
-  const attribute = ATTRIBUTES.find((known) => known === given);
-  return (group === 'status' || group === 'provider') && attribute ? { group, value, attribute } : undefined;
+  const [first, value = '', last] = name.split('#');
+  const group = GROUPS.find((known) => known === first);
+  const attribute = ATTRIBUTES.find((known) => known === last);
+  return group && attribute ? { group, value, attribute } : undefined;
 };
 
 /** A guest has no summary. */
@@ -82,7 +85,10 @@ const share = (
       .map(([name, by]) => ({ key: sumKey(scope, day, payment.currency), name: nameOf(group, value, name), by })),
   );
 
-/** A payment's refunds move with its status; `refundShares` adds them to their days. @param spread chooses the shard */
+/**
+ * A payment's refunds move with its status and its method; `refundShares` adds them to their days.
+ * @param spread chooses the shard
+ */
 export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
   const measures = { count: 1, cents: payment.totalCents };
   const refunds = { refunds: payment.refundedCount, refunded: payment.refundedCents };
@@ -93,7 +99,20 @@ export const sharesOf = (payment: Payment, spread: string): readonly Share[] => 
   });
   if (payment.status !== 'succeeded') return made;
   const day = utcDay(payment.completedAt ?? payment.createdAt);
-  return [...made, ...share(payment, ['provider', payment.providerId], { day, measures, spread })];
+  return [
+    ...made,
+    ...share(payment, ['provider', payment.providerId], { day, measures, spread }),
+    ...share(payment, ['method', methodKeyOf(payment)], { day, measures: { ...measures, ...refunds }, spread }),
+  ];
+};
+
+/** The brand of a card, also of a card in a wallet; `bank_account`; or the wallet. Empty while it is not known. */
+const methodKeyOf = ({ details }: Payment): string => {
+  if (!details) return '';
+  const { type, cardBrand, walletType } = details;
+  const name = { card: cardBrand, wallet: walletType, bank_account: undefined }[type] ?? type;
+  // `#` separates the parts of a sum's name.
+  return name.replaceAll('#', '');
 };
 
 /** A change of a refund, as a version of its payment holds it. */

@@ -1,5 +1,6 @@
 /** @module Reads a payment, its refunds and its disputes at the provider, and stores them as reported. */
 
+import { audienceOf } from '../access/audience.ts';
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
@@ -38,5 +39,5 @@ export const syncPayment = async (
     const decision = decideReading(deps, { payment, report: found.value, cause: 'sync' });
     return decision.outcome === 'store' ? { next: decision.next, by: 'read' } : undefined;
   });
-  return { data: paymentView(await withMoneyBack(deps, provider, record)) };
+  return { data: paymentView(await withMoneyBack(deps, provider, record), audienceOf(request.caller)) };
 };

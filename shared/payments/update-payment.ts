@@ -1,5 +1,6 @@
 /** @module Changes a payment before its confirmation. Stores a draft, sends it to the provider, then applies it. */
 
+import { audienceOf } from '../access/audience.ts';
 import { requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
@@ -53,7 +54,7 @@ export const updatePayment = async (
   const parts = { deps, store, provider };
   const { payment, resumed } = await settleEarlier(deps, parts, request);
   const next = resumed ? payment : await changeCurrent(deps, parts, { ...request, record: payment });
-  return { data: paymentWithSecret(next, deps.now()) };
+  return { data: paymentWithSecret(next, audienceOf(request.caller), deps.now()) };
 };
 
 type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;

@@ -59,22 +59,32 @@ export const addressUseKey = (addressId: string, kind: 'PM' | 'SUB', id: string)
 /** The range of sort keys of an address's uses; the address itself sorts before them. */
 export const ADDRESS_USES = { from: 'PM#', to: 'SUB#~' } as const;
 /** The shards of one day, because all payments together change faster than one partition accepts. */
-const PAYMENT_SHARDS = 4;
-const paymentShards: readonly number[] = Array.from({ length: PAYMENT_SHARDS }, (_, shard) => shard);
-const everyPaymentPartition = (day: string, shard: number): string => `ALLPAY#${day}#${shard}`;
-/** The partitions of all payments that were created on a UTC day. */
-export const everyPaymentPartitions = (day: string): readonly string[] =>
-  paymentShards.map((shard) => everyPaymentPartition(day, shard));
-/** A payment's entry in the list of all payments, by its `listSort`. */
-export const paymentEntryKey = (createdAt: string, id: string): Key => ({
-  pk: everyPaymentPartition(createdAt.slice(0, DAY_LENGTH), shardOf(id, PAYMENT_SHARDS)),
+const ENTRY_SHARDS = 4;
+const entryShards: readonly number[] = Array.from({ length: ENTRY_SHARDS }, (_, shard) => shard);
+const entryPartition = (kind: HistoricKind, day: string, shard: number): string => `ALL${kind}#${day}#${shard}`;
+/** The partitions of all payments, or of all subscriptions, that were created on a UTC day. */
+export const entryPartitions = (kind: HistoricKind, day: string): readonly string[] =>
+  entryShards.map((shard) => entryPartition(kind, day, shard));
+/** The entry of a record in the list of all records of its kind, by its `listSort`. */
+export const entryKey = (kind: HistoricKind, createdAt: string, id: string): Key => ({
+  pk: entryPartition(kind, createdAt.slice(0, DAY_LENGTH), shardOf(id, ENTRY_SHARDS)),
   sk: listSort(createdAt, id),
 });
 const DAY_LENGTH = '2000-01-01'.length;
-/** The entries of payments of a user or a guest (`owner` index), or of an organization (`project` index). */
-export const userEntriesPartition = (userId: string): string => `USER#${userId}#ALLPAY`;
-export const guestEntriesPartition = (email: string): string => `GUEST#${emailHash(email)}#ALLPAY`;
-export const organizationEntriesPartition = (organizationId: string): string => `ORG#${organizationId}#ALLPAY`;
+/** The entries of records of a user or a guest (`owner` index), or of an organization (`project` index). */
+export const userEntriesPartition = (kind: HistoricKind, userId: string): string => `USER#${userId}#ALL${kind}`;
+export const guestEntriesPartition = (kind: HistoricKind, email: string): string =>
+  `GUEST#${emailHash(email)}#ALL${kind}`;
+export const organizationEntriesPartition = (kind: HistoricKind, organizationId: string): string =>
+  `ORG#${organizationId}#ALL${kind}`;
+/** Leads from an e-mail address to a customer who has it. */
+export const emailCustomerKey = (email: string, customerId: string): Key => ({
+  pk: emailCustomers(email).partition,
+  sk: `CUS#${customerId}`,
+});
+export const emailCustomers = (email: string): { readonly partition: string } => ({
+  partition: `EMAIL#${emailHash(email)}`,
+});
 export const membershipKey = (id: string): Key => recordKey('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];

@@ -7,6 +7,7 @@ import * as z from 'zod/mini';
 import { secondsOf } from './adapter.ts';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from './event-port.ts';
 import type { ProviderMethod } from './method-port.ts';
+import { countryCodeOf, fundingOf } from './reported-facts.ts';
 import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
 import type { EventInvoice } from './subscription-port.ts';
 
@@ -27,6 +28,8 @@ const eventSchema = z.looseObject({
           last4: z.nullish(z.string()),
           exp_month: z.nullish(z.int()),
           exp_year: z.nullish(z.int()),
+          funding: z.nullish(z.string()),
+          country: z.nullish(z.string()),
           wallet: z.nullish(z.looseObject({ type: z.nullish(z.string()) })),
         }),
       ),
@@ -128,6 +131,8 @@ export const methodFacts = (method: {
         readonly last4?: string | null | undefined;
         readonly exp_month?: number | null | undefined;
         readonly exp_year?: number | null | undefined;
+        readonly funding?: string | null | undefined;
+        readonly country?: string | null | undefined;
         readonly wallet?: { readonly type?: string | null | undefined } | null | undefined;
       }
     | null
@@ -139,6 +144,8 @@ export const methodFacts = (method: {
   lastFour: method.card?.last4 ?? undefined,
   expiryMonth: method.card?.exp_month ? monthText(method.card.exp_month) : undefined,
   expiryYear: method.card?.exp_year ? String(method.card.exp_year) : undefined,
+  funding: fundingOf(method.card?.funding),
+  country: countryCodeOf(method.card?.country),
 });
 
 /** MM */

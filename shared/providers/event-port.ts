@@ -1,6 +1,7 @@
 /** @module The port to a provider's events, with the types that the service acts on, parsed form, and receiver. */
 
 import type { DeclineCode } from '../core/outcome.ts';
+import type { PaymentFacts } from '../core/payment-facts.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { DAY_MS } from '../core/time.ts';
 import type { ReportedDetails } from './customer-port.ts';
@@ -62,6 +63,7 @@ export interface ProviderEvent {
     readonly currency: string | undefined;
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
+    readonly facts?: PaymentFacts | undefined;
     readonly ourPaymentId: string | undefined;
     /** Our payment method id in the provider's metadata, set for setup_intent events. */
     readonly ourMethodId?: string | undefined;

@@ -1,5 +1,6 @@
 /** @module The port to a provider's saved methods, their state, set-ups that the payer authenticates, and inputs. */
 
+import type { Funding } from '../core/fact-words.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { CallOptions, KnownPayment, NextAction } from './payment-port.ts';
 
@@ -23,6 +24,11 @@ export interface ProviderMethod {
   readonly expiryMonth: string | undefined;
   /** Format YYYY. */
   readonly expiryYear: string | undefined;
+  readonly funding?: Funding | undefined;
+  /** The issuer's, ISO 3166-1 alpha-2. */
+  readonly country?: string | undefined;
+  /** Ours, as in `MethodDetails`. */
+  readonly fingerprint?: string | undefined;
   /** Set if the payer must authenticate before the provider attaches the method to its customer. */
   readonly setup?: OpenSetup | undefined;
 }

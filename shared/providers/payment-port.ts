@@ -1,6 +1,8 @@
 /** @module The port to a provider's payments. Amounts are ISO 4217 minor units, currencies upper-case codes. */
 
+import type { MethodKind } from '../core/fact-words.ts';
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
+import type { PaymentFacts } from '../core/payment-facts.ts';
 
 /** The options of every call that writes at a provider. */
 export interface CallOptions {
@@ -45,6 +47,8 @@ export interface ProviderPayment {
   readonly awaitsCapture?: true;
   /** True if the provider has refunded some or all of the money. The status stays `succeeded`. */
   readonly isRefunded?: true;
+  /** Those of the last attempt whose outcome is known. */
+  readonly facts?: PaymentFacts | undefined;
 }
 
 /** Refusal reason of a confirmation. The intent failed permanently or expired, and can never be charged again. */
@@ -78,9 +82,6 @@ export interface UpdateIntent extends CallOptions {
   readonly returnUrl: string | undefined;
 }
 
-/** The kind of a saved method, which a provider needs to charge it. A wallet is an account at the provider. */
-export type MethodKind = 'card' | 'bank_account' | 'wallet';
-
 export interface ConfirmIntent extends CallOptions {
   readonly intentId: string;
   readonly paymentId: string;
@@ -110,6 +111,8 @@ export interface KnownPayment {
   readonly method: string | undefined;
   /** The status in the record. It applies if the provider stores neither refused attempts nor cancellations. */
   readonly status: ReportedStatus;
+  /** True to read the settlement as well, which may cost the provider more time. */
+  readonly withSettlement?: true;
 }
 
 export interface Amount {

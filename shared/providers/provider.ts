@@ -2,6 +2,7 @@
 
 import type { Capabilities } from '../core/capabilities.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { AdapterName } from '../core/settings.ts';
 import type {
   CreateCustomer,
   CustomerDetails,
@@ -25,6 +26,7 @@ import type { RefundsPort } from './refund-port.ts';
 import type { SubscriptionsPort } from './subscription-port.ts';
 
 export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent'> {
+  readonly adapter: AdapterName;
   readonly can: Capabilities;
   /** Set if the provider can bill subscriptions; `can.subscriptions` tells whether it bills new subscriptions. */
   readonly subscriptions?: SubscriptionsPort | undefined;

@@ -2,6 +2,7 @@
 
 import type { DisputeStatus, RefundReason, RefundStatus } from '../core/money-back.ts';
 import type { Outcome } from '../core/outcome.ts';
+import type { Settlement } from '../core/payment-facts.ts';
 import type { CallOptions } from './payment-port.ts';
 
 /** The ids with which a provider finds the charge of a succeeded payment. */
@@ -32,6 +33,8 @@ export interface ProviderRefund {
   readonly failureCode: string | undefined;
   /** Epoch seconds. */
   readonly createdAt: number;
+  /** Undefined until the provider tells it. */
+  readonly settlement?: Settlement | undefined;
 }
 
 /** Refusal reason of a refund. The amount exceeds what the provider can still refund. */

@@ -4,6 +4,7 @@ import { DomainError, invalid } from '../core/errors.ts';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import type { PaymentProvider } from './provider.ts';
+import { VENDOR_FORMS, vendorOfToken } from './token-forms.ts';
 
 /** @throws DomainError VALIDATION_ERROR if the provider does not accept verification tokens. */
 export const requireTakesVerification = (
@@ -65,5 +66,27 @@ export const requireProvider = (path: string, expected: ProviderSlot, given: Pro
   throw new DomainError('PROVIDER_MISMATCH', {
     message: `${path} belongs to ${given}, not ${expected}`,
     details: { path, expected, given },
+  });
+};
+
+interface GivenToken {
+  /** The field of the request. */
+  readonly path: string;
+  readonly token: string;
+  /** The record that the request is about. */
+  readonly record: 'payment' | 'payment method';
+}
+
+/** @throws DomainError PROVIDER_MISMATCH if the token has the form of another vendor's tokens */
+export const requireOwnToken = (
+  { adapter, slot }: Pick<PaymentProvider, 'adapter' | 'slot'>,
+  { path, token, record }: GivenToken,
+): void => {
+  const given = vendorOfToken(token);
+  if (given === undefined || given === adapter) return;
+  const [vendor, expected] = [VENDOR_FORMS[given], VENDOR_FORMS[adapter]];
+  throw new DomainError('PROVIDER_MISMATCH', {
+    message: `${path} is a ${vendor.name} token; this ${record} is at ${slot} (${expected.name})`,
+    details: { path, provider_id: slot, expected: adapter, given },
   });
 };

@@ -1,5 +1,6 @@
 /** @module Reads one payment with the records that the caller asks to include. */
 
+import { audienceOf } from '../access/audience.ts';
 import type { Caller } from '../access/caller.ts';
 import { type Include, showBeside } from '../access/included-records.ts';
 import { productBeside, projectBeside } from '../catalog/catalog-view.ts';
@@ -22,7 +23,8 @@ export const getPayment = async (
 ): Promise<Reply> => {
   if (!passesGuards(payment, query)) throw notFound('payment');
   const [beside] = await includedRecords(deps, caller, { payments: [payment], includes: includesOf(query) });
-  const view = canWrite ? paymentWithSecret(payment, deps.now()) : paymentView(payment);
+  const audience = audienceOf(caller);
+  const view = canWrite ? paymentWithSecret(payment, audience, deps.now()) : paymentView(payment, audience);
   return { data: { ...view, ...beside } };
 };
 

@@ -3,6 +3,7 @@
  * fields. An unknown address costs the same, and gets the same reply, as a known address.
  */
 
+import { type Audience, audienceOf } from '../access/audience.ts';
 import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { offsetReply, runList } from '../http/paging.ts';
@@ -43,7 +44,7 @@ interface GuestPage<Query, Page> {
 interface GuestList<T, Query, Page> {
   readonly record: RecordKind<T>;
   readonly findPage: (table: Table, email: string, query: Query) => Promise<Page>;
-  readonly fullView: (record: T) => unknown;
+  readonly fullView: (record: T, audience: Audience) => unknown;
   readonly minimalView: (record: T) => unknown;
   readonly replyOf: (views: readonly unknown[], list: GuestPage<Query, Page>) => Reply;
 }
@@ -54,12 +55,16 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
   { params, query, caller }: GuestRequest<Query>,
 ): Promise<Reply> => {
   const guest = caller.kind === 'guest' && caller.email === params.email ? caller : undefined;
-  if (guestEmailList === 'token' && !guest) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (guestEmailList === 'token' && !guest) {
+    const message = 'Authentication is required; send the guest token of this e-mail address as X-Guest-Token';
+    throw new DomainError('AUTHENTICATION_REQUIRED', { message });
+  }
   const isFull = ({ guestId }: T) => guestEmailList === 'full' || (guest !== undefined && guestId === guest.guestId);
   return runList(table, {
     findPage: () => list.findPage(table, params.email, query),
     recordOf: list.record.parse,
-    viewsOf: (records) => records.map((record) => (isFull(record) ? list.fullView(record) : list.minimalView(record))),
+    viewsOf: (records) =>
+      records.map((record) => (isFull(record) ? list.fullView(record, audienceOf(caller)) : list.minimalView(record))),
     replyOf: (views, listed, total) => list.replyOf(views, { listed, page: query, total, email: params.email }),
   });
 };

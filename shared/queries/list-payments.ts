@@ -1,5 +1,6 @@
 /** @module Lists the payments of the caller, an organization or a project. */
 
+import { audienceOf } from '../access/audience.ts';
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
@@ -18,6 +19,7 @@ import { type CountedPage, exactly } from '../platform/totals.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf } from './includes.ts';
 import type { ListPaymentsQuery } from './parameters.ts';
+import { paymentRow } from './payment-csv.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
 interface Scope {
@@ -39,9 +41,10 @@ export const listPayments = async (
     findPage: () => find(deps, scope, request),
     recordOf: paymentRecord.parse,
     viewsOf: async (payments) => {
-      if (request.csvPage) return payments.map(paymentView);
+      if (request.csvPage) return payments.map(paymentRow);
+      const views = payments.map((payment) => paymentView(payment, audienceOf(caller)));
       const included = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
-      return payments.map((payment, index) => ({ ...paymentView(payment), ...included[index] }));
+      return views.map((view, index) => ({ ...view, ...included[index] }));
     },
     replyOf: (views, found, total) => {
       const { orderBy, orderDir } = query;

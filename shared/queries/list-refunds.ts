@@ -3,19 +3,24 @@
 import * as z from 'zod';
 import { type Audience, audienceOf } from '../access/audience.ts';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
+import { once } from '../core/once.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../http/csv.ts';
+import { idParameter } from '../http/fields.ts';
 import { runList, totalHeader, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import { disputeOf, disputeView } from '../payments/dispute.ts';
-import type { VisiblePayment } from '../payments/payment.ts';
-import { type Refund, refundOf, refundView } from '../payments/refunds/refund.ts';
+import { DISPUTE_COLUMNS, type Dispute, disputeOf, disputeView, disputeViewSchema } from '../payments/dispute.ts';
+import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
+import { REFUND_COLUMNS, type Refund, refundOf, refundView, refundViewSchema } from '../payments/refunds/refund.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
+import type { Clause } from '../platform/expression.ts';
 import { besidePayment, monthPartition } from '../platform/keys.ts';
-import { type Cursor, type IndexRow, listRows } from '../platform/listing.ts';
+import { type Cursor, type IndexRow, type ListQuery, listRows } from '../platform/listing.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 import { listCounted } from '../platform/totals.ts';
 import { cursorParameter, moment } from './parameters.ts';
+import { PAYER_COLUMNS, payerFields, payersOf } from './payers.ts';
 
 type Kind = 'RFD' | 'DSP';
 
@@ -80,19 +85,55 @@ const range = {
 };
 export const listRefundsQuery = z.object({
   status: z.enum(REFUND_STATUSES).optional().describe('Only refunds in this status.'),
+  provider_id: z.enum(PROVIDER_SLOTS).optional().describe('Only refunds of payments at this provider slot.'),
+  payment_id: idParameter.describe('Only refunds of this payment.'),
   ...range,
 });
 export const listDisputesQuery = z.object({
   status: z.enum(DISPUTE_STATUSES).optional().describe('Only disputes in this status.'),
+  provider_id: z.enum(PROVIDER_SLOTS).optional().describe('Only disputes of payments at this provider slot.'),
+  payment_id: idParameter.describe('Only disputes of this payment.'),
+  due_before: moment(true).describe(
+    'Only disputes whose evidence is due by this time: a time, or a day in UTC (its last moment).',
+  ),
   ...range,
 });
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
-export const listRefunds = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
-  listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewFor('staff') });
+export const LISTED_REFUND_COLUMNS = [...REFUND_COLUMNS, ...PAYER_COLUMNS] as const;
+export const LISTED_DISPUTE_COLUMNS = [...DISPUTE_COLUMNS, ...PAYER_COLUMNS] as const;
 
-export const listDisputes = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
-  listByMonth({ table, now }, request, { kind: 'DSP', viewOf: disputeViewOf });
+export const listedRefundSchema = /* @__PURE__ */ once(() =>
+  refundViewSchema.extend(payerFields()).meta({
+    id: 'ListedRefund',
+    description: 'A refund in the list of all refunds, with the payer of its payment.',
+  }),
+);
+
+export const listedDisputeSchema = /* @__PURE__ */ once(() =>
+  disputeViewSchema.extend(payerFields()).meta({
+    id: 'ListedDispute',
+    description: 'A dispute in the list of all disputes, with the payer of its payment.',
+  }),
+);
+
+/** What is different for refunds and for disputes. */
+interface MoneyBack<T extends Refund | Dispute> {
+  readonly kind: Kind;
+  readonly recordOf: (item: Item) => T;
+  readonly viewOf: (record: T) => object;
+}
+
+const REFUNDS: MoneyBack<Refund> = {
+  kind: 'RFD',
+  recordOf: refundOf,
+  viewOf: (refund) => refundView(refund, 'staff'),
+};
+const DISPUTES: MoneyBack<Dispute> = { kind: 'DSP', recordOf: disputeOf, viewOf: disputeView };
+
+export const listRefunds = (deps: StoreDeps, request: InRange): Promise<Reply> => listByMonth(deps, request, REFUNDS);
+
+export const listDisputes = (deps: StoreDeps, request: InRange): Promise<Reply> => listByMonth(deps, request, DISPUTES);
 
 /** Without `from`, a list goes this far back. */
 const MONTHS_BACK = 24;
@@ -110,17 +151,23 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
 };
 
 /** The records of all payments, newest first. Each month of creation has its own partition. */
-const listByMonth = async (
+const listByMonth = async <T extends Refund | Dispute>(
   { table, now }: StoreDeps,
   { query, csvPage }: InRange,
-  { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
+  { kind, recordOf, viewOf }: MoneyBack<T>,
 ): Promise<Reply> =>
   runList(table, {
     findPage: () => pageByMonth({ table, now }, { ...query, ...positionOf(query, csvPage, kind) }, kind),
-    recordOf: (item) => item,
-    viewsOf: (items) => items.map(viewOf),
+    recordOf: (item) => {
+      const record = recordOf(item);
+      return isAsked(record, query) ? record : undefined;
+    },
+    viewsOf: async (records) => {
+      const payers = await payersOfPayments(table, records);
+      return records.map((record, index) => ({ ...viewOf(record), ...payers[index] }));
+    },
     replyOf: (views, { next }) => {
-      const cursor = next && encodeCursor(next, listOf(kind));
+      const cursor = next && encodeCursor(next, listOf(query, kind));
       return {
         data: views,
         meta: { limit: query.limit, has_more: cursor !== undefined, next_cursor: cursor ?? null },
@@ -129,43 +176,81 @@ const listByMonth = async (
     },
   });
 
+/** Items that were written before the list had a filter lack its field, so the record decides. */
+const filterOf = (query: RangeQuery): readonly Clause[] => [
+  ...(query.status === undefined ? [] : [{ equals: ['f.s', query.status] } as const]),
+  ...(query.provider_id === undefined
+    ? []
+    : [{ any: [{ equals: ['f.p', query.provider_id] }, { lacks: 'f.p' }] } as const]),
+  ...(dueBeforeIn(query) === undefined
+    ? []
+    : [{ any: [{ atMost: ['f.e', dueBeforeIn(query) ?? ''] }, { lacks: 'f.p' }] } as const]),
+];
+
+const dueBeforeIn = (query: RangeQuery): string | undefined => ('due_before' in query ? query.due_before : undefined);
+
+const isAsked = (record: Refund | Dispute, query: RangeQuery): boolean => {
+  const dueBefore = dueBeforeIn(query);
+  const due = 'evidenceDueBy' in record ? record.evidenceDueBy : undefined;
+  return (
+    (query.status === undefined || record.status === query.status) &&
+    (query.provider_id === undefined || record.providerId === query.provider_id) &&
+    (dueBefore === undefined || (due !== undefined && due <= dueBefore))
+  );
+};
+
+/** The payers of refunds or disputes are those of their payments. */
+const payersOfPayments = async (table: Table, records: readonly (Refund | Dispute)[]) => {
+  const items = await table.getMany(records.map(({ paymentId }) => paymentRecord.key(paymentId)));
+  return payersOf(
+    table,
+    items.map((item) => item && paymentRecord.parse(item)),
+  );
+};
+
 interface Position {
   readonly limit: number;
   readonly start: Cursor | undefined;
 }
 
 /** One list name for the partitions of all months. */
-const listOf = (kind: Kind): string => monthPartition('', kind);
+const listOf = ({ payment_id: paymentId }: RangeQuery, kind: Kind): string =>
+  paymentId === undefined ? monthPartition('', kind) : besidePayment(paymentId, kind);
 
 const positionOf = (query: RangeQuery, csvPage: CsvPage | undefined, kind: Kind): Position => {
   const { limit, cursor } = csvPage ?? query;
-  const range = { list: listOf(kind), from: query.from, to: query.to };
+  const range = { list: listOf(query, kind), from: query.from, to: query.to };
   return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor, range) };
 };
 
+/** The partitions of the list, newest first: one per month, or only that of the payment. */
+const partitionsOf = (query: RangeQuery, now: number, kind: Kind): readonly Pick<ListQuery, 'index' | 'partition'>[] =>
+  query.payment_id === undefined
+    ? monthsOf(query, now).map((month) => ({ index: 'project', partition: monthPartition(month, kind) }))
+    : [{ index: 'owner', partition: besidePayment(query.payment_id, kind) }];
+
 const pageByMonth = async ({ table, now }: StoreDeps, query: RangeQuery & Position, kind: Kind) => {
   const { start } = query;
-  const first = start?.sort.slice(0, 'YYYY-MM'.length);
-  const months = monthsOf(query, now()).filter((month) => first === undefined || month <= first);
+  const partitions = partitionsOf(query, now(), kind);
+  const first = start && query.payment_id === undefined ? monthPartition(monthOf(start), kind) : undefined;
+  const left = partitions.filter(({ partition }) => first === undefined || partition <= first);
   const rows: IndexRow[] = [];
-  for (const month of months) {
+  for (const list of left) {
     const page = await listRows(table, {
-      index: 'project',
-      partition: monthPartition(month, kind),
+      ...list,
       from: query.from,
       to: query.to,
       descending: true,
-      filter: query.status === undefined ? [] : [{ equals: ['f.s', query.status] }],
+      filter: filterOf(query),
       offset: 0,
       limit: query.limit - rows.length,
-      ...(month === first && { cursor: start }),
+      ...(list.partition === (first ?? list.partition) && { cursor: start }),
     });
     rows.push(...page.rows);
     if (page.next) return { rows, next: page.next };
-    if (rows.length === query.limit) {
-      const last = rows.at(-1);
-      return { rows, next: month === months.at(-1) ? undefined : last };
-    }
+    if (rows.length === query.limit) return { rows, next: list === left.at(-1) ? undefined : rows.at(-1) };
   }
   return { rows, next: undefined };
 };
+
+const monthOf = ({ sort }: Cursor): string => sort.slice(0, 'YYYY-MM'.length);

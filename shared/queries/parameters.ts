@@ -33,6 +33,7 @@ const statusList = <const S extends readonly string[]>(statuses: S) =>
     .pipe(z.array(z.enum(statuses)).min(1))
     .optional();
 export const paymentStatusList = statusList(PAYMENT_STATUSES);
+export const subscriptionStatusList = statusList(SUBSCRIPTION_STATUSES);
 
 /** The cursor of a list that pages by cursor. */
 export const cursorParameter = boundedText(1_000)
@@ -105,7 +106,7 @@ export type GuestPaymentsQuery = z.output<typeof guestPaymentsQuery>;
 
 export const listSubscriptionsQuery = z.object({
   ...offsetQuery,
-  status: statusList(SUBSCRIPTION_STATUSES).meta({
+  status: subscriptionStatusList.meta({
     description: 'Only subscriptions in one of these states, separated by commas.',
     examples: ['active,past_due'],
   }),

@@ -12,7 +12,7 @@ import { allScopes, ownerPartition, sumKey, sumRange } from '../platform/keys.ts
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
 
 const INTERVALS = ['day', 'week', 'month'] as const;
-const GROUPS = ['currency', 'status', 'provider'] as const;
+const GROUPS = ['currency', 'status', 'provider', 'method'] as const;
 
 export const summaryQuery = z.object({
   from: dayField()
@@ -24,7 +24,7 @@ export const summaryQuery = z.object({
     .enum(GROUPS)
     .default('currency')
     .describe(
-      '`status`: payments by the day of their creation, in their present status. `currency` and `provider`: succeeded payments by the day of their completion, refunds by the day they succeeded.',
+      '`status`: payments by the day of their creation, in their present status. `currency` and `provider`: succeeded payments by the day of their completion, refunds by the day they succeeded. `method`: succeeded payments by the day of their completion, with their refunds.',
     ),
 });
 type SummaryQuery = z.output<typeof summaryQuery>;
@@ -49,12 +49,19 @@ export const summaryRows = z.array(
         .optional()
         .describe('The current status of the payments; only with `group_by=status`.'),
       provider_id: z.enum(PROVIDER_SLOTS).optional().describe('The provider slot; only with `group_by=provider`.'),
+      method: z
+        .string()
+        .nullable()
+        .optional()
+        .describe(
+          'The brand of a card, also of a card in a wallet (`visa`); `bank_account`; or the wallet that paid (`paypal`). Null while the provider has not reported the method. Only with `group_by=method`.',
+        ),
       count: z.int().describe('How many payments the row counts.'),
       amount_cents: z.int().describe('The sum of their totals, in minor units. A sum above 2^53 − 1 is rounded.'),
       refunded_count: z
         .int()
         .describe(
-          "How many refunds succeeded in the period; with `group_by=status`, how many refunds of the row's payments.",
+          "How many refunds succeeded in the period; with `group_by=status` or `method`, how many refunds of the row's payments.",
         ),
       refunded_cents: z.int().describe('The sum of these refunds, in minor units.'),
     })
@@ -71,6 +78,7 @@ export const SUMMARY_COLUMNS = [
   'amount_cents',
   'refunded_count',
   'refunded_cents',
+  'method',
 ] as const satisfies readonly (keyof SummaryRow)[];
 
 export const ownerSummary = async (
@@ -167,13 +175,19 @@ const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRo
     }));
 };
 
-const groupOf = ({ group_by }: SummaryQuery): Group => (group_by === 'status' ? 'status' : 'provider');
+const groupOf = ({ group_by }: SummaryQuery): Group => (group_by === 'currency' ? 'provider' : group_by);
 
 const labelsOf = (key: string, { group_by }: SummaryQuery) => {
   const [period = '', currency = '', value] = key.split('#');
   const status = PAYMENT_STATUSES.find((known) => group_by === 'status' && known === value);
   const provider = PROVIDER_SLOTS.find((known) => group_by === 'provider' && known === value);
-  return { period, currency, ...(status && { status }), ...(provider && { provider_id: provider }) };
+  return {
+    period,
+    currency,
+    ...(status && { status }),
+    ...(provider && { provider_id: provider }),
+    ...(group_by === 'method' && { method: value || null }),
+  };
 };
 
 const DAYS_OF_WEEK = 7;

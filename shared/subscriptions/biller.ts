@@ -11,7 +11,7 @@ import type { VisiblePayment } from '../payments/payment.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { DunningPolicy } from './dunning.ts';
 import type { Charge, Subscription } from './subscription.ts';
-import type { Settlement } from './subscription-charge.ts';
+import type { SettleOptions } from './subscription-charge.ts';
 
 export interface BillingDeps extends CollectDeps {
   readonly dunning: DunningPolicy;
@@ -24,7 +24,7 @@ export interface SubscriptionDeps extends BillingDeps {
 }
 
 /** The settlement terms as of now. */
-export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunning'>): Settlement => ({
+export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunning'>): SettleOptions => ({
   now: now(),
   policy: dunning,
 });

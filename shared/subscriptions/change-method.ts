@@ -12,7 +12,7 @@ import { changeMethodCommand, recordDropped, resumeAtProvider, sendToProvider } 
 import { attemptCharge } from './service-biller.ts';
 import { syncBeforeCharge, syncFromProvider } from './store-report.ts';
 import { isLive, isProviderBilled, mayExistAtProvider, type Subscription } from './subscription.ts';
-import { claimChargeAttempt, type Settlement } from './subscription-charge.ts';
+import { claimChargeAttempt, type SettleOptions } from './subscription-charge.ts';
 import { hasOpenAttempt, isFirst } from './subscription-states.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { edit, withMethod } from './subscription-versions.ts';
@@ -179,7 +179,7 @@ const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>
   billingOwner === 'service' && status === 'past_due' && charge !== undefined && !hasOpenAttempt(charge);
 
 /** Plans the next retry. A hard decline had stopped the retries, but the subscription has another method now. */
-const withRetry = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
+const withRetry = (subscription: Subscription, { now, policy }: SettleOptions): Subscription => {
   const { charge } = subscription;
   if (!charge?.failedAt || isFirst(charge) || charge.retryAt !== undefined) return subscription;
   const at = nextRetry(policy, instant(charge.failedAt), now);

@@ -1,4 +1,3 @@
-import type { DeclineCode } from '../core/outcome.ts';
 import { DAY_MS, type Instant, MINUTE_MS } from '../core/time.ts';
 
 /** The retries of a failed renewal, and the action after the last retry. */
@@ -7,11 +6,6 @@ export interface DunningPolicy {
   readonly days: readonly number[];
   readonly finalAction: 'cancel' | 'pause';
 }
-
-/** These cards never work again, so the subscription waits for another method. */
-const HARD_DECLINES: readonly DeclineCode[] = ['lost_card', 'stolen_card'];
-
-export const isHardDecline = (code: DeclineCode): boolean => HARD_DECLINES.includes(code);
 
 /** Clocks may differ by this much. The retry that has just failed must not be planned again. */
 const CLOCKS_MS = MINUTE_MS;

@@ -16,7 +16,7 @@ import {
   enterPeriod,
   openCharge,
   recordFailed,
-  type Settlement,
+  type SettleOptions,
 } from './subscription-charge.ts';
 
 export interface Schedule {
@@ -91,7 +91,7 @@ const nextPeriod = (subscription: Subscription, now: Instant): BilledPeriod =>
   periodOf(scheduleOf(subscription), subscription.period + 1 + missedPeriods(subscription, now));
 
 /** Opens the next period with a charge. If the total is 0, enters the period immediately. */
-export const openNextPeriod = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
+export const openNextPeriod = (subscription: Subscription, { now, policy }: SettleOptions): Subscription => {
   const next = nextPeriod(subscription, now);
   const inTrial = subscription.status === 'trialing';
   if (subscription.totalCents === 0) {

@@ -1,5 +1,6 @@
 /** @module Records each invoice of a provider that bills as one payment, which the provider collects. */
 
+import { isHardDecline } from '../core/decline-advice.ts';
 import { derivedId } from '../core/ids.ts';
 import { epochSeconds, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
@@ -13,7 +14,6 @@ import { findAlias } from '../platform/alias.ts';
 import type { ProviderInvoice, ProviderSubscription } from '../providers/subscription-port.ts';
 import { unansweredError } from '../providers/unwrap.ts';
 import type { BillingDeps } from './biller.ts';
-import { isHardDecline } from './dunning.ts';
 import { periodPaymentRequest } from './periods.ts';
 import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import type { SubscriptionReport } from './provider-report.ts';

@@ -1,5 +1,6 @@
 /** @module The charge of a subscription's period, as pure functions. A subscription has at most one open charge. */
 
+import { isHardDecline } from '../core/decline-advice.ts';
 import { derivedId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
@@ -7,7 +8,7 @@ import type { PaymentStatus } from '../payments/payment.ts';
 import type { Clause } from '../platform/expression.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
-import { type DunningPolicy, isHardDecline, lastRetry, nextRetry } from './dunning.ts';
+import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { readLinkedRecords } from './linked-records.ts';
 import { type Charge, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
 import { isFirst } from './subscription-states.ts';
@@ -127,7 +128,7 @@ export interface ChargeFailure {
   readonly spent: boolean;
 }
 
-export interface Settlement {
+export interface SettleOptions {
   readonly now: Instant;
   readonly policy: DunningPolicy;
 }
@@ -136,7 +137,7 @@ export interface Settlement {
 export const recordFailed = (
   subscription: Subscription,
   failure: ChargeFailure,
-  { now, policy }: Settlement,
+  { now, policy }: SettleOptions,
 ): Subscription => {
   const { charge } = subscription;
   if (!charge) return subscription;
@@ -207,7 +208,7 @@ export const abandonCharge = (
 };
 
 /** Cancels or pauses, by the policy, because the retries are exhausted. */
-export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
+export const endDunning = (subscription: Subscription, { now, policy }: SettleOptions): Subscription => {
   const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
   const dropped = abandonCharge(subscription, now);
   if (policy.finalAction === 'pause') return advanceSubscription(subscription, { ...move, to: 'paused' }, dropped);
@@ -240,7 +241,7 @@ export interface ChargedPayment {
 export const settleCharge = (
   subscription: Subscription,
   payment: ChargedPayment,
-  settlement: Settlement,
+  settlement: SettleOptions,
 ): Subscription => {
   const { charge } = subscription;
   if (charge?.paymentId !== payment.id) return subscription;

@@ -6,6 +6,7 @@ import { once } from '../core/once.ts';
 import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import {
+  BILLING_OWNERS,
   BILLING_STATUSES,
   billingStatusOf,
   isGuestSubscription,
@@ -246,7 +247,7 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
       user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),
       billing_address_id: textOrNull.describe('The billing address for tax and audit, `addr_…`; null without one.'),
       billing_owner: z
-        .enum(['provider', 'service'])
+        .enum(BILLING_OWNERS)
         .describe("Who charges each period: `service`, or the provider's own billing (`provider`)."),
       canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
       concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),

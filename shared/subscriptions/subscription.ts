@@ -16,6 +16,9 @@ import { parseRecord, type RecordShape, storedRecordFields } from '../platform/r
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
+/** Who charges each period. */
+export const BILLING_OWNERS = ['provider', 'service'] as const;
+
 export const STORED_STATUSES = ['creating', 'declined', ...SUBSCRIPTION_STATUSES] as const;
 export type StoredStatus = (typeof STORED_STATUSES)[number];
 
@@ -94,7 +97,7 @@ export const subscriptionSchema = z.lazy(() =>
     /** The actor of this version, and the id of the request, event or message that made it. The store sets both. */
     actor: actorSchema.optional(),
     requestId: optional,
-    billingOwner: z.enum(['provider', 'service']),
+    billingOwner: z.enum(BILLING_OWNERS),
 
     ...ownerColumns,
     /** The e-mail address of the session that created it. */

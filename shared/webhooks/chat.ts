@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod';
-import { majorUnits } from '../core/money.ts';
+import { amountWithCurrency } from '../core/money.ts';
 import { REDACTED, redact } from '../core/redaction.ts';
 import { cutText } from '../core/text.ts';
 
@@ -72,8 +72,7 @@ const objectOf = (body: unknown): Fields => {
 const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string => {
   const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
-  const code = currency.toUpperCase();
-  return `${majorUnits(amount, code)} ${code}`;
+  return amountWithCurrency(amount, currency.toUpperCase());
 };
 
 const factsOf = (object: Fields): Facts =>

@@ -58,6 +58,19 @@ const payment = (status: string) => ({
   failure_code: status === 'failed' ? 'insufficient_funds' : null,
 });
 
+const METHOD = {
+  type: 'card',
+  wallet_type: null,
+  card_brand: 'visa',
+  last_four: '4242',
+  funding: 'credit',
+  country: 'US',
+  bank_name: null,
+  three_d_secure: null,
+  fingerprint: null,
+};
+const attempted = (status: string) => ({ ...payment(status), payment_method_details: METHOD });
+
 const refunded = (status: string) => ({
   ...payment('succeeded'),
   refund: { id: 'ref_test', amount: 500, reason: 'requested_by_customer', status },
@@ -112,8 +125,8 @@ const CUSTOMER = {
 
 export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, unknown>>>> = {
   'payment.created': payment('created'),
-  'payment.succeeded': payment('succeeded'),
-  'payment.failed': payment('failed'),
+  'payment.succeeded': attempted('succeeded'),
+  'payment.failed': attempted('failed'),
   'payment.refunded': refunded('succeeded'),
   'payment.refund_failed': refunded('failed'),
   'payment.dispute_opened': disputed('needs_response'),

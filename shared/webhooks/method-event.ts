@@ -16,7 +16,7 @@ import { type EventResult, type InboundEvent, ignored, refreshRecord } from './i
 type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 
 /**
- * `updated` refreshes brand, last four and expiry. `detached` removes the method. `attached` confirms the method, and
+ * `updated` refreshes the fields of the card. `detached` removes the method. `attached` confirms the method, and
  * ends its set-up. An event about a method without a record here can still give the provider's id of its customer, so
  * that a deletion of the customer finds the method.
  */
@@ -107,11 +107,21 @@ const learnCustomer = async (
   return learned.providerCustomerId === providerCustomerId ? undefined : customer;
 };
 
-type CardFacts = Pick<PaymentMethod, 'cardBrand' | 'lastFour' | 'expiryMonth' | 'expiryYear'>;
+type MethodFacts = Pick<
+  PaymentMethod,
+  'cardBrand' | 'lastFour' | 'expiryMonth' | 'expiryYear' | 'funding' | 'country' | 'fingerprint'
+>;
 
-const factsOf = (reported: Partial<CardFacts>, known: PaymentMethod): CardFacts => ({
+const factsOf = (reported: Partial<MethodFacts>, known: PaymentMethod): MethodFacts => ({
   cardBrand: reported.cardBrand ?? known.cardBrand,
   lastFour: reported.lastFour ?? known.lastFour,
   expiryMonth: reported.expiryMonth ?? known.expiryMonth,
   expiryYear: reported.expiryYear ?? known.expiryYear,
+  funding: reported.funding ?? known.funding,
+  country: reported.country ?? known.country,
+  fingerprint: reported.fingerprint ?? (isOtherNumber(reported, known) ? undefined : known.fingerprint),
 });
+
+/** The known fingerprint is that of the earlier number. */
+const isOtherNumber = ({ lastFour }: Partial<MethodFacts>, known: PaymentMethod): boolean =>
+  lastFour !== undefined && lastFour !== known.lastFour;

@@ -10,6 +10,7 @@ import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
+import { reportedFacts, withFacts } from '../payments/recorded-facts.ts';
 import { finishUpdate } from '../payments/update-intent.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
@@ -124,8 +125,14 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
         ...(attemptRef && { attemptRef }),
         ...(event.object.intentId !== undefined && { providerPaymentId: event.object.id }),
         ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
+        ...reportedFacts(status, event.object.facts),
       };
       const next = advancePayment(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
+      return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
+    }
+    case 'same': {
+      const next = withFacts(payment, event.object, deps.now());
+      if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
       return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
     }
     case 'ignore':

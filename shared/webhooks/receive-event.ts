@@ -7,6 +7,7 @@ import type { ProviderSlot } from '../core/settings.ts';
 import { iso, type Now } from '../core/time.ts';
 import { logItem } from '../event-log/log-entry.ts';
 import { storedEventItem } from '../event-log/stored-event.ts';
+import { parseJson } from '../http/parse.ts';
 import { enforceLimits, type RateLimit, type Reservation, reserve } from '../http/rate-limit.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Table } from '../platform/table.ts';
@@ -76,13 +77,7 @@ const accept = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRe
 };
 
 const readEvent = (receiver: EventReceiver, raw: Buffer) => {
-  let body: unknown;
-  try {
-    body = JSON.parse(raw.toString('utf8'));
-  } catch (cause) {
-    throw new DomainError('INVALID_JSON', { cause });
-  }
-  const event = receiver.readEvent(body);
+  const event = receiver.readEvent(parseJson(raw.toString('utf8')));
   if (!event) throw invalid([{ path: '', rule: 'event', message: 'is not an event of this provider' }]);
   return event;
 };

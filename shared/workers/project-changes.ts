@@ -1,19 +1,22 @@
 /**
- * @module Writes history entries, counters and the list of all payments from the table's stream, for changed payments
- * and subscriptions. A repeated change counts once. The changes of one record come in order. Changes of different
- * records may come in any order, in several batches at the same time.
+ * @module Writes history entries, counters and the lists of all payments and of all subscriptions from the table's
+ * stream, and the items that find customers by e-mail. A repeated change counts once. The changes of one record come in order. Changes of different records may come
+ * in any order, in several batches at the same time.
  */
 
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
 import { keysOf } from '../core/rows.ts';
+import { customerRecord } from '../customers/customer.ts';
 import { paymentOf } from '../payments/payment.ts';
 import { repairAliases } from '../payments/payment-aliases.ts';
 import { projectionOf } from '../payments/payment-history.ts';
 import type { HistoricKind } from '../platform/keys.ts';
 import { changeOf, type ItemChange, removedItem } from '../platform/stream-images.ts';
 import type { Table } from '../platform/table.ts';
+import { projectCustomerEmail } from '../queries/customer-emails.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
+import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/subscription-history.ts';
 import { writeProjections } from './write-projections.ts';
@@ -27,9 +30,10 @@ export interface ProjectDeps {
 type Project = (deps: ProjectDeps, records: readonly DynamoDBRecord[]) => Promise<number>;
 
 /** By sort key. The stream reports these kinds to the function. */
-export const PROJECTIONS: Readonly<Record<HistoricKind, Project>> = {
+export const PROJECTIONS: Readonly<Record<HistoricKind | 'CUS', Project>> = {
   PAY: (deps, records) => projectPayments(deps, records),
   SUB: (deps, records) => projectSubscriptions(deps, records),
+  CUS: (deps, records) => projectCustomers(deps, records),
 };
 
 export const projectChanges = async (
@@ -80,35 +84,53 @@ const projectPayments: Project = async (deps, records) => {
   return projected.length;
 };
 
-/** Projects the subscriptions of a batch in parallel, the changes of each in order. */
-const projectSubscriptions: Project = async (deps, records) => {
+/** Projects the items of a batch in parallel, the changes of each in order. @returns how many `projectOne` counts */
+const eachInOrder = async (
+  records: readonly DynamoDBRecord[],
+  projectOne: (record: DynamoDBRecord) => Promise<boolean>,
+): Promise<number> => {
   const byItem = Map.groupBy(records, ({ dynamodb }) => dynamodb?.Keys?.['pk']?.S);
   const counts = await Promise.all(
     [...byItem.values()].map(async (ofItem) => {
       let count = 0;
-      for (const record of ofItem) {
-        const change = changeOf(record);
-        if (change && (await projectSubscription(deps, change))) count += 1;
-        await forgetRemoved(deps, record);
-      }
+      for (const record of ofItem) if (await projectOne(record)) count += 1;
       return count;
     }),
   );
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
+const projectSubscriptions: Project = (deps, records) =>
+  eachInOrder(records, async (record) => {
+    const change = changeOf(record);
+    const isShown = change !== undefined && (await projectSubscription(deps, change));
+    await forgetRemoved(deps, record);
+    return isShown;
+  });
+
+/** A removed customer may leave a tombstone, which has no e-mail address. */
+const projectCustomers: Project = ({ table }, records) =>
+  eachInOrder(records, async (record) => {
+    const change = changeOf(record);
+    const [was, is] = change ? [change.before, change.after] : [removedItem(record), undefined];
+    const [before, after] = [was && customerRecord.parse(was), is && customerRecord.parse(is)];
+    await projectCustomerEmail(table, { before, after });
+    return before?.email !== after?.email;
+  });
+
 /** @returns true if readers see the change */
 const projectSubscription = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<boolean> => {
   const subscription = subscriptionOf(after);
-  const entry = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
-  if (!entry) return false;
-  await table.put(entry, [{ absent: true }]);
+  const history = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
+  if (!history) return false;
+  await Promise.all([table.put(history, [{ absent: true }]), writeSubscriptionEntry(table, subscription)]);
   return true;
 };
 
-/** Removes the history. The stream has reported all earlier versions, so no entry is written afterwards. */
+/** Removes the history and the entry. The stream has reported all earlier versions, so none is written afterwards. */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
   const removed = removedItem(record);
   const subscription = removed && subscriptionOf(removed);
-  if (subscription) await removeHistoryOf(table, subscription);
+  if (!subscription) return;
+  await Promise.all([removeHistoryOf(table, subscription), removeSubscriptionEntry(table, subscription)]);
 };

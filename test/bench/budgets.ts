@@ -53,7 +53,7 @@ const list = {
 const cancel = { of: 'payments.cancel-intent', requests: 2, levels: 2, writeUnits: 2, dueUnits: DUE_OF_ONE_COMMIT };
 const summary = { of: 'payments.summary', requests: 1, levels: 1, ...nothingWritten };
 const OF_PAYMENT = 'the payment for the access rule, then the index of its records, then the records';
-const BY_MONTH = 'one query per month of the range until the page is full, then its records';
+const BY_MONTH = 'one query per month of the range until the page is full, then its records, then their payments';
 /** The bounds of payments, as the design names them. */
 const PAYMENT_BUDGETS = {
   'create intent': create,
@@ -148,8 +148,8 @@ const PAYMENT_BUDGETS = {
   'get refund': { ...get, of: 'refunds.get' },
   'list refunds of a payment': { ...get, of: 'refunds.list-of-payment', requests: 3, levels: 3, because: OF_PAYMENT },
   'list disputes of a payment': { ...get, of: 'disputes.list-of-payment', requests: 3, levels: 3, because: OF_PAYMENT },
-  'list refunds of all payments': { ...list, of: 'refunds.list', requests: 2, because: BY_MONTH },
-  'list disputes of all payments': { ...list, of: 'disputes.list', requests: 2, because: BY_MONTH },
+  'list refunds of all payments': { ...list, of: 'refunds.list', requests: 3, levels: 3, because: BY_MONTH },
+  'list disputes of all payments': { ...list, of: 'disputes.list', requests: 3, levels: 3, because: BY_MONTH },
   cancel: { ...cancel, because: 'load, commit, as sync' },
   'cancel with an Idempotency-Key': { ...cancel, keepsAnswer: true, because: 'load, commit, as sync' },
   'inbound event, until the answer': {

@@ -69,6 +69,16 @@ const inCompany =
 
 const admin = async (service: Service): Promise<BenchUser> => person(service, { is_admin: true });
 
+/** A search for a payment of another user. */
+const searching =
+  (textOf: (payment: Json, payer: BenchUser) => string): Scenario =>
+  async (service) => {
+    const [by, other] = [await admin(service), await person(service)];
+    const payment = await service.must(post('/payments/intents', other, intentBody()));
+    await service.settle();
+    return warmed(by, get(`/admin/search?q=${encodeURIComponent(textOf(payment, other))}`, by));
+  };
+
 const withRecord =
   (
     [kind, body]: readonly [kind: 'products' | 'tiers' | 'invites', body: Fields],
@@ -143,6 +153,9 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     await service.settle();
     return warmed(by, get(`/admin/payments?search=${id}`, by));
   },
+  'search by an id': searching(({ id }) => id),
+  'search by an id of a provider': searching(({ provider_payment_id }) => provider_payment_id),
+  'search by an e-mail address': searching((_, { email }) => email),
   'update address': having(address, (id, who) => write(`PUT /addresses/${id}`, who, { city: 'Springfield' })),
   'set default address': having(address, (id, who) => post(`/addresses/${id}/set-default`, who)),
   'delete address': having(address, (id, who) => write(`DELETE /addresses/${id}`, who), 204),

@@ -3,7 +3,7 @@ import { argv, execPath, exit } from 'node:process';
 import { benchBundles } from './bundles.ts';
 import { benchEndpoints } from './endpoints.ts';
 import { benchGrowth } from './growth.ts';
-import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
+import { benchAllOwnersGrowth } from './growth-all-owners.ts';
 import { benchLogGrowth } from './growth-logs.ts';
 import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchHostile } from './hostile.ts';
@@ -31,7 +31,7 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   growth: async () => {
     const lists = await benchGrowth();
     const logs = await benchLogGrowth();
-    const all = await benchAllPaymentsGrowth();
+    const all = await benchAllOwnersGrowth();
     return (await benchSummaryGrowth()) && all && logs && lists;
   },
   versus: benchVersus,

@@ -43,6 +43,13 @@ export const SUBSCRIPTION_BUDGETS = {
     because: 'the subscription, then its history in one query',
   },
   'list subscriptions': { of: 'subscriptions.list', requests: 2, levels: 2, ...nothingWritten },
+  'list subscriptions of all owners': {
+    of: 'admin.list-subscriptions',
+    requests: 5,
+    levels: 2,
+    ...nothingWritten,
+    because: 'as the payments of all owners',
+  },
   'list subscriptions by a guest e-mail': {
     of: 'subscriptions.list-guest',
     requests: 2,

@@ -100,6 +100,12 @@ export const SUBSCRIPTION_SCENARIOS = {
   'get subscription': onSubscription((id, who) => get(`/subscriptions/${id}`, who)),
   'timeline of a subscription': onSubscription((id, who) => get(`/subscriptions/${id}/timeline`, who)),
   'list subscriptions': onSubscription((_, who) => get('/subscriptions?limit=10', who)),
+  'list subscriptions of all owners': async (service) => {
+    const [by, who] = [await person(service, { is_admin: true }), await payer(service)];
+    for (let made = 0; made < 3; made += 1) await subscribe(service, who);
+    await service.settle();
+    return warmed(by, get('/admin/subscriptions?limit=2', by));
+  },
   'list subscriptions by a guest e-mail': async () => ({
     ask: { method: 'GET', path: '/subscriptions/guest/unknown@example.com' },
     status: 200,

@@ -35,8 +35,7 @@ import { pathsOfSchema, watched } from './read-paths.ts';
 export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
   const readings = STRIPE_READINGS[key];
   const found = readings ? await pathsRead(readings) : (SCHEMAS[key] ?? []).flatMap((schema) => pathsOfSchema(schema));
-  const parts = PARTS[key];
-  const merged = found.map((path) => (parts && path.startsWith(parts) ? parts : path));
+  const merged = found.map((path) => PARTS[key]?.find((part) => path.startsWith(part)) ?? path);
   return [...new Set(merged)].filter((path) => !(NOISE[key] ?? []).includes(path));
 };
 
@@ -44,10 +43,22 @@ export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
 export const reportedStatuses = async (key: string, field: string, value: string): Promise<ReadonlySet<string>> =>
   new Set(await STATUSES[`${key}.${field}`]?.(value));
 
-/** Objects within an object that have a separate table. */
-const PARTS: Readonly<Record<string, string>> = {
-  'Stripe: Subscription': 'latest_invoice',
-  'PayPal: Order': 'purchase_units[].payments.captures[]',
+/** Objects within an object that have a separate table, or whose fields all have the same use. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  'Stripe: PaymentIntent': ['latest_charge', 'last_payment_error.payment_method'],
+  'Stripe: Charge': ['payment_method_details', 'balance_transaction'],
+  'Stripe: Refund': ['balance_transaction'],
+  'Stripe: Subscription': ['latest_invoice'],
+  'PayPal: Order': [
+    'purchase_units[].payments.captures[]',
+    'payment_source.apple_pay',
+    'payment_source.google_pay',
+    'payment_source.venmo',
+  ],
+  'PayPal: Capture': ['seller_receivable_breakdown'],
+  'PayPal: Refund': ['seller_payable_breakdown'],
+  'Square: Payment': ['card_details.card', 'processing_fee'],
+  'Square: PaymentRefund': ['processing_fee'],
 };
 
 /** Fields of the interface's own payload and of other objects, which are read of every event. */
@@ -91,7 +102,23 @@ const pathsRead = async (readings: readonly Reading[]): Promise<readonly string[
   return paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[`)));
 };
 
-const ERROR = { code: 'card_declined', decline_code: 'generic_decline', payment_method: { id: 'pm_1' } };
+const CARD = {
+  ...{ brand: 'visa', last4: '4242', exp_month: 1, exp_year: 2030, funding: 'credit', country: 'US', fingerprint: 'f' },
+  ...{ wallet: { type: 'apple_pay' }, three_d_secure: { result: 'authenticated', version: '2.2.0' } },
+};
+const TRANSACTION = { fee: 33, net: 67, currency: 'usd', exchange_rate: null, available_on: 3 };
+const CHARGE = {
+  id: 'ch_1',
+  status: 'succeeded',
+  outcome: { network_decline_code: '51' },
+  payment_method_details: { type: 'card', card: CARD },
+  balance_transaction: TRANSACTION,
+};
+
+const ERROR = {
+  ...{ code: 'card_declined', decline_code: 'generic_decline', network_decline_code: '51', charge: 'ch_1' },
+  payment_method: { id: 'pm_1', type: 'card', card: CARD },
+};
 const INTENT = {
   id: 'pi_1',
   amount: 100,
@@ -109,6 +136,17 @@ const intentsOf = (status: string): readonly Stripe.PaymentIntent[] =>
 const INTENT_STATUSES = ['requires_payment_method', 'requires_action', 'processing', 'succeeded', 'canceled'];
 const everyIntent = INTENT_STATUSES.flatMap(intentsOf);
 
+/** The charge of an intent that succeeded, and of an intent whose attempt was declined without a network code. */
+const readCharge = (charge: object): unknown =>
+  [null, { ...ERROR, network_decline_code: null }].map((error) =>
+    readStripePayment({
+      ...INTENT,
+      status: error ? 'requires_payment_method' : 'succeeded',
+      latest_charge: charge,
+      last_payment_error: error,
+    } as unknown as Stripe.PaymentIntent),
+  );
+
 const REFUND = {
   id: 're_1',
   amount: 100,
@@ -119,6 +157,7 @@ const REFUND = {
   failure_reason: 'unknown',
   payment_intent: 'pi_1',
   metadata: { refund_id: 'ref_1' },
+  balance_transaction: TRANSACTION,
 };
 const DISPUTE = {
   id: 'du_1',
@@ -196,13 +235,14 @@ const METHOD = {
   id: 'pm_1',
   type: 'us_bank_account',
   customer: 'cus_1',
-  card: { brand: 'visa', last4: '4242', exp_month: 1, exp_year: 2030, wallet: { type: 'apple_pay' } },
+  card: CARD,
 };
 const CUSTOMER = { id: 'cus_1', email: 'a@example.com', name: 'A', phone: '1' };
 const NEW_CUSTOMER = { ourCustomerId: 'c', idempotencyKey: 'k', email: undefined, name: undefined, phone: undefined };
 
 const STRIPE_READINGS: Readonly<Record<string, readonly Reading[]>> = {
   'Stripe: PaymentIntent': [{ objects: everyIntent, read: readStripePayment }],
+  'Stripe: Charge': [{ objects: [CHARGE], read: readCharge }],
   'Stripe: Refund': [
     { objects: [REFUND], read: readStripeRefund },
     { objects: [REFUND], read: ofEvent('refund.updated') },

@@ -74,6 +74,7 @@ const ofRecordedSdk = (vendor: keyof typeof RECORDED_SDKS): Readonly<Record<stri
 /** PayPal's SDK has no disputes. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
   'Stripe: PaymentIntent': ofStripe('PaymentIntents', 'PaymentIntent', true),
+  'Stripe: Charge': ofStripe('Charges', 'Charge'),
   'Stripe: Refund': {
     ...ofStripe('Refunds', 'Refund'),
     statuses: { status: () => documentedWords(stripe('Refunds'), 'Refund.status', /`([a-z_]+)`/g) },

@@ -135,6 +135,7 @@ describe('a refund', () => {
       reason: undefined,
       failureCode: undefined,
       createdAt: Math.floor(rig.clock.now() / 1_000),
+      settlement: { feeCents: 0, netCents: -2_500, currency: 'USD' },
     });
     expect(await refunds(payment)).toEqual([made]);
     expect((await ledger()).refunds).toMatchObject([{ id: made.refundId, refund_id: REFUND_ID, amount: 2_500 }]);
@@ -234,7 +235,8 @@ describe('a refund', () => {
       expect(made).toMatchObject({ status: now, failureCode: undefined });
       expect(await refunds(payment)).toEqual([made]);
       await rig.clock.advance(MINUTE_MS);
-      expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode }]);
+      const settlement = later === 'succeeded' ? { feeCents: 0, netCents: -2_000, currency: 'USD' } : undefined;
+      expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode, settlement }]);
       // The amount of a failed refund can be refunded again.
       const again = await refund(payment, { amountCents: 2_500, refundId: numbered(2) });
       expect(again.kind).toBe(later === 'failed' ? 'done' : 'refused');

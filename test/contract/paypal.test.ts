@@ -173,7 +173,7 @@ describe('an order without a saved method', () => {
   test('can be approved again after a decline', async () => {
     const made = await create();
     await approve('SIM-DECLINED');
-    expect(await confirm(made)).toEqual({ kind: 'declined', code: 'do_not_honor', attemptRef: undefined });
+    expect(await confirm(made)).toMatchObject({ kind: 'declined', code: 'do_not_honor', attemptRef: undefined });
     expect(await confirm(made, undefined, { attempt: 2 })).toMatchObject({ value: { status: 'pending' } });
     await approve('SIM-OK');
     expect(doneValue(await confirm(made, undefined, { attempt: 3 }))).toMatchObject({ status: 'succeeded' });

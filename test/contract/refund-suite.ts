@@ -5,6 +5,7 @@ import type { Outcome } from '../../shared/core/outcome.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import {
   type CreateRefund,
+  type ProviderRefund,
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
@@ -158,7 +159,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
     test('returns a part of a payment, then the remaining amount', async () => {
       const payment = await pay(method);
       const part = refundOf(payment, 2_501);
-      const { reason, ...refund } = doneValue(await port().createRefund(part));
+      const { reason, ...refund } = withoutSettlement(doneValue(await port().createRefund(part)));
       expect(['requested_by_customer', undefined]).toContain(reason);
       expect(refund).toEqual({
         refundId: expect.any(String),
@@ -437,6 +438,13 @@ const moneyBackEvents = async () => {
     .filter(({ object }) => object.chargedAs !== undefined);
 };
 
+/** An event of Stripe does not carry the settlement of its refund. */
+const withoutSettlement = (refund: ProviderRefund | undefined) => {
+  if (!refund) throw new Error('no refund is listed');
+  const { settlement: _, ...rest } = refund;
+  return rest;
+};
+
 const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   const nameOne = ({ intentId, paymentId }: Paid) =>
@@ -449,7 +457,7 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       const events = await moneyBackEvents();
       for (const { object } of events) expect(object.chargedAs).toEqual(nameOne(payment));
       const carried = events.filter(({ type }) => type === 'refund.updated');
-      expect(carried.at(-1)?.object.refund).toEqual(refund);
+      expect(carried.at(-1)?.object.refund).toMatchObject(withoutSettlement(refund));
     });
 
     test('carry a refund made at the provider, without an id of ours', async () => {
@@ -467,7 +475,8 @@ const testMoneyBackEvents = ({ subject, methods }: RefundSubject): void => {
       await port().createRefund(refundOf(pending, 2_500));
       await rig.clock.advance(MINUTES_MS);
       const settled = (await moneyBackEvents()).filter(({ type }) => type === 'refund.updated').at(-1);
-      expect(settled?.object.refund).toEqual(doneValue(await port().listRefunds(pending))[0]);
+      const [succeeded] = doneValue(await port().listRefunds(pending));
+      expect(settled?.object.refund).toMatchObject(withoutSettlement(succeeded));
       const failing = await pay(methods.failsLater);
       await port().createRefund(refundOf(failing, 2_500));
       await rig.clock.advance(MINUTES_MS);

@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import { changeTable, confirm, createIntent, createPaidIntent, itemsOf, signIn, type User } from './flow.ts';
+import {
+  changeTable,
+  confirm,
+  createIntent,
+  createPaidIntent,
+  itemsOf,
+  signIn,
+  storedPayment,
+  type User,
+} from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveReadyMethod } from './payers.ts';
 
@@ -167,8 +176,105 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { from: since, refund_status: 'full' })).toEqual([paid.id]);
   });
 
+  const FINGERPRINT = `fp_${'a1'.repeat(12)}`;
+  const visa = { type: 'card', cardBrand: 'visa', lastFour: '4242', fingerprint: FINGERPRINT };
+  /** Stores what a provider reports of the payment's method. */
+  const learn = async (id: string, fields: Readonly<Record<string, unknown>>) => {
+    await service.settle();
+    const item = await storedPayment(service, id);
+    await changeTable(service, { put: { ...item, version: item.version + 1, cause: 'facts', ...fields } });
+  };
+
+  test('finds payments by the last four digits of a card that was not saved', async () => {
+    const { admin, user, since } = await start();
+    const [one, other] = [await createIntent(service, user), await createIntent(service, user)];
+    await learn(one.id, { details: { ...visa, lastFour: '0019' } });
+    await learn(other.id, { details: { ...visa, lastFour: '1117' } });
+    expect(await idsOf(admin, { search: '0019', from: since })).toEqual([one.id]);
+    expect(await idsOf(admin, { search: '1117', from: since })).toEqual([other.id]);
+  });
+
+  test('filters by card brand, wallet, fingerprint and decline code', async () => {
+    const { admin, user, since } = await start();
+    const [plain, wallet, declined] = [
+      await createIntent(service, user),
+      await createIntent(service, user),
+      await createIntent(service, user),
+    ];
+    await learn(plain.id, { details: visa });
+    await learn(wallet.id, {
+      details: { ...visa, cardBrand: 'amex', walletType: 'apple_pay', fingerprint: undefined },
+    });
+    await learn(declined.id, { status: 'failed', failureCode: 'insufficient_funds' });
+    const found = (query: Query) => idsOf(admin, { from: since, ...query });
+    expect(await found({ card_brand: 'Visa' })).toEqual([plain.id]);
+    expect(await found({ card_brand: 'amex', wallet_type: 'apple_pay' })).toEqual([wallet.id]);
+    expect(await found({ wallet_type: 'google_pay' })).toEqual([]);
+    expect(await found({ fingerprint: FINGERPRINT })).toEqual([plain.id]);
+    expect(await found({ decline_code: 'insufficient_funds' })).toEqual([declined.id]);
+    await learn(declined.id, { status: 'succeeded', failureCode: undefined, details: visa });
+    expect(await found({ decline_code: 'insufficient_funds' })).toEqual([]);
+    expect((await found({ fingerprint: FINGERPRINT })).toSorted()).toEqual([plain.id, declined.id].toSorted());
+  });
+
+  test('shows the method, the fee and the payer of each payment as CSV', async () => {
+    const { admin, since } = await start();
+    const acme = await company(service);
+    const made = await createIntent(service, acme.owner, { organization_id: acme.id });
+    const settlement = { feeCents: 59, netCents: 941, currency: 'EUR' };
+    await learn(made.id, { details: { ...visa, walletType: 'apple_pay' }, settlement });
+    await service.settle();
+    const options = { ...admin.options, headers: { accept: 'text/csv' } };
+    const csv = String((await service.get(`/admin/payments?from=${since}`, options)).body);
+    const [names = [], values = []] = csv.split('\r\n').map((line) => line.split(','));
+    const cells = Object.fromEntries(names.map((name, index) => [name, values[index]]));
+    expect(cells).toMatchObject({
+      ...{ method_type: 'card', wallet_type: 'apple_pay', card_brand: 'visa', last_four: '4242', decline_code: '' },
+      ...{ fee_cents: '59', net_cents: '941', settlement_currency: 'EUR' },
+      organization_name: 'Acme',
+    });
+    const owners = await service.get(`/payments?organization_id=${acme.id}`, {
+      ...acme.owner.options,
+      headers: { accept: 'text/csv' },
+    });
+    expect(owners.body).toContain('card_brand');
+    expect(owners.body).not.toMatch(/fee_cents|net_cents/);
+  });
+
+  test("names the payer's e-mail address and the organization beside each payment", async () => {
+    const { admin, since } = await start();
+    const acme = await company(service);
+    const user = await signIn(service, { email: 'payer@example.com' });
+    const personal = await createIntent(service, user);
+    const { body: guests } = await service.post('/payments/intents', guestIntentBody({}, { email: 'g@example.com' }));
+    const ofAcme = await createIntent(service, acme.owner, { organization_id: acme.id });
+    const { data } = await list(admin, { from: since });
+    const payers = Object.fromEntries(
+      data.map(({ id, user_email, organization_name }: ParsedJson) => [id, [user_email, organization_name]]),
+    );
+    expect(payers).toEqual({
+      [personal.id]: ['payer@example.com', null],
+      [guests.id]: ['g@example.com', null],
+      [ofAcme.id]: [expect.stringContaining('@'), 'Acme'],
+    });
+  });
+
+  test('finds no digits of a payment whose person was erased, though its method is gone', async () => {
+    const { admin, user, since } = await start();
+    const saved = await saveReadyMethod(service, user.options);
+    const payment = await createIntent(service, user, { payment_method_id: saved.id });
+    expect(await idsOf(admin, { search: saved.card_last_four, from: since })).toEqual([payment.id]);
+    await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
+    await learn(payment.id, { cause: 'erasure', erasedAt: new Date(service.now()).toISOString() });
+    expect(await idsOf(admin, { search: saved.card_last_four, from: since })).toEqual([]);
+  });
+
   test.each([
     ['limit=0', 'limit'],
+    ['card_brand=vi*sa', 'card_brand'],
+    ['wallet_type=a;b', 'wallet_type'],
+    ['fingerprint=fp_1', 'fingerprint'],
+    ['decline_code=unlucky', 'decline_code'],
     ['limit=101', 'limit'],
     ['status=paid', 'status.0'],
     ['provider_id=stripe', 'provider_id'],

@@ -25,14 +25,7 @@ const REFUND = {
 
 const NOTES = ['NOTE-OF-STAFF', 'TICKET-OF-STAFF'];
 /** A target's response, and fields of the provider's raw objects. */
-const RAW = [
-  '"received":true',
-  'fingerprint',
-  'livemode',
-  'payment_method_details',
-  '"evidence_details',
-  'receipt_url',
-];
+const RAW = ['"received":true', 'livemode', 'risk_score', 'amount_captured', '"evidence_details', 'receipt_url'];
 
 const CHANGE = [
   ...['kind', 'at', 'version', 'actor.type', 'actor.id', 'request_id', 'status', 'cause', 'attempt'],
@@ -62,6 +55,13 @@ const CANONICAL = [
   ),
   ...['refund.id', 'refund.amount', 'refund.reason', 'refund.status'].map((name) => `payload.data.${name}`),
   ...['id', 'amount', 'reason', 'status', 'evidence_due_by'].map((name) => `payload.data.dispute.${name}`),
+  'payload.data.payment_method_details',
+  ...['type', 'wallet_type', 'card_brand', 'last_four', 'funding', 'country', 'bank_name', 'fingerprint'].map(
+    (name) => `payload.data.payment_method_details.${name}`,
+  ),
+  ...['', '.result', '.version', '.liability_shifted'].map(
+    (name) => `payload.data.payment_method_details.three_d_secure${name}`,
+  ),
 ];
 const REFUNDS = [
   ...['id', 'payment_id', 'amount_cents', 'currency', 'status', 'reason', 'description', 'metadata', 'source'],

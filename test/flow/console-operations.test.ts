@@ -10,6 +10,7 @@ import {
   expectAccessible,
   expectNoSidewaysScroll,
   expectQuiet,
+  openFilters,
   soon,
   visitConsole,
   WIDTHS,
@@ -50,6 +51,7 @@ describe('the console’s pages for operators and developers', () => {
       await open('/webhooks');
       await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
       await rows('Deliveries').first().waitFor();
+      await openFilters(page);
       await page.getByLabel('Event').fill('payment.succeeded');
       await page.keyboard.press('Enter');
       await soon(() => rows('Deliveries').first().innerText()).toMatch(/payment.succeeded[\s\S]+Success\s+200/);
@@ -61,6 +63,16 @@ describe('the console’s pages for operators and developers', () => {
       await page.getByText('No delivery matches').waitFor();
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await rows('Deliveries').first().waitFor();
+    });
+
+    test('show the whole name of each event, and link to its payment', async () => {
+      const { page, open } = visit;
+      await open('/webhooks?event=payment.succeeded');
+      const row = rows('Deliveries').filter({ hasText: payment.id });
+      await row.getByText('payment.succeeded', { exact: true }).waitFor();
+      expect(await page.evaluate("getComputedStyle(document.querySelector('tbody .whole')).overflow")).toBe('visible');
+      await row.getByRole('link', { name: payment.id }).click();
+      await page.getByRole('heading', { name: `Payment ${payment.id}` }).waitFor();
     });
 
     test('compute the success rate of a target from the log, and say how many attempts it covers', async () => {
@@ -132,25 +144,25 @@ describe('the console’s pages for operators and developers', () => {
       const { page, open } = visit;
       await service.webhookMode('drop');
       await open('/health');
-      await page.getByText('No payment is unclear').waitFor();
+      await page.getByText('No payment has an unknown outcome').waitFor();
       const unclear = await createIntent(service, user, { payment_method_id: 'pm_card_visa' });
       await service.fault({ path: '/confirm', action: 'reset', times: 1 });
       await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', action: 'rate_limit' });
       expect(await confirm(service, unclear.id, user.options)).toMatchObject({ status: 202 });
       await service.advance(20 * MINUTE_SECONDS);
       await page.reload();
-      await soon(() => rows('Payments unclear').allInnerTexts()).toEqual([
+      await soon(() => rows('Payments with unknown outcome').allInnerTexts()).toEqual([
         expect.stringMatching(new RegExp(`${unclear.id}\\s+USD`)),
       ]);
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
-      await rows('Payments unclear').click();
+      await rows('Payments with unknown outcome').click();
       await page.getByRole('heading', { name: `Payment ${unclear.id}` }).waitFor();
       await service.clearFaults();
       await service.webhookMode('normal');
       await service.advance(2 * HOUR_SECONDS);
       await open('/health');
-      await page.getByText('No payment is unclear').waitFor();
+      await page.getByText('No payment has an unknown outcome').waitFor();
     });
 
     test('list disputes whose evidence is due, and failed deliveries, under Health', async () => {
@@ -166,6 +178,15 @@ describe('the console’s pages for operators and developers', () => {
       await page.getByRole('link', { name: 'Show failed deliveries' }).click();
       await soon(() => page.url()).toContain('/webhooks?status=failed');
       await soon(() => rows('Deliveries').first().innerText()).toMatch(/Failed\s+500/);
+    });
+
+    test('name no command under Health, but name the checks of engineers under Developers', async () => {
+      const { page, open } = visit;
+      await open('/health');
+      await page.getByText('Works and responds to requests').waitFor();
+      expect(await page.locator('main').innerText()).not.toMatch(/npm|payctl/);
+      await page.locator('main').getByRole('link', { name: 'Developers' }).click();
+      await soon(() => page.getByLabel('Checks by an engineer').innerText()).toContain('payctl doctor');
     });
 
     test('show the publishable keys and the test methods to developers, and no secret', async () => {
@@ -208,6 +229,7 @@ describe('the console’s pages for operators and developers', () => {
         'Overview',
         'Payments',
         'Subscriptions',
+        'Customers',
         'Webhooks',
         'Developers',
       ]);

@@ -120,8 +120,10 @@ describe('the overview page', () => {
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download CSV' }).click();
       const file = await readFile(await (await download).path(), 'utf8');
-      expect(file).toMatch(/^period,currency,status,provider_id,count,amount_cents,refunded_count,refunded_cents\r\n/);
-      expect(file).toContain(',EUR,,,1,900,0,0\r\n');
+      expect(file).toMatch(
+        /^period,currency,status,provider_id,count,amount_cents,refunded_count,refunded_cents,method\r\n/,
+      );
+      expect(file).toContain(',EUR,,,1,900,0,0,\r\n');
     });
 
     test('shows an error of the summary with its request id, and offers a retry', async () => {

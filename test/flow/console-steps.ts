@@ -31,9 +31,23 @@ const VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => {
  */
 const FAILED_REQUEST = /^Failed to load resource/;
 
-export const visitConsole = async (browser: Browser, service: TestHost, width: number): Promise<ConsoleVisit> => {
+/** The browser of a visit. Every field except the width has the browser's usual value if absent. */
+export interface Screen {
+  readonly width: number;
+  readonly height?: number;
+  readonly colorScheme?: 'light' | 'dark';
+  readonly timezoneId?: string;
+}
+
+export const visitConsole = async (
+  browser: Browser,
+  service: TestHost,
+  screen: number | Screen,
+): Promise<ConsoleVisit> => {
+  const { width, height = HEIGHT, ...rest }: Screen = typeof screen === 'number' ? { width: screen } : screen;
   const context = await browser.newContext({
-    viewport: { width, height: HEIGHT },
+    ...rest,
+    viewport: { width, height },
     locale: 'en-GB',
     acceptDownloads: true,
   });
@@ -63,19 +77,29 @@ export const enterSession = async ({ page, open }: ConsoleVisit, session: string
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 };
 
-const findings = z.array(
-  z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
-);
+/** Unfolds the filters of a list, which a narrow screen folds into one button. */
+export const openFilters = async (page: Page): Promise<void> => {
+  const button = page.getByRole('button', { name: /^Filters/, expanded: false });
+  if (await button.isVisible()) await button.click();
+};
 
-/** Expects that axe-core finds nothing serious on the page as it is now. */
+const findings = z.array(z.object({ id: z.string(), nodes: z.array(z.object({ html: z.string() })) }));
+
+/** Expects that axe-core finds nothing on the page as it is now. */
 export const expectAccessible = async (page: Page): Promise<void> => {
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(`if (!window.axe) { ${source} }`);
   const found = findings.parse(await page.evaluate('axe.run(document).then(({ violations }) => violations)'));
-  const serious = found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-  expect(serious).toEqual([]);
+  expect(found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+};
+
+/** The same in light and in dark colors. */
+export const expectNoViolation = async (page: Page): Promise<void> => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await expectAccessible(page);
+  }
+  await page.emulateMedia({ colorScheme: null });
 };
 
 /** Expects that the page is not wider than the screen, so it scrolls down only. */
@@ -95,3 +119,12 @@ export const expectQuiet = ({ asked, complaints }: ConsoleVisit, service: TestHo
 
 /** Polls until the page shows the expected value, with time for a busy machine. */
 export const soon = <Shown>(read: () => Shown) => expect.poll(read, { timeout: STEP_MS });
+
+/** Downloads the list as CSV. */
+export const downloadCsv = async (page: Page): Promise<{ readonly name: string; readonly rows: readonly string[] }> => {
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download CSV' }).click();
+  const file = await download;
+  const rows = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n');
+  return { name: file.suggestedFilename(), rows };
+};

@@ -7,7 +7,9 @@ import {
   enterSession,
   expectAccessible,
   expectNoSidewaysScroll,
+  expectNoViolation,
   expectQuiet,
+  openFilters,
   soon,
   visitConsole,
   WIDTHS,
@@ -33,9 +35,11 @@ describe('the console’s pages of subscriptions', () => {
     let owner: Subscriber & { readonly user: User };
     let subscription: ParsedJson;
     let failing: ParsedJson;
+    let earlier: number;
 
     beforeAll(async () => {
       visit = await visitConsole(browser, service, width);
+      earlier = (await service.get('/admin/subscriptions', admin.options)).body.data.length;
       owner = await subscriber(service);
       subscription = await subscribe(service, owner, { concept: 'Magazine', billing_interval: 'monthly' });
       await service.settle();
@@ -57,6 +61,7 @@ describe('the console’s pages of subscriptions', () => {
       expect(await rows.innerText()).toMatch(/Magazine\s+USD\s19.00 per month\s+Active/);
       await expectAccessible(page);
       await expectNoSidewaysScroll(page);
+      await openFilters(page);
       await page.getByLabel('Status').selectOption('canceled');
       await page.getByText('No subscription matches').waitFor();
       expect(new URL(page.url()).search).toBe('?status=canceled');
@@ -127,21 +132,41 @@ describe('the console’s pages of subscriptions', () => {
       await page.reload();
     });
 
-    test('let a platform admin open any subscription, and only cancel it', async () => {
+    test('list the subscriptions of everyone to a platform admin, who may only cancel them', async () => {
       const other = await visitConsole(browser, service, width);
+      const { page } = other;
       await enterSession(other, admin.session);
       await other.open('/subscriptions');
-      await other.page.getByText('No subscriptions').waitFor();
-      await other.page.getByLabel('Subscription ID').fill(failing.id);
-      await other.page.keyboard.press('Enter');
-      await other.page.getByRole('heading', { name: `Subscription ${failing.id}` }).waitFor();
-      const offered = other.page.locator('.page-head').getByRole('button');
+      const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr');
+      await soon(() => rows.count()).toBe(earlier + 2);
+      await expectNoViolation(page);
+      await expectNoSidewaysScroll(page);
+      await openFilters(page);
+      await page.getByLabel('Status').selectOption('trialing');
+      await page.getByText('No subscription matches').waitFor();
+      expect(await page.getByText('Searched:').innerText()).toBe('Searched: status Trialing');
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await rows.first().click();
+      await page.getByRole('heading', { name: `Subscription ${failing.id}` }).waitFor();
+      const offered = page.locator('.page-head').getByRole('button');
       await soon(() => offered.allInnerTexts()).toEqual(['Cancel']);
-      const payments = other.page.getByRole('table', { name: 'Payments of its periods' }).locator('tbody tr');
+      const payments = page.getByRole('table', { name: 'Payments of its periods' }).locator('tbody tr');
       await soon(() => payments.count()).toBe(2);
       await other.open('/subscriptions/subs_000000000000000000000000');
-      await soon(() => other.page.getByRole('alert').innerText()).toMatch(/Request [\w-]{36}/);
+      await soon(() => page.getByRole('alert').innerText()).toMatch(/Request [\w-]{36}/);
       expectQuiet(other, service);
+    });
+
+    test('show the timeline of a subscription, whose entries link to the payments', async () => {
+      const { page } = visit;
+      await open(subscription.id);
+      const timeline = page.getByLabel('Timeline');
+      await soon(() => timeline.innerText()).toMatch(/Subscription created[\s\S]+Paused[\s\S]+Subscription canceled/);
+      expect(await timeline.innerText()).toContain(`by ${owner.user.userId}`);
+      await expectNoViolation(page);
+      await expectNoSidewaysScroll(page);
+      await timeline.getByRole('link', { name: subscription.latest_payment_id }).first().click();
+      await page.getByRole('heading', { name: `Payment ${subscription.latest_payment_id}` }).waitFor();
     });
 
     test('make no request to another host, and violate no content policy', () => {

@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DISPUTE_COLUMNS } from '../../shared/payments/dispute.ts';
-import { PAYMENT_COLUMNS } from '../../shared/payments/payment-view.ts';
-import { REFUND_COLUMNS } from '../../shared/payments/refunds/refund.ts';
+import { EVERY_PAYMENT_COLUMNS } from '../../shared/admin/list-every-payment.ts';
+import { EVERY_SUBSCRIPTION_COLUMNS } from '../../shared/admin/list-every-subscription.ts';
 import { encodeCursor } from '../../shared/platform/cursor.ts';
+import { LISTED_DISPUTE_COLUMNS, LISTED_REFUND_COLUMNS } from '../../shared/queries/list-refunds.ts';
+import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/subscription-view.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
@@ -66,7 +67,7 @@ describe('lists as CSV', () => {
     expect(answer.headers.get('vary')).toContain('Accept');
     expect(answer.headers.get('cache-control')).toBe('no-store');
     const [header] = parseCsv(answer.body);
-    expect(header).toEqual(PAYMENT_COLUMNS);
+    expect(header).toEqual(PAYMENT_CSV_COLUMNS);
     const { body } = await service.get('/payments', user.options);
     const shown = recordsOf(answer);
     expect(shown).toHaveLength(2);
@@ -109,7 +110,7 @@ describe('lists as CSV', () => {
     for (let path: string | undefined = '/admin/payments?limit=3&min_cents=100'; path; ) {
       const answer: TestAnswer = await csv(path, admin);
       expect(answer).toMatchObject({ status: 200 });
-      expect(parseCsv(answer.body)[0]).toEqual([...PAYMENT_COLUMNS]);
+      expect(parseCsv(answer.body)[0]).toEqual([...EVERY_PAYMENT_COLUMNS]);
       const shown = recordsOf(answer);
       pages.push(shown.length);
       ids.push(...shown.map(({ id = '' }) => id));
@@ -142,7 +143,7 @@ describe('lists as CSV', () => {
     const pages: string[][] = [];
     for (let path: string | undefined = `/admin/payments?limit=7&${named}`; path; ) {
       const answer: TestAnswer = await csv(path, admin);
-      expect(parseCsv(answer.body)[0]).toEqual(PAYMENT_COLUMNS);
+      expect(parseCsv(answer.body)[0]).toEqual([...EVERY_PAYMENT_COLUMNS]);
       pages.push(recordsOf(answer).map(({ id = '' }) => id));
       path = nextOf(answer);
     }
@@ -179,10 +180,10 @@ describe('lists as CSV', () => {
     await service.settle();
     const answer = await csv('/disputes?status=needs_response', admin);
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="disputes.csv"');
-    expect(parseCsv(answer.body)[0]).toEqual([...DISPUTE_COLUMNS]);
+    expect(parseCsv(answer.body)[0]).toEqual([...LISTED_DISPUTE_COLUMNS]);
     const [listed] = (await service.get('/disputes', admin.options)).body.data;
     expect(recordsOf(answer)).toEqual([
-      Object.fromEntries(DISPUTE_COLUMNS.map((name) => [name, String(listed[name] ?? '')])),
+      Object.fromEntries(LISTED_DISPUTE_COLUMNS.map((name) => [name, String(listed[name] ?? '')])),
     ]);
     expect(listed).toMatchObject({ payment_id: payment.id, status: 'needs_response' });
   });
@@ -191,7 +192,10 @@ describe('lists as CSV', () => {
     const subscriptions = await csv('/subscriptions');
     expect(parseCsv(subscriptions.body)).toEqual([[...SUBSCRIPTION_COLUMNS]]);
     const admin = await signIn(service, { is_admin: true });
-    expect(parseCsv((await csv('/refunds', admin)).body)).toEqual([[...REFUND_COLUMNS]]);
+    const all = await csv('/admin/subscriptions', admin);
+    expect(parseCsv(all.body)).toEqual([[...EVERY_SUBSCRIPTION_COLUMNS]]);
+    expect(all.headers.get('content-disposition')).toBe('attachment; filename="subscriptions.csv"');
+    expect(parseCsv((await csv('/refunds', admin)).body)).toEqual([[...LISTED_REFUND_COLUMNS]]);
     const summary = await csv('/payments/summary?group_by=status', many);
     const [row] = recordsOf(summary);
     expect(row).toMatchObject({ status: 'created', provider_id: '', refunded_count: '0' });

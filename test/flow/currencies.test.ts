@@ -335,7 +335,7 @@ describe('the drift check', () => {
     const { exitCode, json } = await payctl(['drift']);
     expect(exitCode).toBe(1);
     const about = (id: string) => json.findings.filter(({ payment_id }: ParsedJson) => payment_id === id);
-    expect(about(payment.id)).toMatchObject([{ kind: 'amount differs', here: '5000', there: '50' }]);
+    expect(about(payment.id)).toMatchObject([{ kind: 'amount differs', here: '5000 ISK', there: '50 ISK' }]);
     expect(about(fine.id)).toEqual([]);
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ amount: 50, currency: 'ISK' }]);
   });

@@ -19,6 +19,7 @@ const LISTS = (named: Named): readonly (readonly [name: string, path: string, qu
   ['GET /refunds', '/refunds', ''],
   ['GET /disputes', '/disputes', ''],
   ['GET /admin/payments', '/admin/payments', ''],
+  ['GET /admin/subscriptions', '/admin/subscriptions', ''],
   ['GET /payments/{id}/timeline', `/payments/${named.paymentId}/timeline`, ''],
   ['GET /subscriptions/{id}/timeline', `/subscriptions/${named.subscriptionId}/timeline`, ''],
 ];
@@ -72,11 +73,13 @@ describe('a cursor', () => {
       await service.advance(1);
     }
     const who = await payer(service, options);
+    await subscribe(service, who);
     const { id: subscriptionId } = await subscribe(service, who);
     await service.request('PATCH', `/subscriptions/${subscriptionId}`, {
       ...options,
       body: { metadata: { seats: '2' } },
     });
+    await service.settle();
     const found: Listed[] = [];
     for (const [, path, query] of LISTS({ organizationId, paymentId, subscriptionId })) {
       const url = query === '' ? path : `${path}?${query}`;
@@ -119,6 +122,7 @@ describe('a cursor', () => {
       '/refunds': ['from', 'to'],
       '/disputes': ['from', 'to'],
       '/admin/payments': ['from', 'to'],
+      '/admin/subscriptions': ['from', 'to'],
     };
     for (const { url, cursor } of lists) {
       const [from, to] = names[url] ?? [];

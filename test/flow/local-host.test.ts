@@ -831,9 +831,25 @@ describe('a different DynamoDB engine', () => {
     await before.settle();
     await before.stop();
     await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(
-      /^DATA_DIR \S+ has the data of the engine dynoxide; set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR$/,
+      /^DATA_DIR \S+ has the data of the dynoxide engine; set DYNAMODB_ENGINE=dynoxide to use it, or set another DATA_DIR$/,
     );
     const { service } = await freshHost({ dataDir, env: DYNOXIDE });
+    expect(await itemsOf(service, 'one')).toHaveLength(1);
+  });
+
+  test.each([
+    ['set DYNAMODB_ENGINE=embedded', DYNOXIDE],
+    ['unset DYNAMODB_ENDPOINT', { DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }],
+  ])('does not start over the data of the embedded table, and advises to %s', async (advice, env) => {
+    const dataDir = await temporaryFolder();
+    const before = await startTestHost({ dataDir, catalogue: fakeCatalogue() });
+    await put(before, 'one');
+    await before.settle();
+    await before.stop();
+    await expect(startTestHost({ dataDir, catalogue: fakeCatalogue(), env })).rejects.toThrow(
+      `DATA_DIR ${dataDir} has the data of the embedded engine; ${advice} to use it, or set another DATA_DIR`,
+    );
+    const { service } = await freshHost({ dataDir });
     expect(await itemsOf(service, 'one')).toHaveLength(1);
   });
 

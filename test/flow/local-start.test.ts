@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -9,7 +9,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 
 /** `npm start` in its own process, as an operator runs it. */
-const START = join(import.meta.dirname, '../../infra/local/start.ts');
+const ROOT = join(import.meta.dirname, '../..');
+const START = join(ROOT, 'infra/local/start.ts');
 
 interface Command {
   readonly child: ChildProcess;
@@ -18,10 +19,11 @@ interface Command {
   errors(): string;
 }
 
-const start = (env: Record<string, string>, ...options: readonly string[]): Command => {
-  const child = spawn(process.execPath, [START, ...options], {
-    env: { PORT: '0', DEMO_DATA: 'none', ...env },
-  });
+const start = (env: Record<string, string>, ...options: readonly string[]): Command =>
+  spawned(process.execPath, [START, ...options], { PORT: '0', DEMO_DATA: 'none', ...env });
+
+const spawned = (program: string, args: readonly string[], env?: NodeJS.ProcessEnv): Command => {
+  const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   let errors = '';
   child.stdout.on('data', (text: Buffer) => {
@@ -80,6 +82,15 @@ const usedPort = async (): Promise<string> => {
   return String(typeof address === 'object' ? address?.port : '');
 };
 
+/** The process that npm starts, which is the host itself. */
+const onlyChildOf = async (pid: number): Promise<number> => {
+  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim().split(' ').map(Number);
+  expect(children).toHaveLength(1);
+  const [child = 0] = children;
+  expect(await readFile(`/proc/${child}/cmdline`, 'utf8')).toMatch(/^node\0/);
+  return child;
+};
+
 /** Processes that name this text in their command line. */
 const processesOf = async (text: string): Promise<readonly string[]> => {
   const found: string[] = [];
@@ -90,11 +101,14 @@ const processesOf = async (text: string): Promise<readonly string[]> => {
   return found;
 };
 
+/** True if a user namespace may mount a small disk. */
+const canMount = spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs tmpfs /tmp']).status === 0;
+
 const session = { 'x-session-id': 'demo-owner', 'content-type': 'application/json' };
 
 /** Sends the printed curl line by other means. */
 const createAsPrinted = async (output: string): Promise<{ status: number; body: { id: string; status: string } }> => {
-  const line = output.split('\n').find((one) => one.startsWith('curl')) ?? '';
+  const line = output.split('\n').find((one) => one.includes('/payments/intents')) ?? '';
   const [, url = '', body = ''] = /POST (\S+) .* -d '([^']+)'/.exec(line) ?? [];
   const response = await fetch(url, { method: 'POST', headers: session, body });
   return { status: response.status, body: JSON.parse(await response.text()) };
@@ -126,6 +140,52 @@ describe('npm start', () => {
     expect(command.errors()).toBe('');
   });
 
+  test('ends with the command npm start, whichever of their processes is killed', async () => {
+    const dataDir = await folder();
+    for (const pidOf of [async (npm: number) => npm, onlyChildOf]) {
+      const command = spawned('sh', ['-c', `PORT=0 DEMO_DATA=none DATA_DIR=${dataDir} exec npm start`]);
+      const baseUrl = await ready(command);
+      process.kill(await pidOf(command.child.pid ?? 0), 'SIGTERM');
+      // The pipes close when the last process that holds them ends.
+      await once(command.child, 'close');
+      await expect(fetch(`${baseUrl}/health`)).rejects.toThrow();
+      expect(command.errors()).not.toMatch(/^ +at /m);
+    }
+  });
+
+  test.skipIf(!canMount).each(['100k', '400k', '1m', '3m'])(
+    'ends with one line on a full disk of %s (skipped without the right to mount)',
+    async (size) => {
+      const dataDir = await folder();
+      const within = `mount -t tmpfs -o size=${size} tmpfs ${dataDir} && exec "$@"`;
+      const command = spawned('unshare', ['-rm', 'sh', '-c', within, 'sh', process.execPath, START], {
+        ...{ PORT: '0', DATA_DIR: dataDir, PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      });
+      expect(await ends(command)).toBe(1);
+      expect(command.errors()).toBe(
+        `DATA_DIR: the disk of ${dataDir} is full; free some space and start again, or set another DATA_DIR\n`,
+      );
+    },
+  );
+
+  test('is installed without checks against the Node that runs npm, also for a strict user', async () => {
+    const strict = join(await folder(), 'npmrc');
+    await writeFile(strict, 'engine-strict=true\nloglevel=warn\n');
+    const settings = await inShell(`cd ${ROOT} && npm config get engine-strict loglevel --userconfig ${strict}`);
+    expect(settings).toContain('engine-strict=false');
+    expect(settings).toContain('loglevel=error');
+  });
+
+  test('says in one line that the Node of the machine is too old', async () => {
+    const older = join(await folder(), 'older.cjs');
+    await writeFile(older, "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });");
+    const { start: script } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')).scripts;
+    const command = spawned('sh', ['-c', script.replace('node ', `"${process.execPath}" --require ${older} `)], {});
+    expect(await refusalOf(command)).toMatch(
+      /^This project needs Node 24 or newer, and this is Node 20\.20\.2\. [^\n]+\n$/,
+    );
+  });
+
   test('has the defaults of dev when started as dev, and names the variables that enable a target', async () => {
     const dataDir = await folder();
     const target = { WEBHOOK_2_URL: 'http://127.0.0.1:9/' };
@@ -147,9 +207,10 @@ describe('npm start', () => {
     const command = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     const baseUrl = await ready(command);
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
-    const [create = '', confirm = ''] = command.output().match(/^curl .*$/gm) ?? [];
-    const { id } = JSON.parse(await inShell(create));
-    expect(JSON.parse(await inShell(confirm.replace('PAYMENT_ID', id)))).toMatchObject({ id, status: 'succeeded' });
+    const printed = command.output().match(/^(?:PAYMENT=\$\()?curl .*$/gm) ?? [];
+    expect(printed).toHaveLength(2);
+    const { id, status } = JSON.parse(await inShell(printed.join('\n')));
+    expect({ id, status }).toEqual({ id: expect.stringMatching(/^pay_/), status: 'succeeded' });
     expect(command.output()).toMatch(/^Demo data +made in [\d.]+ s\n\nConsole .*\/console\n$/m);
     expect(command.errors()).toBe('');
     command.child.kill('SIGTERM');
@@ -182,6 +243,18 @@ describe('npm start', () => {
     const kept = await fetch(`${await ready(last)}/payments`, { headers: session });
     expect(await kept.json()).toMatchObject({ data: [{ id: body.id }] });
     expect(last.output()).not.toContain('cleared');
+  });
+
+  test('prints nothing but its output if it is stopped while it creates the demo data', async () => {
+    const dataDir = await folder();
+    const stopped = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
+    await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 20_000 });
+    // A terminal sends Ctrl-C to the whole group, and npm passes its own on.
+    stopped.child.kill('SIGINT');
+    stopped.child.kill('SIGINT');
+    expect(await ends(stopped)).toBe(0);
+    expect(stopped.errors()).toBe('');
+    expect(stopped.output()).not.toContain('Demo data  ');
   });
 
   test('keeps data created after a failed start on a new folder', async () => {

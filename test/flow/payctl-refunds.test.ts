@@ -39,7 +39,9 @@ describe('payctl refund', () => {
     });
     const rest = await spawned(service.host().baseUrl, ['refund', payment.provider_payment_id]);
     expect(rest).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(rest.stdout).toMatch(/^ref_\w+ is succeeded\n1800 of 2500 USD of pay_\w+ at provider_a, .*\n0 USD left/);
+    expect(rest.stdout).toMatch(
+      /^ref_\w+ is succeeded\n18\.00 of 25\.00 USD of pay_\w+ at provider_a, .*\n0\.00 USD left/,
+    );
     const tooMuch = await spawned(service.host().baseUrl, ['refund', payment.id, '--amount', '1']);
     expect(tooMuch).toMatchObject({
       exitCode: 2,

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS, queueUrl } from '../../infra/local/machine/environment.ts';
-import { HOUR_MS } from '../../shared/core/time.ts';
+import { HOUR_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { VISA } from '../builders/intent.ts';
-import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   changeTable,
@@ -74,8 +74,28 @@ describe('payctl', () => {
     });
     expect(well).toMatchObject({ exitCode: 0, json: { healthy: true, closed: 0 } });
     expect(new Set(well.json.checks.map(({ state }: ParsedJson) => state))).toEqual(new Set(['ok']));
-    expect(stateOf(well.json, 'outbound webhooks')).toMatchObject({ detail: 'to WEBHOOK_1' });
+    expect(stateOf(well.json, 'outbound webhooks')).toMatchObject({ detail: 'events are sent to WEBHOOK_1' });
     expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; accepts only USD$/) });
+  });
+
+  test('doctor says what is ok, line by line and in its last line', async () => {
+    const { stdout } = await spawned(service.host().baseUrl, ['doctor']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.at(-1)).toBe(`All ${lines.length - 1} checks are ok.`);
+    for (const line of [
+      /^ok +settings +every setting of http:\S+ is valid$/,
+      /^ok +table +payments is ACTIVE and has its \d+ indexes and its stream$/,
+      /^ok +queue webhook-delivery +no message is a dead letter, \d+ wait$/,
+      /^ok +identity service +responds, with HTTP 404 for an unknown session$/,
+      /^ok +bearer tokens +keys that verify them are published: 1$/,
+      /^ok +provider_a +stripe responds in \d+ ms and accepts our keys$/,
+      /^ok +clock +agrees with the providers’ clocks, \d+ s off$/,
+      /^ok +payments +no charge has an unknown outcome for over 10 minutes$/,
+      /^ok +creations +no creation is unfinished for over 5 minutes$/,
+      /^ok +disputes +no evidence is due within 3 days$/,
+    ]) {
+      expect(lines).toContainEqual(expect.stringMatching(line));
+    }
   });
 
   test('doctor reports every mistake in the settings', async () => {
@@ -153,6 +173,16 @@ describe('payctl', () => {
     expect(json).toMatchObject({ payment_id: payment.id, status: 'succeeded', entries: answer.body.data });
     const { stdout } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
     expect(stdout).toMatch(/change +succeeded +answer/);
+  });
+
+  test.each([
+    [6_400, 'USD', '64.00 USD'],
+    [6_400, 'JPY', '6400 JPY'],
+    [6_400, 'KWD', '6.400 KWD'],
+  ])('timeline writes %i minor units of %s as %s', async (total_cents, currency, written) => {
+    const payment = await createIntent(service, await signIn(service), { total_cents, currency });
+    const { stdout } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
+    expect(stdout.split('\n')[0]).toBe(`${payment.id} is requires_payment_method: ${written} at provider_a`);
   });
 
   test('timeline shows a subscription by our id and by its provider’s id', async () => {
@@ -256,7 +286,9 @@ describe('payctl against a host with disabled parts', () => {
       provider_c: 'provider_c is closed: keys of square are missing',
     });
     const { stdout } = await spawned(service.host().baseUrl, ['doctor']);
-    expect(stdout.trimEnd().split('\n').at(-1)).toBe('Every open part is healthy; 5 are closed.');
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe(
+      `Of ${json.checks.length} checks, ${json.checks.length - 5} are ok; 5 are closed (outbound webhooks, bearer tokens, guest tokens, provider_b, provider_c).`,
+    );
   });
 });
 
@@ -514,6 +546,33 @@ describe('payctl for a payment whose creation got no response', () => {
       exitCode: 0,
       json: { before: 'creating', after: 'removed', outcome: expect.stringContaining('VALIDATION_ERROR') },
     });
+  });
+});
+
+describe('payctl clock', () => {
+  const service = withHost({ frozen: true });
+
+  test.each([
+    ['90', 90],
+    ['90m', 90 * MINUTE_SECONDS],
+    ['2h', 120 * MINUTE_SECONDS],
+    ['3d', 3 * DAY_SECONDS],
+    ['1w', 7 * DAY_SECONDS],
+  ])('advance %s moves the clock by %i seconds', async (duration, seconds) => {
+    const before = service.now();
+    const moved = await payctlOf(service)(['clock', 'advance', duration]);
+    expect((Date.parse(moved.json.now) - before) / SECOND_MS).toBe(seconds);
+  });
+
+  test('advance refuses any other text, and moves nothing', async () => {
+    const before = service.now();
+    const refused = await spawned(service.host().baseUrl, ['clock', 'advance', '3 days']);
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: '3 days is not a duration: use 90, 15m, 3h, 2d or 1w\n',
+    });
+    expect(service.now()).toBe(before);
   });
 });
 

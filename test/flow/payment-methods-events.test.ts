@@ -41,28 +41,32 @@ describe('payment_method.updated', () => {
     ['payment_method.updated', 'contract'],
     ['payment_method.updated', 'native'],
     ['payment_method.automatically_updated', 'native'],
-  ] as const)('%s in the %s vocabulary refreshes brand, last four and expiry', async (type, vocabulary) => {
-    const { user, method, at } = await known({ alias: 'Kept', is_default: true });
-    const fresh = card({ brand: 'mastercard', last4: '4444', exp_month: 3, exp_year: 2041 });
-    await sendEvent(type, { ...at, ...fresh }, { vocabulary });
-    expect(await readMethod(user, method.id)).toEqual({
-      ...method,
-      card_brand: 'mastercard',
-      card_last_four: '4444',
-      card_exp_month: '03',
-      card_exp_year: '2041',
-      updated_at: new Date(service.now()).toISOString(),
-    });
-    expect((await service.get('/payment-methods?card_brand=mastercard&search=4444', user.options)).body).toHaveLength(
-      1,
-    );
-    expect(await lastOutcome(at.id)).toMatchObject({
-      eventType: type,
-      status: 'success',
-      userId: user.userId,
-      response: { outcome: 'applied', reason: 'payment method refreshed' },
-    });
-  });
+  ] as const)(
+    '%s in the %s vocabulary refreshes the card, and clears the fingerprint of the earlier number',
+    async (type, vocabulary) => {
+      const { user, method, at } = await known({ alias: 'Kept', is_default: true });
+      const fresh = card({ brand: 'mastercard', last4: '4444', exp_month: 3, exp_year: 2041 });
+      await sendEvent(type, { ...at, ...fresh }, { vocabulary });
+      expect(await readMethod(user, method.id)).toEqual({
+        ...method,
+        card_brand: 'mastercard',
+        card_last_four: '4444',
+        card_exp_month: '03',
+        card_exp_year: '2041',
+        fingerprint: null,
+        updated_at: new Date(service.now()).toISOString(),
+      });
+      expect((await service.get('/payment-methods?card_brand=mastercard&search=4444', user.options)).body).toHaveLength(
+        1,
+      );
+      expect(await lastOutcome(at.id)).toMatchObject({
+        eventType: type,
+        status: 'success',
+        userId: user.userId,
+        response: { outcome: 'applied', reason: 'payment method refreshed' },
+      });
+    },
+  );
 
   test('keeps the fields that it does not name, and applies no others', async () => {
     const { user, method, at } = await known();

@@ -59,7 +59,8 @@ describe.each(PROVIDERS)('a provider call at $slot that was not executed', (prov
     await service.clearProviderRequests();
     await service.advance(10 * MINUTE_SECONDS);
     expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [], meta: { total: 0 } });
-    expect(await service.providerRequests()).toEqual([]);
+    const creates = ({ method, path }: ParsedJson) => method === 'POST' && path === provider.create;
+    expect((await service.providerRequests()).filter(creates)).toEqual([]);
     const repeated = await service.post('/payments/intents', bodyFor(provider), options);
     expect(repeated).toMatchObject({ status: 201, body: { status: 'created' } });
     expect(repeated.headers.get('idempotent-replayed')).toBeNull();

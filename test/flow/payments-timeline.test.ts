@@ -198,7 +198,8 @@ describe('the timeline of a payment', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     await confirm(service, payment.id, user.options);
-    await service.settle();
+    // The provider's fee is read after a minute.
+    await service.advance(2 * MINUTE_SECONDS);
     const before = await timelineOf(payment.id, user.options);
     expect(before.some(({ kind }) => kind !== 'change')).toBe(true);
     await service.advance(91 * DAY_SECONDS);

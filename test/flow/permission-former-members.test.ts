@@ -236,7 +236,9 @@ describe('a service-billed subscription before the follow-up of an ended members
     await endSilently(service, organizationId, admin.userId);
     await service.clearProviderRequests();
     await service.advance(trialDays === 0 ? 32 * DAY_SECONDS : 2 * DAY_SECONDS);
-    expect(await service.providerRequests()).toEqual([]);
+    // The first charge may still be read, for its method and its fee.
+    const sent = (await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET');
+    expect(sent).toEqual([]);
     const shown = await readSubscription(service, { options: owner.options, names }, made.id);
     expect(shown).toMatchObject({ status: 'past_due' });
     expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');

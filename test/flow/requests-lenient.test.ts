@@ -144,7 +144,7 @@ const RECORDS: Readonly<Record<ReferenceKind, Fields>> = {
 };
 
 /** Values that differ from record to record; null and "" stay visible. */
-const VOLATILE = /(^|_)(id|at|by|start|end|date|secret|token)$/;
+const VOLATILE = /(?:^available_on$)|(^|_)(id|at|by|start|end|date|secret|token)$/;
 
 const steady = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(steady);

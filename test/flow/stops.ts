@@ -50,10 +50,10 @@ interface Watch {
 }
 
 /**
- * The epoch of the caches, which is read only now and then, and the projection's writes of a payment's history and its
+ * The epoch of the caches, which is read only now and then, and the projection's writes of a record's history and its
  * list entry do not count.
  */
-const NOT_COUNTED = ['CACHE#EPOCH', 'HIST#', 'ALLPAY#'];
+const NOT_COUNTED = ['CACHE#EPOCH', 'HIST#', 'ALLPAY#', 'ALLSUB#', 'EMAIL#'];
 const PROVIDER = '/stripe';
 
 export const withStops = (env: Env = {}): (() => Stoppable) => {

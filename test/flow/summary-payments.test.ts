@@ -123,7 +123,7 @@ describe('the summary of payments', () => {
     expect(refund).toMatchObject({ status: 201, body: { status: 'succeeded' } });
     await service.settle();
     const sums = { currency: 'SEK', count: 1, amount_cents: 900, refunded_count: 1, refunded_cents: 300 };
-    for (const group_by of ['currency', 'status', 'provider']) {
+    for (const group_by of ['currency', 'status', 'provider', 'method']) {
       const rows = await summary(`?group_by=${group_by}`);
       expect(rows.filter(({ currency }) => currency === 'SEK')).toEqual([expect.objectContaining(sums)]);
     }
@@ -152,6 +152,29 @@ describe('the summary of payments', () => {
     await changeTable(service, { put: refunded });
     await service.settle();
     expect(await shown()).toEqual([{ period: dayOf(at), ...gbp }]);
+  });
+
+  test('moves a payment to the method that the provider reports later, once, with its refunds', async () => {
+    const made = await paid({ total_cents: 800, currency: 'NOK' });
+    await service.post(`/payments/${made.id}/refunds`, { amount_cents: 200 }, admin.options);
+    const period = dayOf(new Date(service.now()).toISOString());
+    const nok = { period, currency: 'NOK', count: 1, amount_cents: 800, refunded_count: 1, refunded_cents: 200 };
+    const shown = async () => {
+      await service.settle();
+      const rows = await summary('?group_by=method', admin, '/admin/summary');
+      return rows.filter(({ currency }) => currency === 'NOK');
+    };
+    const { refund: _, ...stored } = await storedPayment(service, made.id);
+    const details = { type: 'card', cardBrand: 'visa', walletType: 'apple_pay', lastFour: '4242' };
+    const unknown = { ...stored, version: stored.version + 1, cause: 'facts', details: undefined };
+    const known = { ...unknown, version: stored.version + 2, details };
+    await changeTable(service, { put: unknown });
+    expect(await shown()).toEqual([{ method: null, ...nok }]);
+    await changeTable(service, { put: known });
+    expect(await shown()).toEqual([{ method: 'visa', ...nok }]);
+    await changeTable(service, { put: unknown });
+    await changeTable(service, { put: known });
+    expect(await shown()).toEqual([{ method: 'visa', ...nok }]);
   });
 
   test('spreads the totals of all payments over several items', async () => {

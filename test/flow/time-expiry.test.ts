@@ -95,6 +95,8 @@ describe('an unconfirmed intent', () => {
     const user = await signIn(service, LONG);
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
+    // The provider's fee is read after a minute.
+    await service.advance(2 * MINUTE_SECONDS);
     const { client_secret: _secret, ...before } = await read(service, payment.id, user.options);
     await service.advance(200 * DAY_SECONDS);
     expect(await read(service, payment.id, user.options)).toEqual(before);

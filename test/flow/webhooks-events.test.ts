@@ -78,6 +78,9 @@ const paymentData = (payment: ParsedJson, fields: object) => ({
   ...fields,
 });
 
+/** The card, or null if the provider has not reported it with the outcome. */
+const CARD = expect.toSatisfy((shown) => shown === null || shown.type === 'card');
+
 describe('a canonical target', () => {
   const event = (name: string, data: object) => ({
     event: name,
@@ -105,6 +108,7 @@ describe('a canonical target', () => {
           status: 'succeeded',
           user: { id: owner.userId, type: 'authenticated', email: body.data.user.email },
           organization_id: acme.id,
+          payment_method_details: CARD,
         }),
       ),
     );
@@ -114,7 +118,10 @@ describe('a canonical target', () => {
     const payment = await createIntent(service, user, { payment_method_id: DECLINED });
     expect((await confirm(service, payment.id, user.options)).status).toBe(402);
     expect(await bodyOf('payment.failed', payment.id)).toEqual(
-      event('payment.failed', paymentData(payment, { status: 'failed', failure_code: 'do_not_honor' })),
+      event(
+        'payment.failed',
+        paymentData(payment, { status: 'failed', failure_code: 'do_not_honor', payment_method_details: CARD }),
+      ),
     );
   });
 

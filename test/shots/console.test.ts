@@ -55,10 +55,19 @@ afterAll(async () => {
   rmSync(data, { recursive: true, force: true });
 });
 
-const found = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
-const firstPayment = async (query: string): Promise<string> => {
-  const answer = await fetch(`${base}/admin/payments?${query}`, { headers: { 'x-session-id': 'demo-admin' } });
-  return found.parse(await answer.json()).data[0]?.id ?? '';
+const records = z.array(z.object({ id: z.string() })).min(1);
+const found = z.union([records, z.object({ data: records }).transform(({ data: rows }) => rows)]);
+/** The id of the first record of a list. */
+const firstOf = async (list: string, session = 'demo-admin'): Promise<string> => {
+  const answer = await fetch(`${base}${list}`, { headers: { 'x-session-id': session } });
+  return found.parse(await answer.json())[0]?.id ?? '';
+};
+
+const owned = z.array(z.object({ id: z.string() })).min(1);
+/** The first record in a list of the demo organization's owner. */
+const firstOfOwner = async (list: string): Promise<string> => {
+  const answer = await fetch(`${base}/${list}?organization_id=`, { headers: { 'x-session-id': 'demo-owner' } });
+  return owned.parse(await answer.json())[0]?.id ?? '';
 };
 
 /** The pages of the navigation, without a person's own records. */
@@ -87,7 +96,18 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
     await page.getByRole('heading', { level: 1 }).waitFor();
     await shoot(path.split('/').at(-1) ?? '');
   }
-  const refunded = await firstPayment('refund_status=partial');
+  const subscription = await firstOf('/subscriptions', 'demo-owner');
+  const delivery = await firstOf('/webhooks/logs?event_type=payment.succeeded');
+  for (const [name, path] of [
+    ['subscription', `/console/subscriptions/${subscription}`],
+    ['delivery', `/console/webhooks/${delivery}`],
+    ['search', '/console/search?q=4242'],
+  ] as const) {
+    await page.goto(`${base}${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await shoot(name);
+  }
+  const refunded = await firstOf('/admin/payments?refund_status=partial');
   await page.goto(`${base}/console/payments/${refunded}`);
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await shoot('payment');
@@ -95,5 +115,13 @@ test.each(VIEWS)('the console is photographed at $width pixels, $colorScheme', a
   await page.getByRole('button', { name: 'Refund' }).click();
   await page.getByLabel('Amount').waitFor();
   await shoot('refund', false);
+  for (const [list, name] of [
+    ['customers', 'customer'],
+    ['subscriptions', 'subscription'],
+  ] as const) {
+    await page.goto(`${base}/console/${list}/${await firstOfOwner(list)}`);
+    await page.getByRole('heading', { name: 'Payments' }).waitFor();
+    await shoot(name);
+  }
   await page.close();
 });

@@ -42,12 +42,12 @@ describe('the documentation', () => {
     expect(files.length).toBeGreaterThan(10);
   });
 
-  test('has a workflow that runs the commands of the README', () => {
-    const readme = readPage('README.md');
+  test('has a workflow that runs the commands of the README and of docs/commands.md', () => {
+    const documented = `${readPage('README.md')}${readPage('docs/commands.md')}`;
     const steps = [...readPage('.github/workflows/ci.yml').matchAll(/- run: (npm (?:run )?[a-z:]+)/g)];
     const commands = steps.map(([, command = '']) => command);
     expect(commands).toEqual(expect.arrayContaining(['npm ci', 'npm test', 'npm run build', 'npm run synth']));
-    expect(commands.filter((command) => !readme.includes(command))).toEqual([]);
+    expect(commands.filter((command) => !documented.includes(command))).toEqual([]);
   });
 
   test('has a marker for every generated part, and a part for every marker', () => {
@@ -90,6 +90,14 @@ describe('every page', () => {
     const blocks = [...readPage(page).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, commands = '']) => commands);
     expect(blocks.filter((commands) => /(?:^|[;&|(]\s*)(?:cd|pushd)\b/m.test(commands))).toEqual([]);
   });
+
+  test.each([...WRITTEN, 'infra/client/README.md'])(
+    '%s has commands without a placeholder to replace by hand',
+    (page) => {
+      const blocks = [...readPage(page).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, commands = '']) => commands);
+      expect(blocks.filter((commands) => /<[a-z][\w -]*>|…|(?<!\$)\{[a-z]+\}/.test(commands))).toEqual([]);
+    },
+  );
 
   test('docs/local.md names the version of each SDK that the contract tests use', () => {
     const recorded = Object.values(RECORDED_SDKS).map(({ sdk }) => `\`${sdk.name}\` ${sdk.version}`);

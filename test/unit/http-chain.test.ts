@@ -273,6 +273,19 @@ describe('an authorized caller', () => {
     expect(found).toEqual(expected);
   });
 
+  test.each<[Auth, string]>([
+    ['session', 'send X-Session-ID or Authorization: Bearer <token>'],
+    ['platform-admin', 'send X-Session-ID or Authorization: Bearer <token>'],
+    ['session-or-token', 'send X-Session-ID or Authorization: Bearer <token>, or X-Guest-Token as a guest'],
+    [
+      'session-or-guest',
+      'send X-Session-ID or Authorization: Bearer <token>, or X-Guest-Token or guest_data in the body as a guest',
+    ],
+  ])('learns which credentials the route accepts (%s)', async (auth, advice) => {
+    const answer = await serve(itemEndpoint({ auth, idempotent: 'natural' }))(anonymous);
+    expect(answer).toMatchObject({ status: 401, body: { error: `Authentication is required; ${advice}` } });
+  });
+
   test('can name a guest’s e-mail, but gets no access to that guest’s records', async () => {
     const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     await ask(byGuestData);

@@ -76,14 +76,26 @@ describe('a request body', () => {
     expect(refusalOf(() => json('{"a":1}', type)).code).toBe('UNSUPPORTED_MEDIA_TYPE');
   });
 
-  test.each(['{', '{"a":1,}', "{'a':1}", 'undefined', 'NaN', '{"a":1}x', '\ufeff', ' '])(
-    'is refused as invalid JSON: %j',
-    (text) => {
-      const refusal = refusalOf(() => json(text));
-      expect(refusal.code).toBe('INVALID_JSON');
-      expect(refusal.details).toBeUndefined();
-    },
-  );
+  test.each([
+    ['{', 'The JSON of the body ends too early, at line 1, column 2'],
+    [' ', 'The JSON of the body ends too early, at line 1, column 2'],
+    ['{"a":1,}', 'The body is not valid JSON at line 1, column 8'],
+    ["{'a':1}", 'The body is not valid JSON at line 1, column 2'],
+    ['{\n  "a": NaN\n}', 'The body is not valid JSON at line 2, column 8'],
+    ['{"a":1}x', 'The body is not valid JSON at line 1, column 8'],
+    ['undefined', 'The body is not valid JSON at line 1, column 1'],
+    ['\ufeff', 'The body is not valid JSON at line 1, column 1'],
+  ])('is refused as invalid JSON with the place of the mistake: %j', (text, message) => {
+    const refusal = refusalOf(() => json(text));
+    const [line, column] = (message.match(/\d+/g) ?? []).map(Number);
+    expect(refusal).toMatchObject({ code: 'INVALID_JSON', message, details: { line, column } });
+  });
+
+  test('never quotes an invalid body', () => {
+    const refusal = refusalOf(() => json('{"card_number": "4242424242424242", "cvc": 123,, "name": "Ada"}'));
+    expect(refusal.cause).toBeUndefined();
+    expect(`${refusal.message} ${JSON.stringify(refusal.details)}`).not.toMatch(/4242|123|Ada|cvc/);
+  });
 
   test('has at most ten levels of objects and lists', () => {
     const object = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;

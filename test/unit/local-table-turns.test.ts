@@ -1,12 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { isFullDisk } from '../../infra/local/machine/full-disk.ts';
 import { createTurns, type Sync } from '../../infra/local/table/turns.ts';
 
 const open = (sync?: Sync) => {
   const database = new DatabaseSync(':memory:');
   database.exec('CREATE TABLE note (text TEXT PRIMARY KEY)');
   const insert = database.prepare('INSERT INTO note VALUES (?)');
-  const turns = createTurns(database, sync);
+  const turns = createTurns(database, { sync });
   return {
     turns,
     note: (...texts: readonly string[]) =>
@@ -42,6 +43,19 @@ test('a failed write stores nothing of its turn and fails all of its callers, an
   expect(notes()).toEqual(['a']);
   expect(await note('d')).toBe(1);
   expect(notes()).toEqual(['a', 'd']);
+});
+
+test('a full disk is reported, and stores nothing of its turn', async () => {
+  const database = new DatabaseSync(':memory:');
+  database.exec('CREATE TABLE note (text TEXT PRIMARY KEY); PRAGMA max_page_count = 3');
+  const insert = database.prepare('INSERT INTO note VALUES (?)');
+  const reported: boolean[] = [];
+  const turns = createTurns(database, { onFailedWrite: (error) => reported.push(isFullDisk(error)) });
+  const write = (text: string) => turns.run(() => turns.write(() => insert.run(text)));
+  await expect(write('x'.repeat(100_000))).rejects.toThrow('full');
+  await write('a');
+  await expect(write('a')).rejects.toThrow('UNIQUE');
+  expect(reported).toEqual([true, false]);
 });
 
 test('refused work that has not written does not affect the other work of its turn', async () => {

@@ -40,7 +40,7 @@ describe('the doctor command for a stage', () => {
       provider_a: 'closed: provider_a is closed: it is bound to no provider',
       'bearer tokens': 'closed: bearer tokens are closed: IDENTITY_JWKS_URI names no keys',
       'guest tokens': 'ok: a signing secret is set',
-      'outbound webhooks': 'ok: to WEBHOOK_1, WEBHOOK_7',
+      'outbound webhooks': 'ok: events are sent to WEBHOOK_1, WEBHOOK_7',
       alarms: 'ok: 1 subscriptions confirmed',
     });
   });
@@ -48,7 +48,8 @@ describe('the doctor command for a stage', () => {
   test('names the variables that keep a configured URL from receiving events', async () => {
     const outbound = async () => ({ targets: ['WEBHOOK_1'], closed: undefined, switchesOff: ['WEBHOOK_6_ENABLED'] });
     expect(await checksOf({ outbound })).toMatchObject({
-      'outbound webhooks': 'ok: to WEBHOOK_1; nothing is sent to other URLs, because WEBHOOK_6_ENABLED is not true',
+      'outbound webhooks':
+        'ok: events are sent to WEBHOOK_1; nothing is sent to other URLs, because WEBHOOK_6_ENABLED is not true',
     });
   });
 
@@ -60,7 +61,7 @@ describe('the doctor command for a stage', () => {
   });
 
   test.each([
-    [{ kind: 'done', value: 'EUR' }, /^ok: square responds, \d+ ms; accepts only EUR$/],
+    [{ kind: 'done', value: 'EUR' }, /^ok: square responds in \d+ ms and accepts our keys; accepts only EUR$/],
     [
       { kind: 'refused', reason: 'unsupported currency NZD' },
       /^fail: the currency of its location cannot be read: unsupported currency NZD$/,

@@ -131,6 +131,7 @@ describe('a token', () => {
   const provider = (isStored: boolean | undefined, found?: Awaited<ReturnType<PaymentProvider['findMethod']>>) => {
     const reads: string[] = [];
     const stands = {
+      adapter: 'stripe',
       isStoredMethod: () => isStored,
       findMethod: async (id: string) => {
         reads.push(id);

@@ -83,6 +83,23 @@ describe('the item of a payment', () => {
     expect(paymentOf(paymentItem(record, NOON))).toEqual(record);
   });
 
+  test('holds the facts of the payment under short names', () => {
+    const details = {
+      type: 'card',
+      cardBrand: 'visa',
+      lastFour: '4242',
+      bankName: 'Bank',
+      walletType: 'link',
+    } as const;
+    const threeDSecure = { result: 'exempted' } as const;
+    const settlement = { feeCents: 1, netCents: 2, currency: 'EUR', exchangeRate: '1.1', availableOn: iso(NOON) };
+    const record = payment({ status: 'succeeded', details: { ...details, threeDSecure }, settlement });
+    const item = paymentItem(record, NOON);
+    expect(item['details']).toEqual({ t: 'card', b: 'visa', l: '4242', n: 'Bank', w: 'link', s: threeDSecure });
+    expect(item['settlement']).toEqual({ f: 1, n: 2, c: 'EUR', x: '1.1', a: iso(NOON) });
+    expect(paymentOf(item)).toEqual(record);
+  });
+
   test.each([
     [DAY_MS - 1, true],
     [DAY_MS, false],

@@ -98,6 +98,30 @@ describe('an event about a payment', () => {
     expect(ofOrder.result).toMatchObject({ payment: { providerPaymentId: 'capture_1' } });
   });
 
+  test('stores the method and the fee that it contains, with the status or later', async () => {
+    const details = { type: 'card', cardBrand: 'visa', lastFour: '4242' } as const;
+    const settlement = { feeCents: 103, netCents: 2_397, currency: 'USD' };
+    const first = await apply({ record: claimed(), object: { facts: { details } } });
+    expect(first.result).toMatchObject({ kind: 'applied', payment: { status: 'succeeded', details } });
+    const paid = payment({ status: 'succeeded', version: 3, attempt: 1, details });
+    const later = await apply({ record: paid, object: { facts: { settlement } } });
+    expect(later.result).toMatchObject({ kind: 'applied', status: 'succeeded', payment: { details, settlement } });
+    expect(later.stored).toMatchObject({ cause: 'facts', version: 4 });
+    const again = await apply({ record: { ...paid, settlement }, object: { facts: { settlement } } });
+    expect(again.result).toMatchObject({ kind: 'ignored', reason: 'no change' });
+  });
+
+  test('stores no facts if it is older than the claim', async () => {
+    const paid = payment({ status: 'succeeded', version: 3, attempt: 1, claimedAt: iso(NOON) });
+    const { result, stored } = await apply({
+      record: paid,
+      after: -1,
+      object: { facts: { details: { type: 'card' } } },
+    });
+    expect(result).toMatchObject({ kind: 'ignored', reason: 'stale' });
+    expect(stored).not.toHaveProperty('details');
+  });
+
   test('is ignored if it contains nothing new', async () => {
     const { result, stored } = await apply({ record: payment({ status: 'succeeded' }) });
     expect(result).toMatchObject({ kind: 'ignored', reason: 'no change', payment: { status: 'succeeded' } });

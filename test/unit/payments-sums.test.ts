@@ -26,6 +26,20 @@ const OWNERS: readonly Partial<Payment>[] = [
 ];
 const CURRENCIES = ['USD', 'EUR', 'JPY'] as const;
 const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
+/** What the provider reports about the method. A later report adds to an earlier one. */
+const METHODS: readonly Payment['details'][] = [
+  undefined,
+  { type: 'card', cardBrand: 'visa', lastFour: '4242' },
+  { type: 'card', cardBrand: 'visa', walletType: 'apple_pay' },
+  { type: 'card' },
+  { type: 'bank_account', bankName: 'Test Bank' },
+  { type: 'wallet', walletType: 'paypal' },
+];
+/** The method that the summary names. */
+const methodOf = ({ details }: Payment): string => {
+  if (details?.type === 'card') return details.cardBrand ?? 'card';
+  return (details?.type === 'wallet' ? details.walletType : details?.type) ?? '';
+};
 type Refund = NonNullable<Payment['refund']>;
 
 interface PaymentChange {
@@ -91,7 +105,7 @@ type World = ReturnType<typeof world>;
 const step = fc.record({
   act: fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom('create', 'move', 'replay') },
-    { weight: 2, arbitrary: fc.constantFrom('update', 'sync') },
+    { weight: 3, arbitrary: fc.constantFrom('update', 'sync', 'facts') },
     { weight: 5, arbitrary: fc.constant('refund') },
     { weight: 1, arbitrary: fc.constant('erase') },
   ),
@@ -100,6 +114,7 @@ const step = fc.record({
   cents: fc.integer({ min: 1, max: 10_000 }),
   currency: fc.constantFrom(...CURRENCIES),
   provider: fc.constantFrom(...PROVIDERS),
+  method: fc.constantFrom(...METHODS),
   owner: fc.constantFrom(...OWNERS),
   withheld: fc.boolean(),
   hours: fc.nat(200),
@@ -157,6 +172,10 @@ const run = async (all: World, given: Step): Promise<void> => {
   // A refund's event may arrive before the event of the payment's success.
   if (given.act === 'refund') return found.withheld ? undefined : changeRefund(all, found, given);
   if (given.act === 'sync') return all.commit({ ...found, reconcileAt: iso(now) });
+  if (given.act === 'facts') {
+    const move = { to: found.status, now, cause: 'facts' } as const;
+    return all.commit(advancePayment(found, move, { details: given.method }));
+  }
   if (found.status === 'succeeded' || found.status === 'canceled') return;
   if (given.act === 'move') return all.commit(advancePayment(found, { to: given.status, now, cause: 'event' }));
   if (all.refunds.get(found.id)?.size) return;
@@ -172,17 +191,26 @@ interface Counted {
   readonly amounts: readonly [count: number, cents: number, refunds: number, refunded: number];
 }
 
+const LABELS: Readonly<Record<string, (one: Payment) => string>> = {
+  currency: () => '',
+  status: ({ status }) => status,
+  provider: ({ providerId }) => providerId,
+  method: methodOf,
+};
+
 const countedOf = (all: World, one: Payment, groupBy: string): readonly Counted[] => {
-  const byStatus = groupBy === 'status';
+  const isPaid = one.status === 'succeeded';
+  if (groupBy === 'method' && !isPaid) return [];
   const { currency } = one;
-  const label = byStatus ? one.status : groupBy === 'provider' ? one.providerId : '';
-  const dayOf = (at: string | undefined): string => utcDay(byStatus ? one.createdAt : (at ?? ''));
+  const label = LABELS[groupBy]?.(one) ?? '';
+  const day = utcDay(groupBy === 'status' ? one.createdAt : (one.completedAt ?? ''));
+  const isWithPayment = groupBy === 'status' || groupBy === 'method';
   const done = [...(all.refunds.get(one.id)?.values() ?? [])].filter(({ status }) => status === 'succeeded');
   const refunds = done.map(({ amountCents, completedAt }): Counted => {
-    return { day: dayOf(completedAt), currency, label, amounts: [0, 0, 1, amountCents] };
+    return { day: isWithPayment ? day : utcDay(completedAt ?? ''), currency, label, amounts: [0, 0, 1, amountCents] };
   });
-  if (!byStatus && one.status !== 'succeeded') return refunds;
-  return [{ day: dayOf(one.completedAt), currency, label, amounts: [1, one.totalCents, 0, 0] }, ...refunds];
+  if (groupBy !== 'status' && !isPaid) return refunds;
+  return [{ day, currency, label, amounts: [1, one.totalCents, 0, 0] }, ...refunds];
 };
 
 interface Grouping {
@@ -222,8 +250,8 @@ const summary = async (all: World, owner: Owner | undefined, fields: Record<stri
   const request = { ...apiRequest({ owner }), query: { ...query, organization_id: undefined } };
   const { data } = await (owner ? ownerSummary(all, request) : summaryOfAll(all, request));
   const rows = Array.isArray(data) ? data : [];
-  return rows.map(({ period, currency, status, provider_id, ...numbers }) => [
-    [period, currency, status ?? provider_id ?? ''].join(' '),
+  return rows.map(({ period, currency, status, provider_id, method, ...numbers }) => [
+    [period, currency, status ?? provider_id ?? method ?? ''].join(' '),
     [numbers.count, numbers.amount_cents, numbers.refunded_count, numbers.refunded_cents],
   ]);
 };
@@ -235,7 +263,7 @@ describe('the summaries of payments', () => {
         const all = world();
         for (const one of steps) await run(all, one);
         for (const [interval, periodOf] of Object.entries(PERIODS)) {
-          for (const group_by of ['currency', 'status', 'provider']) {
+          for (const group_by of Object.keys(LABELS)) {
             const asked = { interval, group_by };
             const of = (isListed: (one: Payment) => boolean) =>
               summedUp(all, { isListed, groupBy: group_by, periodOf });
@@ -278,7 +306,13 @@ describe('the sums of a payment', () => {
         'status#succeeded#count': 1,
         'status#succeeded#cents': 2_500,
       },
-      { sk: '2026-03-11#USD', 'provider#provider_a#count': 1, 'provider#provider_a#cents': 2_500 },
+      {
+        sk: '2026-03-11#USD',
+        'provider#provider_a#count': 1,
+        'provider#provider_a#cents': 2_500,
+        'method##count': 1,
+        'method##cents': 2_500,
+      },
     ]);
   });
 
@@ -293,8 +327,37 @@ describe('the sums of a payment', () => {
     };
     const next = { ...paid, version: 2, updatedAt: iso(NOON + 9 * DAY_MS), refundedCents: 0, refundedCount: 0 };
     expect(sums(paid, { ...next, cause: 'refund', refund })).toEqual([
-      { sk: '2026-03-10#USD', 'status#succeeded#refunds': -1, 'status#succeeded#refunded': -700 },
+      {
+        sk: '2026-03-10#USD',
+        'status#succeeded#refunds': -1,
+        'status#succeeded#refunded': -700,
+        'method##refunds': -1,
+        'method##refunded': -700,
+      },
       { sk: '2026-03-11#USD', 'provider#provider_a#refunds': -1, 'provider#provider_a#refunded': -700 },
+    ]);
+  });
+
+  test('move a payment and its refunds to the method that is reported later', () => {
+    const paid = payment({ status: 'succeeded', completedAt: iso(NOON), refundedCents: 700, refundedCount: 1 });
+    const known = {
+      ...paid,
+      version: 2,
+      cause: 'facts' as const,
+      details: { type: 'card' as const, cardBrand: 'visa' },
+    };
+    expect(sums(paid, known)).toEqual([
+      {
+        sk: '2026-03-10#USD',
+        'method##count': -1,
+        'method##cents': -2_500,
+        'method##refunds': -1,
+        'method##refunded': -700,
+        'method#visa#count': 1,
+        'method#visa#cents': 2_500,
+        'method#visa#refunds': 1,
+        'method#visa#refunded': 700,
+      },
     ]);
   });
 

@@ -54,6 +54,16 @@ describe('a sync', () => {
     }
   });
 
+  test('stores facts that the provider reports with the same status', async () => {
+    const details = { type: 'card', cardBrand: 'visa', lastFour: '4242' } as const;
+    const paid = payment({ status: 'succeeded', version: 3 });
+    const { reply, load } = await sync(paid, {
+      findPayment: async () => reported('succeeded', { facts: { details } }),
+    });
+    expect(await reply()).toMatchObject({ payment_method_details: { card_brand: 'visa', last_four: '4242' } });
+    expect(await load()).toMatchObject({ status: 'succeeded', version: 4, cause: 'facts' });
+  });
+
   test('reads the provider by the ids of the record', async () => {
     const asked: unknown[] = [];
     const findPayment: Script['findPayment'] = async (known) => {

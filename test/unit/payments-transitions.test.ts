@@ -134,6 +134,7 @@ describe('the check of a stored change', () => {
     refund: 'refund',
     dispute: 'dispute',
     erasure: 'erasure',
+    facts: 'facts',
   };
 
   test.each(CAUSES)('refuses a change by %s unless the table has the transition', (cause) => {
@@ -157,7 +158,7 @@ describe('the check of a stored change', () => {
 
 describe('a provider’s event', () => {
   const expected = (from: PaymentStatus, to: PaymentStatus) => {
-    if (from === to) return { kind: 'ignore', reason: 'no change', reconcile: false };
+    if (from === to) return { kind: 'same' };
     if (!isSettled(from)) {
       return ORDER[to] > ORDER[from]
         ? { kind: 'apply', status: to }

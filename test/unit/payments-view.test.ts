@@ -29,7 +29,9 @@ const INTERNAL = {
 const SECRET = 'pi_1_secret_CANARY';
 
 const full = payment({ ...INTERNAL, clientSecret: SECRET, guestEmail: 'ada@example.com', attempt: 3 });
-const VIEWS = { paymentView, guestListView: guestPaymentView, confirmationView };
+const forPayer = (record: VisiblePayment) => paymentView(record, 'payer');
+const VIEWS = { paymentView: forPayer, guestListView: guestPaymentView, confirmationView };
+const SETTLEMENT = { feeCents: 103, netCents: 2_397, currency: 'EUR', exchangeRate: '0.92', availableOn: iso(NOON) };
 
 describe('the view of a payment', () => {
   test.each(Object.entries(VIEWS))('contains no internal field and no secret: %s', (_, view) => {
@@ -40,7 +42,7 @@ describe('the view of a payment', () => {
   });
 
   test('has the API’s fields, null without a value', () => {
-    const view = paymentView(payment());
+    const view = forPayer(payment());
     expect(view).toEqual({
       id: 'pay_00000000000000000000000a',
       user_id: 'user_1',
@@ -61,6 +63,8 @@ describe('the view of a payment', () => {
       provider_payment_id: 'pi_1',
       provider_intent_id: 'pi_1',
       payment_method_id: null,
+      payment_method_details: null,
+      decline: null,
       refunded_cents: 0,
       refundable_cents: 0,
       refund_status: 'none',
@@ -86,13 +90,13 @@ describe('the view of a payment', () => {
       productId: product_id,
       failureCode: 'lost_card',
     });
-    expect(paymentView(record)).toMatchObject(set);
-    expect(Object.keys(set).filter((field) => field in paymentView(payment()))).toEqual([]);
+    expect(forPayer(record)).toMatchObject(set);
+    expect(Object.keys(set).filter((field) => field in forPayer(payment()))).toEqual([]);
   });
 
   test('names the guest of a guest’s payment', () => {
     const record = payment({ userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' });
-    expect(paymentView(record)).toMatchObject({
+    expect(forPayer(record)).toMatchObject({
       is_guest_payment: true,
       guest_email: 'ada@example.com',
       user_id: null,
@@ -102,10 +106,58 @@ describe('the view of a payment', () => {
   test('names the payer’s next action', () => {
     const nextAction = { type: 'redirect_to_url', url: 'https://bank.example' } as const;
     const record = payment({ status: 'pending', nextAction });
-    expect(paymentView(record)).toMatchObject({ next_action: nextAction });
+    expect(forPayer(record)).toMatchObject({ next_action: nextAction });
     expect(confirmationView(record)).toMatchObject({ next_action: nextAction });
     const bySdk = confirmationView(payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } }));
     expect(bySdk).toMatchObject({ next_action: { type: 'use_provider_sdk' } });
+  });
+
+  test('shows the method of the last attempt, null for what is not known', () => {
+    const details = { type: 'card', cardBrand: 'visa', lastFour: '4242', funding: 'credit', country: 'US' } as const;
+    const threeDSecure = { result: 'authenticated', version: '2.2.0', liabilityShifted: true } as const;
+    const view = forPayer(payment({ status: 'succeeded', details: { ...details, expiryMonth: '12', threeDSecure } }));
+    expect(view.payment_method_details).toEqual({
+      type: 'card',
+      wallet_type: null,
+      card_brand: 'visa',
+      last_four: '4242',
+      expiry_month: '12',
+      expiry_year: null,
+      funding: 'credit',
+      country: 'US',
+      bank_name: null,
+      three_d_secure: { result: 'authenticated', version: '2.2.0', liability_shifted: true },
+      fingerprint: null,
+    });
+    expect(paymentViewSchema().safeParse(view).success).toBe(true);
+  });
+
+  test.each([
+    ['authentication_required', 'authenticate', false],
+    ['incorrect_cvc', 'correct_data', false],
+    ['expired_card', 'correct_data', false],
+    ['processing_error', 'retry_later', false],
+    ['insufficient_funds', 'retry_later', false],
+    ['do_not_honor', 'contact_bank', false],
+    ['lost_card', 'another_method', true],
+    ['stolen_card', 'another_method', true],
+  ] as const)('explains the decline %s with the advice %s', (failureCode, advice, hard) => {
+    const decline = { providerCode: 'generic_decline', networkCode: '51' };
+    const view = forPayer(payment({ status: 'failed', failureCode, decline }));
+    const codes = { code: failureCode, provider_code: 'generic_decline', network_code: '51' };
+    expect(view.decline).toEqual({ ...codes, advice, hard });
+    expect(paymentViewSchema().safeParse(view).success).toBe(true);
+    expect(forPayer(payment({ status: 'failed', failureCode })).decline).toMatchObject({ provider_code: null });
+  });
+
+  test('shows what the merchant receives to platform admins only', () => {
+    const known = payment({ status: 'succeeded', settlement: SETTLEMENT });
+    const shown = { fee_cents: 103, net_cents: 2_397, currency: 'EUR', exchange_rate: '0.92', available_on: iso(NOON) };
+    expect(paymentView(known, 'staff').settlement).toEqual(shown);
+    expect(paymentView(payment(), 'staff').settlement).toBeNull();
+    expect(paymentViewSchema().safeParse(paymentView(known, 'staff')).success).toBe(true);
+    for (const view of Object.values(VIEWS)) expect('settlement' in view(known)).toBe(false);
+    expect(JSON.stringify(forPayer(known))).not.toMatch(/2397|fee_cents/);
   });
 
   test('has a small fixed set of fields without a credential', () => {
@@ -147,7 +199,7 @@ describe('the client secret', () => {
     [DAY_MS, false],
     [30 * DAY_MS, false],
   ])('is shown %i ms after creation to callers who can confirm: %s', (after, shown) => {
-    expect(paymentWithSecret(full, NOON + after).client_secret).toBe(shown ? SECRET : undefined);
-    expect('client_secret' in paymentWithSecret(full, NOON + after)).toBe(shown);
+    expect(paymentWithSecret(full, 'payer', NOON + after).client_secret).toBe(shown ? SECRET : undefined);
+    expect('client_secret' in paymentWithSecret(full, 'payer', NOON + after)).toBe(shown);
   });
 });

@@ -215,7 +215,13 @@ describe('an error response of PayPal', () => {
     ['PAYER_CANNOT_PAY', 'do_not_honor'],
     ['CARD_EXPIRED', 'expired_card'],
   ])('is a decline for %s: %s', async (name, code) => {
-    expect(await confirm(answering(422, issue(name)))).toEqual({ kind: 'declined', code, attemptRef: undefined });
+    const facts = { details: { type: 'wallet', walletType: 'paypal' }, decline: { providerCode: name } };
+    expect(await confirm(answering(422, issue(name)))).toEqual({
+      kind: 'declined',
+      code,
+      attemptRef: undefined,
+      facts,
+    });
   });
 
   test.each([

@@ -47,6 +47,25 @@ describe('a payload without personal data', () => {
     });
   });
 
+  test('has no digits, expiry date, bank or fingerprint of a card or an account, but its brand and kind', () => {
+    const stripe = { brand: 'visa', funding: 'credit', last4: '4242', exp_month: 12, exp_year: 2030, iin: '424242' };
+    const paypal = { last_digits: '4242', expiry: '2030-12', bin_details: { bin: '424242', issuing_bank: 'Bank' } };
+    const square = { card: { last_4: '4242', fingerprint: 'sq-1-x', card_brand: 'VISA' }, account_number_suffix: '42' };
+    const ours = {
+      payment_method_details: { last_four: '4242', expiry_year: '2030', bank_name: 'B', fingerprint: 'f' },
+    };
+    expect(withoutPerson({ stripe, paypal, square, ours })).toEqual({
+      stripe: { brand: 'visa', funding: 'credit', last4: null, exp_month: null, exp_year: null, iin: null },
+      paypal: { last_digits: null, expiry: null, bin_details: { bin: null, issuing_bank: null } },
+      square: { card: { last_4: null, fingerprint: null, card_brand: 'VISA' }, account_number_suffix: null },
+      ours: { payment_method_details: { last_four: null, expiry_year: null, bank_name: null, fingerprint: null } },
+    });
+    expect(withoutPerson({ expires_at: 1_764_000_000, expand: 'x' })).toEqual({
+      expires_at: 1_764_000_000,
+      expand: 'x',
+    });
+  });
+
   test('keeps only our own ids in metadata', () => {
     const id = 'pay_0123456789abcdef01234567';
     expect(withoutPerson({ metadata: { payment_id: id, member: 'Ada', 'ada@example.com': 1, n: 5 } })).toEqual({

@@ -109,6 +109,14 @@ describe('the secrets of a purpose', () => {
     ]);
   });
 
+  test('contain the fingerprint secret only for a function that calls the provider', async () => {
+    const env = { PROVIDER_A: 'stripe', PROVIDER_A_API_KEY: 'sk_test_one', PROVIDER_A_WEBHOOK_SECRET: 'whsec_one' };
+    host({ ...env, FINGERPRINT_SECRET: 'hush' });
+    await receiverDeps().receivers.find('provider_a');
+    await open();
+    expect(opened.map(({ settings }) => settings.FINGERPRINT_SECRET)).toEqual(['', 'hush']);
+  });
+
   test('include the API keys for a PayPal receiver, because only an API call verifies PayPal events', async () => {
     manager.on(GetSecretValueCommand, { SecretId: 'arn:keys' }).resolves({ SecretString: '{"CLIENT_SECRET":"hush"}' });
     const env = { PROVIDER_A_CLIENT_ID: 'id', PROVIDER_A_WEBHOOK_ID: 'W' };

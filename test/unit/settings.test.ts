@@ -38,6 +38,12 @@ describe('the settings', () => {
     expect(settings).toMatchObject({ PROVIDER_TIMEOUT_MS: 10_000, ALLOW_RAW_CARDS: false, RATE_LIMITS: true });
   });
 
+  test('give each slot the shared fingerprint secret, unless the slot has its own', () => {
+    const { slots } = parseSettings({ FINGERPRINT_SECRET: 'shared', PROVIDER_B_FINGERPRINT_SECRET: 'own' });
+    expect(PROVIDER_SLOTS.map((slot) => slots[slot].FINGERPRINT_SECRET)).toEqual(['shared', 'own', 'shared', 'shared']);
+    expect(parseSettings({}).slots.provider_a.FINGERPRINT_SECRET).toBe('');
+  });
+
   test('refuse an empty stage, which would have the weakest protection', () => {
     expect(mistakes({ STAGE: '' })).toEqual(['STAGE: must be local, dev, staging or prod']);
   });

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { amountsBy, currencyTable } from '../../shared/providers/currencies.ts';
 import { centsOf, paypalMoney, wholeCentsOf } from '../../shared/providers/paypal/amounts.ts';
-import { reportedMoney, squareLocation, squareMoney } from '../../shared/providers/square/currencies.ts';
+import { reportedMoney, squareMoney } from '../../shared/providers/square/currencies.ts';
+import { squareLocation } from '../../shared/providers/square/location.ts';
 import type { SquareCall } from '../../shared/providers/square/outcome.ts';
 import { reportedAmount } from '../../shared/providers/stripe/currencies.ts';
 

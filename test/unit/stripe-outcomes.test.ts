@@ -43,6 +43,7 @@ describe('the outcome of a confirmation', () => {
       kind: 'declined',
       code: 'insufficient_funds',
       attemptRef: 'ch_1',
+      facts: { decline: { providerCode: 'insufficient_funds' } },
     });
   });
 

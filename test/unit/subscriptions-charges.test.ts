@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { isHardDecline } from '../../shared/core/decline-advice.ts';
 import { DECLINE_CODES, type DeclineCode } from '../../shared/core/outcome.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import { recordKey } from '../../shared/platform/keys.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
-import { isHardDecline, lastRetry, nextRetry } from '../../shared/subscriptions/dunning.ts';
+import { lastRetry, nextRetry } from '../../shared/subscriptions/dunning.ts';
 import {
   markCanceled,
   markPaused,

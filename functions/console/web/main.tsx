@@ -11,6 +11,10 @@ import { readOrganizations } from './api/organizations.ts';
 import { readProviders } from './api/providers.ts';
 import { isAdmin, session } from './api/session.ts';
 import { site } from './api/site.ts';
+import { CustomerPage } from './customers/customer.tsx';
+import { CustomersPage } from './customers/customers.tsx';
+import { DisputesPage } from './money-back/disputes.tsx';
+import { RefundsPage } from './money-back/refunds.tsx';
 import { DeliveryPage } from './operations/delivery.tsx';
 import { DevelopersPage } from './operations/developers.tsx';
 import { HealthPage } from './operations/health.tsx';
@@ -20,6 +24,8 @@ import { NotFoundPage } from './pages/not-found.tsx';
 import { PaymentPage } from './pages/payment.tsx';
 import { PaymentsPage } from './pages/payments.tsx';
 import { SignInPage } from './pages/sign-in.tsx';
+import { SearchField } from './search/search-field.tsx';
+import { SearchPage } from './search/search-page.tsx';
 import { SubscriptionPage } from './subscriptions/subscription.tsx';
 import { SubscriptionsPage } from './subscriptions/subscriptions.tsx';
 import { Layout, type NavigationItem } from './view/layout.tsx';
@@ -40,10 +46,15 @@ const PAGES: readonly Page[] = [
   { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
   { path: '/subscriptions', name: 'Subscriptions', show: () => <SubscriptionsPage /> },
   { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
+  { path: '/customers', name: 'Customers', show: () => <CustomersPage /> },
+  { path: '/customers/:id', show: ({ id = '' }) => <CustomerPage id={id} /> },
+  { path: '/refunds', name: 'Refunds', isForAdmins: true, show: () => <RefundsPage /> },
+  { path: '/disputes', name: 'Disputes', isForAdmins: true, show: () => <DisputesPage /> },
   { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
   { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
   { path: '/health', name: 'Health', isForAdmins: true, show: () => <HealthPage /> },
   { path: '/developers', name: 'Developers', show: () => <DevelopersPage /> },
+  { path: '/search', isForAdmins: true, show: () => <SearchPage /> },
 ];
 
 const navigation = (): readonly NavigationItem[] =>
@@ -84,7 +95,11 @@ const App = () => {
       </main>
     );
   }
-  return <Layout items={navigation()}>{isAtRoot || !isClockRead ? null : pageShown()}</Layout>;
+  return (
+    <Layout items={navigation()} search={<SearchField />}>
+      {isAtRoot || !isClockRead ? null : pageShown()}
+    </Layout>
+  );
 };
 
 const root = document.getElementById('app');

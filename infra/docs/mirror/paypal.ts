@@ -4,6 +4,7 @@ import type { MirroredObject } from './mirrored-object.ts';
 const OURS = 'set by this service, whose record is the source';
 const EVENTS = 'events';
 const UNIT = 'purchase_units[]';
+const DETAILS = ['Payment.details'] as const;
 
 const ORDER: MirroredObject = {
   name: 'Order',
@@ -13,6 +14,18 @@ const ORDER: MirroredObject = {
     'links[].href': ['payment.next_action'],
     'payment_source.paypal.attributes.vault.id': ['Payment.methodRef'],
     'payment_source.card.attributes.vault.id': ['Payment.methodRef'],
+    'payment_source.card.brand': DETAILS,
+    'payment_source.card.last_digits': DETAILS,
+    'payment_source.card.expiry': DETAILS,
+    'payment_source.card.type': DETAILS,
+    'payment_source.card.bin_details.issuing_bank': DETAILS,
+    'payment_source.card.bin_details.bin_country_code': DETAILS,
+    'payment_source.card.authentication_result.liability_shift': DETAILS,
+    'payment_source.card.authentication_result.three_d_secure.authentication_status': DETAILS,
+    'payment_source.card.authentication_result.three_d_secure.enrollment_status': DETAILS,
+    'payment_source.apple_pay': DETAILS,
+    'payment_source.google_pay': DETAILS,
+    'payment_source.venmo': DETAILS,
     [`${UNIT}.payments.captures[]`]: ['payment.status', 'payment.provider_payment_id'],
   },
   checked: {
@@ -59,7 +72,8 @@ const CAPTURE: MirroredObject = {
   mirrored: {
     id: ['payment.provider_payment_id', 'Payment.attemptRef'],
     status: ['payment.status'],
-    'processor_response.response_code': ['payment.failure_code'],
+    'processor_response.response_code': ['payment.failure_code', 'Payment.decline'],
+    seller_receivable_breakdown: ['Payment.settlement'],
   },
   checked: { 'amount.value': 'payment.total_cents', 'amount.currency_code': 'payment.currency' },
   read: {
@@ -72,8 +86,8 @@ const CAPTURE: MirroredObject = {
     [OURS]: 'final_capture invoice_id',
     'the payment has its own dates': 'create_time update_time',
     '`status` summarizes it': 'status_details',
-    'about payouts, fees and PayPal’s protection, which are not recorded here':
-      'disbursement_mode network_transaction_reference payee seller_protection seller_receivable_breakdown',
+    'about payouts and PayPal’s protection, which are not recorded here':
+      'disbursement_mode network_transaction_reference payee seller_protection',
   },
   statuses: {
     status: {
@@ -100,12 +114,15 @@ const REFUND: MirroredObject = {
     'supplementary_data.related_ids.capture_id': ['refund.payment_id'],
     'supplementary_data.related_ids.order_id': ['refund.payment_id'],
   },
-  read: { 'no record has the id of the refund, to find a refund that was made here': 'custom_id' },
+  read: {
+    'no record has the id of the refund, to find a refund that was made here': 'custom_id',
+    'the refunds of a payment are read, to tell the fee that PayPal gives back': 'seller_payable_breakdown',
+  },
   ignored: {
     'about the capture, not the refund': 'invoice_id',
     'a note for the payer, which the service does not send': 'note_to_payer',
     'the refund has its own dates': 'update_time',
-    'about payouts and fees, which are not recorded here': 'acquirer_reference_number seller_payable_breakdown',
+    'about payouts, which are not recorded here': 'acquirer_reference_number',
     'the seller': 'payer',
   },
   elsewhere: { [EVENTS]: 'supplementary_data' },
@@ -165,6 +182,8 @@ const PAYMENT_TOKEN: MirroredObject = {
     'payment_source.card.brand': ['payment_method.card_brand'],
     'payment_source.card.last_digits': ['payment_method.card_last_four'],
     'payment_source.card.expiry': ['payment_method.card_exp_month', 'payment_method.card_exp_year'],
+    'payment_source.card.type': ['payment_method.funding'],
+    'payment_source.card.bin_details.bin_country_code': ['payment_method.country'],
     'payment_source.paypal': ['payment_method.wallet_type'],
   },
   read: {

@@ -47,9 +47,16 @@ const PAYMENT: MirroredObject = {
     id: ['payment.provider_payment_id', 'Payment.attemptRef'],
     order_id: ['payment.provider_intent_id'],
     status: ['payment.status'],
-    'card_details.errors[].code': ['payment.failure_code'],
-    'card_details.auth_result_code': ['payment.failure_code'],
-    'bank_account_details.errors[].code': ['payment.failure_code'],
+    'card_details.errors[].code': ['payment.failure_code', 'Payment.decline'],
+    'card_details.auth_result_code': ['payment.failure_code', 'Payment.decline'],
+    'card_details.card': ['Payment.details'],
+    'bank_account_details.errors[].code': ['payment.failure_code', 'Payment.decline'],
+    'bank_account_details.bank_name': ['Payment.details'],
+    'bank_account_details.country': ['Payment.details'],
+    'bank_account_details.fingerprint': ['Payment.details'],
+    'bank_account_details.ach_details.account_number_suffix': ['Payment.details'],
+    'wallet_details.brand': ['Payment.details'],
+    processing_fee: ['Payment.settlement'],
   },
   checked: { 'amount_money.amount': 'payment.total_cents', 'amount_money.currency': 'payment.currency' },
   read: {
@@ -65,10 +72,9 @@ const PAYMENT: MirroredObject = {
     'refunds are separate records': 'refunded_money',
     'the payment is completed in one step':
       'approved_money capabilities delay_action delay_duration delayed_until version_token',
-    'about payouts and fees, which are not recorded here': 'processing_fee',
     'the payment has its own dates': 'created_at updated_at',
     'details of other sources, which the service does not accept':
-      'buy_now_pay_later_details cash_details electronic_money_details external_details square_account_details wallet_details',
+      'buy_now_pay_later_details cash_details electronic_money_details external_details square_account_details',
     'about receipts, addresses and risk, which the service leaves to Square':
       'billing_address buyer_currency_exchange buyer_email_address receipt_number receipt_url risk_evaluation shipping_address',
     [STAFF]:
@@ -96,10 +102,11 @@ const REFUND: MirroredObject = {
     reason: ['refund.reason', 'refund.id'],
     created_at: ['refund.created_at'],
   },
+  read: { 'the refunds of a payment are read, to tell the fee that Square gives back': 'processing_fee' },
   ignored: {
     'the payment names its order': 'order_id',
     'the refund goes back to the source of its payment': 'destination_details destination_type unlinked',
-    'about payouts and fees, which are not recorded here': 'app_fee_allocations app_fee_money processing_fee',
+    'the service charges no fees for an application': 'app_fee_allocations app_fee_money',
     'the refund has its own dates': 'updated_at',
     [STAFF]: 'location_id team_member_id terminal_refund_id',
   },
@@ -169,14 +176,16 @@ const CARD: MirroredObject = {
     last_4: ['payment_method.card_last_four'],
     exp_month: ['payment_method.card_exp_month'],
     exp_year: ['payment_method.card_exp_year'],
+    card_type: ['payment_method.funding'],
+    prepaid_type: ['payment_method.funding'],
+    fingerprint: ['payment_method.fingerprint'],
   },
   read: {
     'a request names a card by its id at Square, because it must belong to the customer of the owner': 'customer_id',
     'a request names a card by its id at Square, because a disabled card cannot be charged': 'enabled',
   },
   ignored: {
-    'details that no payment needs':
-      'bin card_co_brand card_type cardholder_name fingerprint hsa_fsa issuer_alert issuer_alert_at prepaid_type',
+    'details that no payment needs': 'bin card_co_brand cardholder_name hsa_fsa issuer_alert issuer_alert_at',
     'the billing address is an address of this service': 'billing_address',
     'the account of the slot': 'merchant_id',
     'the event `card.disabled` removes the method, and a card is never changed by this service':

@@ -13,15 +13,19 @@ const PAYMENT_INTENT: MirroredObject = {
     id: ['payment.provider_intent_id', 'payment.provider_payment_id'],
     status: ['payment.status'],
     latest_charge: ['Payment.attemptRef'],
-    'last_payment_error.code': ['payment.failure_code'],
-    'last_payment_error.decline_code': ['payment.failure_code'],
-    'last_payment_error.payment_method.id': ['Payment.methodRef'],
+    'last_payment_error.code': ['payment.failure_code', 'Payment.decline'],
+    'last_payment_error.decline_code': ['payment.failure_code', 'Payment.decline'],
+    'last_payment_error.network_decline_code': ['Payment.decline'],
+    'last_payment_error.payment_method': ['Payment.methodRef', 'Payment.details'],
     payment_method: ['Payment.methodRef', 'payment.payment_method_id'],
     client_secret: ['payment.client_secret'],
     'next_action.redirect_to_url.url': ['payment.next_action'],
   },
   checked: { amount: 'payment.total_cents', currency: 'payment.currency' },
-  read: { 'an event arrives before the response that names the intent, to find the payment': 'metadata.payment_id' },
+  read: {
+    'an event arrives before the response that names the intent, to find the payment': 'metadata.payment_id',
+    'an attempt is declined, because the latest charge may belong to an earlier attempt': 'last_payment_error.charge',
+  },
   ignored: {
     [KIND]: 'object livemode',
     [OURS]: 'customer description setup_future_usage statement_descriptor_suffix automatic_payment_methods',
@@ -55,6 +59,30 @@ const PAYMENT_INTENT: MirroredObject = {
   },
 };
 
+const CHARGE: MirroredObject = {
+  name: 'Charge',
+  mirrored: {
+    id: ['Payment.attemptRef'],
+    payment_method_details: ['Payment.details'],
+    'outcome.network_decline_code': ['Payment.decline'],
+    balance_transaction: ['Payment.settlement'],
+  },
+  read: { 'a payment is read, because the outcome of a pending charge is not known': 'status' },
+  ignored: {
+    [KIND]: 'object livemode',
+    'the intent has the same field':
+      'amount currency customer description metadata payment_intent payment_method statement_descriptor statement_descriptor_suffix',
+    'the status and the errors of the intent are enough':
+      'captured created failure_code failure_message paid amount_captured',
+    'refunds and disputes are separate records':
+      'amount_refunded disputed failure_balance_transaction refunded refunds',
+    [CONNECT]:
+      'application application_fee application_fee_amount authorization_code level3 on_behalf_of source_transfer transfer transfer_data transfer_group',
+    'about receipts, shipping, Radar and reports, which the service leaves to Stripe':
+      'billing_details calculated_statement_descriptor fraud_details presentment_details radar_options receipt_email receipt_number receipt_url review shipping source',
+  },
+};
+
 const REFUND: MirroredObject = {
   name: 'Refund',
   mirrored: {
@@ -67,12 +95,15 @@ const REFUND: MirroredObject = {
     failure_reason: ['refund.failure_code'],
     created: ['refund.created_at'],
   },
-  read: { 'no record has the id of the refund, to find a refund that was made here': 'metadata.refund_id' },
+  read: {
+    'no record has the id of the refund, to find a refund that was made here': 'metadata.refund_id',
+    'the refunds of a payment are read, to tell the fee that Stripe gives back': 'balance_transaction',
+  },
   ignored: {
     [KIND]: 'object',
     'the payment is found by its intent': 'charge customer payment_method',
     'about how the bank pays out, which `status` and `failure_reason` summarize':
-      'balance_transaction destination_details failure_balance_transaction instructions_email next_action pending_reason presentment_details receipt_number',
+      'destination_details failure_balance_transaction instructions_email next_action pending_reason presentment_details receipt_number',
     'a note in Stripe’s dashboard': 'description',
     [CONNECT]: 'customer_account source_transfer_reversal transfer_reversal',
   },
@@ -302,6 +333,9 @@ const PAYMENT_METHOD: MirroredObject = {
     'card.exp_month': ['payment_method.card_exp_month'],
     'card.exp_year': ['payment_method.card_exp_year'],
     'card.wallet.type': ['payment_method.wallet_type'],
+    'card.funding': ['payment_method.funding'],
+    'card.country': ['payment_method.country'],
+    'card.fingerprint': ['payment_method.fingerprint'],
   },
   read: {
     'a request names a method by its id at Stripe, because it must belong to the customer of the owner': 'customer',
@@ -319,6 +353,7 @@ const PAYMENT_METHOD: MirroredObject = {
 
 export const STRIPE_OBJECTS: readonly MirroredObject[] = [
   PAYMENT_INTENT,
+  CHARGE,
   REFUND,
   DISPUTE,
   SUBSCRIPTION,

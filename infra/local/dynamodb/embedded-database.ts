@@ -1,18 +1,15 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { epochSeconds, HOUR_MS } from '../../../shared/core/time.ts';
 import { everyDueShard } from '../../../shared/platform/keys.ts';
 import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
-import { StartError } from '../machine/start-error.ts';
 import { openEmbeddedTable } from '../table/embedded-table.ts';
 import { wireOperations } from '../table-wire/wire.ts';
 import { type Database, DUE_INDEX, earliest } from './database.ts';
 import { createEmbeddedStream } from './embedded-stream.ts';
-import { ENGINE_FILE } from './engine.ts';
 
-const TABLE_FILE = 'table.db';
+/** The table's file in the data folder. */
+export const TABLE_FILE = 'table.db';
 /** DynamoDB deletes an expired item within two days. */
 const EXPIRED_SECONDS = 2 * 86_400;
 const CLEAN_EVERY_MS = HOUR_MS;
@@ -25,11 +22,14 @@ export interface EmbeddedDatabaseOptions {
   readonly endpoint: string;
 }
 
-/** @throws StartError if the folder holds data of another engine or version. */
+/** @throws StartError if the folder holds data of another version. */
 export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: EmbeddedDatabaseOptions): Database => {
-  refuseOtherEngine(place);
   const recorded = new Set<string>(triggers.flatMap(({ sortKeys }) => sortKeys));
-  const table = openEmbeddedTable({ file: place.file(TABLE_FILE), isRecorded: (sortKey) => recorded.has(sortKey) });
+  const table = openEmbeddedTable({
+    file: place.file(TABLE_FILE),
+    isRecorded: (sortKey) => recorded.has(sortKey),
+    onFailedWrite: place.onFailedWrite,
+  });
   const clean = (): void => table.deleteExpired(epochSeconds(Date.now()) - EXPIRED_SECONDS);
   clean();
   const timer = setInterval(clean, CLEAN_EVERY_MS).unref();
@@ -45,12 +45,4 @@ export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: E
       table.close();
     },
   };
-};
-
-/** The other engine's file stays as it is, so no data is lost. */
-const refuseOtherEngine = ({ folder, temporary }: DataFolder): void => {
-  if (temporary || existsSync(join(folder, TABLE_FILE)) || !existsSync(join(folder, ENGINE_FILE))) return;
-  throw new StartError(
-    `DATA_DIR ${folder} has the data of the engine dynoxide; set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR`,
-  );
 };

@@ -235,7 +235,8 @@ const openSimulator = ({ settings, baseUrl, basePath, place, ledgerTag }: HostIn
   const [a, b, c, d] = PROVIDER_SLOTS;
   const slots = { [a]: slotOf(a), [b]: slotOf(b), [c]: slotOf(c), [d]: slotOf(d) };
   try {
-    return createSimulator({ clock, file: place.file('simulator.db'), slots, deliver, ledgerTag });
+    const { onFailedWrite } = place;
+    return createSimulator({ clock, file: place.file('simulator.db'), onFailedWrite, slots, deliver, ledgerTag });
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), error);
   }

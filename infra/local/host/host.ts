@@ -1,11 +1,14 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { keysOf } from '../../../shared/core/rows.ts';
 import { parseSettings } from '../../../shared/core/settings.ts';
 import { DAY_MS } from '../../../shared/core/time.ts';
 import { installedEndpoints } from '../../../shared/http/endpoint.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
 import { type StreamTrigger, withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import { type Database, openEngineDatabase } from '../dynamodb/database.ts';
-import { openEmbeddedDatabase } from '../dynamodb/embedded-database.ts';
-import { startEngine } from '../dynamodb/engine.ts';
+import { openEmbeddedDatabase, TABLE_FILE } from '../dynamodb/embedded-database.ts';
+import { ENGINE_FILE, startEngine } from '../dynamodb/engine.ts';
 import { createClosedDoor, type Door } from '../gateway/door.ts';
 import { createReference } from '../gateway/reference-page.ts';
 import { listen } from '../gateway/server.ts';
@@ -21,6 +24,7 @@ import {
   readHostSettings,
 } from '../machine/environment.ts';
 import { loadEntry } from '../machine/invoke.ts';
+import { StartError } from '../machine/start-error.ts';
 import type { Envelope } from '../messaging/bus.ts';
 import { demoMessageIds } from '../messaging/message-ids.ts';
 import { assemble, type Catalogue, triggersOf } from './assemble.ts';
@@ -69,7 +73,7 @@ export interface HostOptions {
   /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
-  /** Called when the DynamoDB engine ends unexpectedly, after which the host is useless; `log` by default. */
+  /** Called when the DynamoDB engine ends unexpectedly or the disk is full, so the host is useless; `log` by default. */
   readonly onLoss?: (line: string) => void;
   /** Functions to run in place of the service's own. */
   readonly catalogue?: Catalogue;
@@ -114,7 +118,8 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     endpoints: installedEndpoints(declared.endpoints, checked),
     triggers: withOperatorSettings(declared.triggers, checked),
   };
-  const place = openDataFolder(options.dataDir, onClose);
+  const onLoss = options.onLoss ?? log;
+  const place = openDataFolder(options.dataDir, { onClose, onLoss });
   const door = options.daysAgo === undefined ? undefined : createClosedDoor();
   const listener = await listen(options.port ?? 0, door);
   onClose(listener.close);
@@ -122,7 +127,6 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const { baseUrl } = listener;
   const tableName = checked.TABLE_NAME;
   const triggers = triggersOf(catalogue, 'stream');
-  const onLoss = options.onLoss ?? log;
   const database = await openDatabase({ ...hostSettings, place, baseUrl, tableName, triggers, onLoss, onClose });
   onClose(database.close);
   const env = functionEnvironment(operator, {
@@ -178,6 +182,7 @@ interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint'
 
 const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const { dynamoEndpoint, tableName, place, onLoss, onClose } = options;
+  refuseOtherEngine(place, dynamoEndpoint === '' ? options.engine : 'none');
   if (dynamoEndpoint !== '') return openEngineDatabase(dynamoEndpoint, tableName);
   if (options.engine === 'embedded') {
     return openEmbeddedDatabase({ ...options, endpoint: awsEndpoint(options.baseUrl) });
@@ -185,6 +190,24 @@ const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   const engine = await startEngine({ ...place, onLoss });
   onClose(engine.stop);
   return openEngineDatabase(engine.endpoint, tableName, engine);
+};
+
+const FILES_OF_ENGINES = { embedded: TABLE_FILE, dynoxide: ENGINE_FILE } as const;
+
+/**
+ * Another engine would show an empty table, while the folder's payments and the simulated providers still exist.
+ * @param engine `none` if the table is at a URL and has no file here
+ * @throws StartError if the folder has data of another engine only; its file stays as it is
+ */
+const refuseOtherEngine = ({ folder, temporary }: DataFolder, engine: HostSettings['engine'] | 'none'): void => {
+  if (temporary) return;
+  const found = keysOf(FILES_OF_ENGINES).filter((one) => existsSync(join(folder, FILES_OF_ENGINES[one])));
+  const [other] = found;
+  if (other === undefined || found.some((one) => one === engine)) return;
+  const change = engine === 'none' ? 'unset DYNAMODB_ENDPOINT' : `set DYNAMODB_ENGINE=${other}`;
+  throw new StartError(
+    `DATA_DIR ${folder} has the data of the ${other} engine; ${change} to use it, or set another DATA_DIR`,
+  );
 };
 
 /** The functions of the service, loaded only by a host that runs them. */

@@ -27,7 +27,7 @@ export const VENDORS: readonly Vendor[] = [stripe, paypal, square, braintree];
 export const createSimulator = (options: SimulatorOptions): Simulator => {
   refuseLiveKeys(options);
   const { clock } = options;
-  const store = openStore(options.file);
+  const store = openStore(options.file, options.onFailedWrite);
   const vendorOf = (slot: ProviderSlot): Vendor => vendorFor(options, slot);
   const served = PROVIDER_SLOTS.filter((slot) =>
     VENDORS.some(({ adapter }) => adapter === options.slots[slot].adapter),

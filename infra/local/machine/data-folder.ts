@@ -14,6 +14,7 @@ import {
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { fullDiskLine, isFullDisk, type OnFailedWrite } from './full-disk.ts';
 import { checkOwn, HELD, isHeld, openState, type State } from './sqlite.ts';
 import { StartError } from './start-error.ts';
 
@@ -25,6 +26,7 @@ export interface DataFolder {
   readonly state: State;
   /** The path of the SQLite file with this name, or `:memory:`. */
   file(name: string): string;
+  readonly onFailedWrite?: OnFailedWrite;
 }
 
 const MEMORY = ':memory:';
@@ -116,15 +118,24 @@ const mark = (folder: string): void => {
   }
 };
 
-/** @throws StartError if the folder cannot be created or another host uses it. */
-export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) => void): DataFolder => {
+/**
+ * @param onLoss gets a line for the operator if the folder's disk is full
+ * @throws StartError if the folder cannot be created or another host uses it.
+ */
+export const openDataFolder = (
+  dataDir: string,
+  { onClose, onLoss }: { readonly onClose: (step: () => unknown) => void; readonly onLoss: (line: string) => void },
+): DataFolder => {
   const temporary = dataDir === MEMORY;
   const folder = temporary ? join(temporaryFolder(), `payments-${randomUUID()}`) : makeFolder(resolve(dataDir));
   if (temporary) onClose(() => rm(folder, { recursive: true, force: true }));
   const file = (name: string): string => (temporary ? MEMORY : join(folder, name));
-  const state = openState(file(STATE_FILE));
+  const onFailedWrite: OnFailedWrite = (error) => {
+    if (isFullDisk(error)) onLoss(fullDiskLine(folder));
+  };
+  const state = openState(file(STATE_FILE), onFailedWrite);
   onClose(state.close);
-  return { temporary, folder, state, file };
+  return { temporary, folder, state, file, onFailedWrite };
 };
 
 /** In memory, unless TMPDIR names a folder or shared memory has no room, as in many containers. */
@@ -157,5 +168,10 @@ const missingFolders = (folder: string): readonly string[] => {
   return parent === folder ? [folder] : [...missingFolders(parent), folder];
 };
 
-const unusable = (path: string, error: unknown): StartError =>
-  new StartError(`DATA_DIR: ${path} cannot be created: ${error instanceof Error ? error.message : error}`, error);
+const unusable = (path: string, error: unknown): StartError => {
+  const reason = error instanceof Error ? error.message : error;
+  return new StartError(
+    isFullDisk(error) ? fullDiskLine(path) : `DATA_DIR: ${path} cannot be created: ${reason}`,
+    error,
+  );
+};

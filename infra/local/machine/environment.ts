@@ -31,6 +31,7 @@ export const LOCAL_SECRETS = {
   PROVIDER_D_PUBLIC_KEY: 'local_provider_d_public',
   PROVIDER_D_PRIVATE_KEY: 'local_provider_d_private',
   GUEST_TOKEN_SECRET: 'local-guest-token-secret-of-32-bytes-or-more',
+  FINGERPRINT_SECRET: 'local-fingerprint-secret',
   WEBHOOK_1_SECRET: 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=',
 } as const;
 /** The publishable key of provider_a, with which a browser confirms. */
@@ -140,6 +141,7 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
     PROVIDER_C_BACKGROUND_RATE: '0',
     PROVIDER_D_BACKGROUND_RATE: '0',
     GUEST_TOKEN_SECRET: LOCAL_SECRETS.GUEST_TOKEN_SECRET,
+    FINGERPRINT_SECRET: LOCAL_SECRETS.FINGERPRINT_SECRET,
     PROVIDER_A: 'stripe',
     PROVIDER_A_BASE_URL: `${baseUrl}/_local/providers/stripe`,
     PROVIDER_A_API_KEY: LOCAL_SECRETS.PROVIDER_A_API_KEY,

@@ -5,6 +5,7 @@
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import * as z from 'zod';
+import { fullDiskLine, isFullDisk, type OnFailedWrite } from './full-disk.ts';
 import { StartError } from './start-error.ts';
 
 export interface Rows<Row> {
@@ -26,8 +27,16 @@ export interface State {
 }
 
 /** @throws StartError if another host holds the file, or it cannot be opened. */
-export const openState = (file: string): State => {
+export const openState = (file: string, onFailedWrite?: OnFailedWrite): State => {
   const database = openExclusively(file);
+  const reported = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      onFailedWrite?.(error);
+      throw error;
+    }
+  };
   const read = <Row>(sql: string, row: z.ZodType<Row>): Rows<Row> => {
     const statement = database.prepare(sql);
     return {
@@ -40,9 +49,10 @@ export const openState = (file: string): State => {
   };
   const write = (sql: string) => {
     const statement = database.prepare(sql);
-    return (...values: SQLInputValue[]): number => Number(statement.run(...values).changes);
+    return (...values: SQLInputValue[]): number => Number(reported(() => statement.run(...values)).changes);
   };
-  database.exec('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
+  const define = (schema: string): void => reported(() => database.exec(schema));
+  define('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
   const find = read('SELECT value FROM kept WHERE name = ?', z.object({ value: z.string() }));
   const put = write('INSERT INTO kept (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value');
   const begin = write('BEGIN');
@@ -51,7 +61,7 @@ export const openState = (file: string): State => {
   return {
     read,
     write,
-    define: (schema) => database.exec(schema),
+    define,
     together: (work) => {
       begin();
       try {
@@ -59,7 +69,8 @@ export const openState = (file: string): State => {
         commit();
         return result;
       } catch (error) {
-        rollback();
+        // SQLite itself rolls back after some errors.
+        if (database.isTransaction) rollback();
         throw error;
       }
     },
@@ -130,11 +141,12 @@ const openExclusively = (file: string): DatabaseSync => {
 export const HELD = 'another local host uses this DATA_DIR; stop that host, or set another DATA_DIR';
 
 /** The reason why a host cannot start with this file of its data folder. */
-export const unreadable = (file: string, error: unknown): StartError => {
-  return new StartError(
-    `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}); move it away, or set another DATA_DIR`,
+export const unreadable = (file: string, error: unknown): StartError =>
+  new StartError(
+    isFullDisk(error)
+      ? fullDiskLine(file)
+      : `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}); move it away, or set another DATA_DIR`,
     error,
   );
-};
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

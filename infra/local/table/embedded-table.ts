@@ -12,6 +12,7 @@ import type {
 } from '../../../shared/platform/connection.ts';
 import type { Changes, Clause } from '../../../shared/platform/expression.ts';
 import type { Key } from '../../../shared/platform/keys.ts';
+import type { OnFailedWrite } from '../machine/full-disk.ts';
 import { unreadable } from '../machine/sqlite.ts';
 import { StartError } from '../machine/start-error.ts';
 import { type ChangeLog, openChangeLog } from './change-log.ts';
@@ -53,13 +54,14 @@ export interface EmbeddedTableOptions {
   readonly file: string;
   /** True if the stream records changes of items with this sort key. */
   readonly isRecorded: (sortKey: string) => boolean;
+  readonly onFailedWrite?: OnFailedWrite | undefined;
 }
 
 /** @throws StartError if the file cannot be opened or is not of this version */
-export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): EmbeddedTable => {
+export const openEmbeddedTable = ({ file, isRecorded, onFailedWrite }: EmbeddedTableOptions): EmbeddedTable => {
   const database = openFile(file);
   const wal = file === MEMORY ? undefined : openSync(`${file}-wal`, 'r+');
-  const turns = createTurns(database, wal === undefined ? undefined : () => datasync(wal));
+  const turns = createTurns(database, { onFailedWrite, sync: wal === undefined ? undefined : () => datasync(wal) });
   const rows = openRows(database);
   const log = openChangeLog(database, isRecorded);
   const operations = createOperations({ rows, log, together: turns.write });

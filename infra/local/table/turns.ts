@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { OnFailedWrite } from '../machine/full-disk.ts';
 
 /**
  * Group commit. All work of one turn of the event loop is one SQLite transaction. No caller gets its result before the
@@ -27,8 +28,13 @@ interface Waiting {
   readonly fail: (error: unknown) => void;
 }
 
-/** @param sync If undefined, nothing is kept on disk. */
-export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
+interface TurnOptions {
+  /** If undefined, nothing is kept on disk. */
+  readonly sync?: Sync | undefined;
+  readonly onFailedWrite?: OnFailedWrite | undefined;
+}
+
+export const createTurns = (database: DatabaseSync, { sync, onFailedWrite }: TurnOptions = {}): Turns => {
   const [begin, commit, rollback] = ['BEGIN', 'COMMIT', 'ROLLBACK'].map((sql) => database.prepare(sql));
   let waiting: Waiting[] = [];
   let isOpen = false;
@@ -41,11 +47,12 @@ export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
     isOpen = false;
     const failure = broken ?? failureOf(() => commit?.run());
     broken = undefined;
+    if (failure) onFailedWrite?.(failure.error);
     // SQLite itself rolls back after some errors.
     if (failure && database.isTransaction) rollback?.run();
     return failure;
   };
-  const durable = openDurability(sync);
+  const durable = openDurability(sync, onFailedWrite);
   const flush = (): void => {
     const [callers, hasWritten, failure] = [waiting, isOpen, end()];
     waiting = [];
@@ -70,7 +77,7 @@ export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
 };
 
 /** Responds to callers once all earlier commits are on disk. */
-const openDurability = (sync: Sync | undefined) => {
+const openDurability = (sync: Sync | undefined, onFailedWrite: OnFailedWrite | undefined) => {
   /** Callers that the running sync covers. */
   let covered: Waiting[] = [];
   /** Callers of turns that were committed after the running sync started, and callers that read after them. */
@@ -93,6 +100,7 @@ const openDurability = (sync: Sync | undefined) => {
         await run();
       } catch (error) {
         lost ??= { error };
+        onFailedWrite?.(error);
       }
       conclude(covered);
     }

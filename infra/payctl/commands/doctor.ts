@@ -24,7 +24,7 @@ interface Check {
 }
 
 export const runDoctor = async (installation: Installation): Promise<Report> => {
-  const settings: Check = { check: 'settings', state: 'ok', detail: `of ${installation.name}, all parsed` };
+  const settings: Check = { check: 'settings', state: 'ok', detail: `every setting of ${installation.name} is valid` };
   const checks = [
     settings,
     ...(await tableChecks(installation)),
@@ -49,15 +49,24 @@ export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
 const reportOf = (checks: readonly Check[]): Report => {
   const count = (wanted: Check['state']): number => checks.filter(({ state }) => state === wanted).length;
   const [failed, closed] = [count('fail'), count('closed')];
-  const verdict = failed > 0 ? `${failed} of ${checks.length} need attention` : 'Every open part is healthy';
   return {
     json: { healthy: failed === 0, closed, checks },
-    lines: [
-      ...columns(checks.map(({ check, state, detail }) => [state, check, detail])),
-      closed > 0 ? `${verdict}; ${closed} are closed.` : `${failed === 0 ? 'All is well' : verdict}.`,
-    ],
+    lines: [...columns(checks.map(({ check, state, detail }) => [state, check, detail])), verdictOf(checks)],
     exitCode: failed === 0 ? 0 : 1,
   };
+};
+
+/** Counts the checks that are ok, too. */
+const verdictOf = (checks: readonly Check[]): string => {
+  const named = (wanted: Check['state']) => checks.filter(({ state }) => state === wanted).map(({ check }) => check);
+  const [ok, closed, failed] = [named('ok'), named('closed'), named('fail')];
+  if (ok.length === checks.length) return `All ${checks.length} checks are ok.`;
+  const parts = [
+    ...(failed.length > 0 ? [`${failed.length} need attention (${failed.join(', ')})`] : []),
+    `${ok.length} are ok`,
+    ...(closed.length > 0 ? [`${closed.length} are closed (${closed.join(', ')})`] : []),
+  ];
+  return `Of ${checks.length} checks, ${parts.join('; ')}.`;
 };
 
 const runCheck = async (check: string, look: () => Promise<Check>): Promise<Check> => {
@@ -77,7 +86,8 @@ const tableChecks = async ({ dynamodb, settings, isLocal }: Installation): Promi
     if (missing.length > 0) return { check: 'table', state: 'fail', detail: `index ${missing.join(', ')} is missing` };
     if (Table?.LatestStreamArn === undefined) return { check: 'table', state: 'fail', detail: 'it has no stream' };
     const isActive = Table.TableStatus === 'ACTIVE';
-    return { check: 'table', state: isActive ? 'ok' : 'fail', detail: `${TableName} is ${Table.TableStatus}` };
+    const detail = `${TableName} is ${Table.TableStatus} and has its ${TABLE.indexes.length} indexes and its stream`;
+    return { check: 'table', state: isActive ? 'ok' : 'fail', detail };
   });
   if (isLocal) return [await shape];
   const backups = runCheck('backups', async () => {
@@ -100,7 +110,9 @@ const queueChecks = (installation: Installation): Promise<readonly Check[]> =>
           await readQueueAttributes(installation, url),
           await readQueueAttributes(installation, deadLetterUrl),
         ];
-        const detail = `${waiting.count} wait, ${dead.count} dead letters`;
+        const deadLetters =
+          dead.count === 0 ? 'no message is a dead letter' : `${dead.count} dead letters (payctl dlq list)`;
+        const detail = `${deadLetters}, ${waiting.count} wait`;
         return { check: `queue ${queue}`, state: dead.count === 0 ? 'ok' : 'fail', detail };
       }),
     ),
@@ -110,7 +122,7 @@ const webhooksCheck = (installation: Installation): Promise<Check> =>
   runCheck('outbound webhooks', async () => {
     const { targets, closed, switchesOff } = await installation.outbound();
     const idle = switchesOff.length > 0 ? `; nothing is sent to other URLs, because ${areOff(switchesOff)}` : '';
-    return checkOf('outbound webhooks', closed, `to ${targets.join(', ')}${idle}`);
+    return checkOf('outbound webhooks', closed, `events are sent to ${targets.join(', ')}${idle}`);
   });
 
 const guestCheck = (installation: Installation): Promise<Check> =>
@@ -142,7 +154,7 @@ const bearerCheck = ({ settings }: Installation): Promise<Check> =>
     if (closed !== undefined) return { check: 'bearer tokens', state: 'closed', detail: closed };
     const answer = await fetch(settings.IDENTITY_JWKS_URI, { signal: AbortSignal.timeout(WAIT_MS) });
     const { keys } = keysSchema.parse(await answer.json());
-    return { check: 'bearer tokens', state: 'ok', detail: `${keys.length} keys verify them` };
+    return { check: 'bearer tokens', state: 'ok', detail: `keys that verify them are published: ${keys.length}` };
   });
 
 const identityCheck = ({ settings }: Installation): Promise<Check> =>
@@ -150,8 +162,10 @@ const identityCheck = ({ settings }: Installation): Promise<Check> =>
     const { status } = await fetch(`${settings.IDENTITY_URL}/sessions/payctl-doctor`, {
       signal: AbortSignal.timeout(WAIT_MS),
     });
-    const answers = status === 404 || status < 300;
-    return { check: 'identity service', state: answers ? 'ok' : 'fail', detail: `answers ${status}` };
+    const isWell = status === 404 || status < 300;
+    return isWell
+      ? { check: 'identity service', state: 'ok', detail: `responds, with HTTP ${status} for an unknown session` }
+      : { check: 'identity service', state: 'fail', detail: `responds with HTTP ${status}` };
   });
 const WAIT_MS = 5_000;
 
@@ -175,7 +189,11 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
       const whose = installation.isLocal ? ', those of this shell' : '';
       return { check: slot, state: 'fail', detail: `${adapter} refuses our keys${whose}: ${reason}` };
     }
-    return currencyCheck(provider, { check: slot, state: 'ok', detail: `${adapter} responds, ${took}` });
+    return currencyCheck(provider, {
+      check: slot,
+      state: 'ok',
+      detail: `${adapter} responds in ${took} and accepts our keys`,
+    });
   });
 
 /**
@@ -217,11 +235,9 @@ const clockCheck = ({ datesSeen }: Installation): Check => {
   const skews = datesSeen.map(({ theirs, ours }) => Math.abs(theirs - ours));
   if (skews.length === 0) return { check: 'clock', state: 'closed', detail: 'no response of a provider had a date' };
   const skew = Math.round(Math.min(...skews) / 1_000);
-  return {
-    check: 'clock',
-    state: skew * 1_000 <= MAX_SKEW_MS ? 'ok' : 'fail',
-    detail: `${skew} s off the providers’ clocks`,
-  };
+  return skew * 1_000 <= MAX_SKEW_MS
+    ? { check: 'clock', state: 'ok', detail: `agrees with the providers’ clocks, ${skew} s off` }
+    : { check: 'clock', state: 'fail', detail: `${skew} s off the providers’ clocks` };
 };
 
 const MOST_NAMED = 5;
@@ -242,20 +258,34 @@ const waitingCheck = (
 };
 
 const UNCLEAR = [
-  ['payments', 'unclear for over 10 minutes (payctl reconcile)'],
-  ['creations', 'unfinished for over 5 minutes (payctl reconcile)'],
-  ['refunds', 'unclear for over 10 minutes (payctl reconcile)'],
-] as const satisfies readonly (readonly [keyof Unclear, string])[];
+  {
+    check: 'payments',
+    well: 'no charge has an unknown outcome for over 10 minutes',
+    wrong: 'have an unknown outcome for over 10 minutes (payctl reconcile)',
+  },
+  {
+    check: 'creations',
+    well: 'no creation is unfinished for over 5 minutes',
+    wrong: 'are unfinished for over 5 minutes (payctl reconcile)',
+  },
+  {
+    check: 'refunds',
+    well: 'no refund has an unknown outcome for over 10 minutes',
+    wrong: 'have an unknown outcome for over 10 minutes (payctl reconcile)',
+  },
+] as const satisfies readonly { readonly check: keyof Unclear; readonly well: string; readonly wrong: string }[];
 
 const unclearChecks = async (installation: Installation): Promise<readonly Check[]> => {
   let unclear: Unclear;
   try {
     unclear = await findUnclear(installation);
   } catch (error) {
-    return UNCLEAR.map(([check]) => ({ check, state: 'fail', detail: describeError(error) }));
+    return UNCLEAR.map(({ check }) => ({ check, state: 'fail', detail: describeError(error) }));
   }
-  const well = unclear.isPartial ? 'none of the records due first is unclear' : 'none is unclear';
-  return UNCLEAR.map(([check, wrong]) => waitingCheck(check, unclear[check], { well, wrong }));
+  const among = unclear.isPartial ? ', among the records due first' : '';
+  return UNCLEAR.map(({ check, well, wrong }) =>
+    waitingCheck(check, unclear[check], { well: `${well}${among}`, wrong }),
+  );
 };
 
 const disputesCheck = (installation: Installation): Promise<Check> =>

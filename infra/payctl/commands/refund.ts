@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { DomainError } from '../../../shared/core/errors.ts';
+import { amountWithCurrency, majorUnits } from '../../../shared/core/money.ts';
 import type { RefundReason } from '../../../shared/core/money-back.ts';
 import type { NotDone } from '../../../shared/core/outcome.ts';
 import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/payment.ts';
@@ -96,9 +97,10 @@ const reportRefund = (refund: Refund, payment: VisiblePayment): Report => {
 };
 
 const describeAmount = ({ id, totalCents, currency, providerId }: VisiblePayment, amountCents: number): string =>
-  `${amountCents} of ${totalCents} ${currency} of ${id} at ${providerId}`;
+  `${majorUnits(amountCents, currency)} of ${amountWithCurrency(totalCents, currency)} of ${id} at ${providerId}`;
 
-const leftLine = ({ currency }: VisiblePayment, left: number): string => `${left} ${currency} left to refund`;
+const leftLine = ({ currency }: VisiblePayment, left: number): string =>
+  `${amountWithCurrency(left, currency)} left to refund`;
 
 const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | undefined): string =>
   `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}); nothing was refunded`;
@@ -108,8 +110,7 @@ const describeRefusal = ({ code, message, details }: DomainError, payment: Visib
   if (disputed) {
     return `${code}: the dispute ${disputed.dispute_id} is ${disputed.status}; to refund ${payment.id} anyway, add --despite-dispute`;
   }
-  const left = `${refundableCents(payment)} ${payment.currency} left to refund`;
-  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${left}`;
+  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${leftLine(payment, refundableCents(payment))}`;
 };
 
 const disputeSchema = z.object({ dispute_id: z.string(), status: z.string() });

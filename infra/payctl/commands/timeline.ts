@@ -1,3 +1,4 @@
+import { amountWithCurrency } from '../../../shared/core/money.ts';
 import { isVisiblePayment } from '../../../shared/payments/payment.ts';
 import type { Table } from '../../../shared/platform/table.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
@@ -41,10 +42,10 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
   return {
     json: { payment_id: paymentId, status, is_complete: true, refunds, disputes, entries },
     lines: [
-      `${paymentId} is ${status}: ${totalCents} ${currency} at ${providerId}`,
+      `${paymentId} is ${status}: ${amountWithCurrency(totalCents, currency)} at ${providerId}`,
       ...columns(beside),
       '',
-      ...columns(entries.map(rowOf)),
+      ...columns(entries.map((entry) => rowOf(entry, currency))),
     ],
     exitCode: 0,
   };
@@ -61,7 +62,7 @@ const showSubscription = async (table: Table, id: string): Promise<Report> => {
   return {
     json: { subscription_id: id, status, is_complete: true, entries },
     lines: [
-      `${id} is ${status}: ${totalCents} ${currency} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
+      `${id} is ${status}: ${amountWithCurrency(totalCents, currency)} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
       '',
       ...columns(entries.map(subscriptionRow)),
     ],
@@ -78,12 +79,14 @@ const subscriptionRow = (entry: SubscriptionTimelineEntry): readonly string[] =>
 };
 
 const amountOf = (one: { readonly amount_cents: number; readonly currency: string }): string =>
-  `${one.amount_cents} ${one.currency}`;
+  amountWithCurrency(one.amount_cents, one.currency);
 const dueOf = (by: string | null): string => (by === null ? '' : `evidence due by ${by}`);
 
-const rowOf = (entry: TimelineEntry): readonly string[] => {
+const rowOf = (entry: TimelineEntry, currency: string): readonly string[] => {
   if (entry.kind !== 'change') return logRow(entry);
-  const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry)].filter((text) => text !== undefined).join(', ');
+  const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry, currency)]
+    .filter((text) => text !== undefined)
+    .join(', ');
   return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why, actorOf(entry)];
 };
 
@@ -108,10 +111,10 @@ const logRow = (entry: LoggedEntry): readonly string[] => {
 
 type Change = Extract<TimelineEntry, { kind: 'change' }>;
 
-/** The refund or dispute that a change is about, such as `ref_… succeeded 500`. */
-const moneyBackOf = ({ refund, dispute }: Change): string | undefined => {
+/** The refund or dispute that a change is about, such as `ref_… succeeded 5.00 USD`. */
+const moneyBackOf = ({ refund, dispute }: Change, currency: string): string | undefined => {
   const about = refund ?? dispute;
-  return about && `${about.id} ${about.status} ${about.amount_cents}`;
+  return about && `${about.id} ${about.status} ${amountWithCurrency(about.amount_cents, currency)}`;
 };
 
 const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string =>

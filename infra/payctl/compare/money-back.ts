@@ -1,6 +1,7 @@
 /** @module Compares the refunds and disputes of a payment, here and at its provider. */
 
 import * as z from 'zod';
+import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { iso, SECOND_MS } from '../../../shared/core/time.ts';
 import { type Dispute, disputeViewSchema } from '../../../shared/payments/dispute.ts';
@@ -84,6 +85,9 @@ interface Sides {
   readonly there: Facts;
 }
 
+const amountOf = ({ amountCents, currency }: Pick<Facts, 'amountCents' | 'currency'>): string =>
+  amountWithCurrency(amountCents, currency);
+
 const compareRefunds = async (parts: Parts, reports: readonly ProviderRefund[]): Promise<readonly Drift[]> => {
   const { reader, payment } = parts;
   const drifts: Drift[] = [];
@@ -158,9 +162,9 @@ const onlyHere = (
 const differencesOf = (payment: VisiblePayment, { what, id, here, there }: Sides): readonly Drift[] => {
   const of = (kind: DriftKind, mine: string, theirs: string): readonly Drift[] =>
     mine === theirs ? [] : [findingOf(payment, { kind, here: mine, there: theirs, provider_object_id: id })];
-  if (!here) return of(`${what} not here`, 'nothing', `${there.status}, ${there.amountCents} ${there.currency}`);
+  if (!here) return of(`${what} not here`, 'nothing', `${there.status}, ${amountOf(there)}`);
   return [
-    ...of(`${what} amount differs`, String(here.amountCents), String(there.amountCents)),
+    ...of(`${what} amount differs`, amountOf(here), amountOf({ ...there, currency: here.currency })),
     ...of(`${what} currency differs`, here.currency, there.currency),
     ...of(`${what} status differs`, here.status, there.status),
   ];

@@ -1,3 +1,4 @@
+import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { instant } from '../../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../../shared/payments/payment.ts';
@@ -76,7 +77,11 @@ const findDifference = (payment: VisiblePayment, found: Outcome<ProviderPayment>
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
   const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
-  if (mismatch === 'amount differs') return of(mismatch, String(payment.totalCents), String(report.amountCents));
+  if (mismatch === 'amount differs') {
+    const { totalCents, currency } = payment;
+    const there = report.amountCents === undefined ? 'none' : amountWithCurrency(report.amountCents, currency);
+    return of(mismatch, amountWithCurrency(totalCents, currency), there);
+  }
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
   if (wasFailedUnreached(payment, report)) return undefined;
   const decision = decideRead(payment, report);

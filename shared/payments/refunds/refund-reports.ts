@@ -7,6 +7,7 @@ import { findAlias } from '../../platform/alias.ts';
 import type { ProviderRefund } from '../../providers/refund-port.ts';
 import type { VisiblePayment } from '../payment.ts';
 import { reconcileTime } from '../payment-due.ts';
+import { containsFacts, firstFactLook } from '../recorded-facts.ts';
 import type { Refund } from './refund.ts';
 import { isLaterRefund, refundMismatch } from './refund-states.ts';
 import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-store.ts';
@@ -19,7 +20,8 @@ const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): 
 const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
   if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
-  if (!isLater && refund.providerRefundId !== undefined) return refund;
+  const isKnown = containsFacts(refund.settlement, report.settlement);
+  if (!isLater && isKnown && refund.providerRefundId !== undefined) return refund;
   const status = isLater ? report.status : refund.status;
   const isPending = status === 'pending';
   return {
@@ -30,9 +32,21 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
     completedAt: refund.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
     reconcileAt: isPending ? (refund.reconcileAt ?? iso(reconcileTime(now, 0))) : undefined,
     reconcileStep: isPending ? (refund.reconcileStep ?? 0) : undefined,
+    ...settlementOf(refund, { status, settlement: report.settlement ?? refund.settlement }, now),
     version: refund.version + 1,
     updatedAt: iso(now),
   };
+};
+
+/** A refund that has just succeeded without its settlement is read again later. */
+const settlementOf = (
+  was: Partial<Pick<Refund, 'status' | 'factsAt' | 'factLooks'>>,
+  { status, settlement }: Pick<Refund, 'status' | 'settlement'>,
+  now: number,
+): Partial<Refund> => {
+  if (status !== 'succeeded' || settlement) return { settlement, factsAt: undefined, factLooks: undefined };
+  if (was.status === 'succeeded') return { settlement, factsAt: was.factsAt, factLooks: was.factLooks };
+  return { settlement, ...firstFactLook(now) };
 };
 
 /** The report comes from a response, an event or a read. */
@@ -168,6 +182,7 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
   providerRefundId: report.refundId,
   failureCode: report.status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
   completedAt: report.status === 'succeeded' ? iso(now) : undefined,
+  ...settlementOf({}, report, now),
   ...ownerIdsOf(payment),
   ...(report.status === 'pending' && { reconcileAt: iso(reconcileTime(now, 0)), reconcileStep: 0 }),
 });

@@ -9,9 +9,10 @@ import { hasArrow } from '../../core/states.ts';
 import { putAlias } from '../../platform/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../platform/change.ts';
 import { dueShard } from '../../platform/keys.ts';
-import type { StoreDeps } from '../../platform/table.ts';
+import type { StoreDeps, Table } from '../../platform/table.ts';
 import { isVisiblePayment, type VisiblePayment } from '../payment.ts';
 import { paymentStore } from '../payment-store.ts';
+import { afterFactLook } from '../recorded-facts.ts';
 import { type Refund, refundItem, refundKey, refundOf } from './refund.ts';
 import { REFUND_TRANSITIONS, type RefundCause } from './refund-states.ts';
 import { hasGivenBackTooMuch, isSameShare, withoutRefund, withRefund } from './refund-sums.ts';
@@ -108,6 +109,16 @@ export const refundStore = (deps: RefundStoreDeps) => {
     return changed !== undefined && !changed.unmet;
   };
 
+  const loadPayment = async (id: string): Promise<VisiblePayment> => {
+    const payment = await payments.load(id);
+    if (!payment || !isVisiblePayment(payment)) throw notFound('payment');
+    return payment;
+  };
+
+  return { load, insert, change, withdraw, loadPayment, ...dueTimes(table) };
+};
+
+const dueTimes = (table: Table) => {
   /** Sets the next lookup without a new version, because readers do not see it. */
   const reschedule = async (refund: Refund, at: string, step: number): Promise<void> => {
     await table.update(
@@ -117,11 +128,19 @@ export const refundStore = (deps: RefundStoreDeps) => {
     );
   };
 
-  const loadPayment = async (id: string): Promise<VisiblePayment> => {
-    const payment = await payments.load(id);
-    if (!payment || !isVisiblePayment(payment)) throw notFound('payment');
-    return payment;
+  /** Counts the read for the settlement that is due before it is made, so that a stopped function cannot repeat it. */
+  const claimFactLook = async (refund: Refund): Promise<Refund | undefined> => {
+    const claimed = { ...refund, ...afterFactLook(refund) };
+    const { factsAt, factLooks } = claimed;
+    const written = await table.update(
+      refundKey(refund.id),
+      factsAt
+        ? { set: { factsAt, factLooks, due_at: factsAt } }
+        : { remove: ['factsAt', 'factLooks', 'due', 'due_at'] },
+      [{ equals: ['version', refund.version] }, { equals: ['factsAt', refund.factsAt ?? null] }],
+    );
+    return written.ok ? claimed : undefined;
   };
 
-  return { load, insert, change, withdraw, reschedule, loadPayment };
+  return { reschedule, claimFactLook };
 };

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Audience } from '../../access/audience.ts';
 import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
 import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
+import { settlementSchema } from '../../core/payment-facts.ts';
 import { pick } from '../../core/pick.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
@@ -11,6 +12,7 @@ import { jsonValue, timestamp } from '../../http/fields.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../platform/keys.ts';
 import { type Found, storedRecordFields } from '../../platform/record-store.ts';
 import type { Item } from '../../platform/table.ts';
+import { settlementFor, settlementViewSchema } from '../facts-view.ts';
 
 const optional = z.string().optional();
 
@@ -37,6 +39,12 @@ const refundSchema = z.object({
   /** When the refund first succeeded. */
   completedAt: optional,
 
+  /** What the refund costs or gives back. Undefined until the provider tells it. */
+  settlement: settlementSchema.optional(),
+  /** The next read for the settlement, and how many were made while a further one is due. */
+  factsAt: optional,
+  factLooks: z.int().optional(),
+
   /** The owner of the payment. Readers of the payment may read its refunds. */
   ...ownerColumns,
 
@@ -48,15 +56,21 @@ export type Refund = z.infer<typeof refundSchema>;
 
 export const refundKey = (id: string) => recordKey('RFD', id);
 
+/** When the refund is next looked up at the provider. */
+const nextRefundDue = ({ status, reconcileAt, factsAt }: Refund): string | undefined => {
+  if (status === 'pending') return reconcileAt;
+  return status === 'succeeded' ? factsAt : undefined;
+};
+
 export const refundItem = (refund: Refund): Item => {
-  const dueAt = refund.status === 'pending' ? refund.reconcileAt : undefined;
+  const dueAt = nextRefundDue(refund);
   return {
     ...refundKey(refund.id),
     ...refund,
     owner: besidePayment(refund.paymentId, 'RFD'),
     project: monthPartition(refund.createdAt.slice(0, 'YYYY-MM'.length), 'RFD'),
     sort: listSort(refund.createdAt, refund.id),
-    f: { s: refund.status },
+    f: { s: refund.status, p: refund.providerId },
     ...(dueAt && { due: dueShard(refund.id), due_at: dueAt }),
   };
 };
@@ -115,8 +129,10 @@ const PAYERS_FIELDS = [
 /** The values that payers see instead of the shop's own notes and the admin who made the refund. */
 const HIDDEN: Omit<RefundView, (typeof PAYERS_FIELDS)[number]> = { description: null, metadata: {}, created_by: null };
 
-export const refundView = (refund: Refund, audience: Audience): RefundView =>
-  audience === 'staff' ? fullView(refund) : { ...pick(fullView(refund), PAYERS_FIELDS), ...HIDDEN };
+export const refundView = (refund: Refund, audience: Audience) => ({
+  ...(audience === 'staff' ? fullView(refund) : { ...pick(fullView(refund), PAYERS_FIELDS), ...HIDDEN }),
+  ...settlementFor(audience, refund),
+});
 
 export const REFUND_COLUMNS = [
   'id',
@@ -175,6 +191,12 @@ export const refundViewSchema = z
     created_by: text.describe(
       'The user id of the platform admin who made the refund; null if the provider reported it, and for payers, who do not see it.',
     ),
+    settlement: settlementViewSchema()
+      .nullable()
+      .optional()
+      .describe(
+        'What the refund takes from the merchant; null until the provider reports it. Only platform admins get this field.',
+      ),
     created_at: timestamp.describe('When the refund was created here.'),
     updated_at: timestamp.describe('When the refund last changed.'),
     completed_at: timestamp.nullable().describe('When the refund first succeeded; null before.'),

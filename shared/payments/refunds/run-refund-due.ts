@@ -1,4 +1,7 @@
-/** @module Looks up a pending refund and sets the next lookup. It is safe to run late or twice. */
+/**
+ * @module Looks up a pending refund, or the settlement of a succeeded one, and sets the next lookup. It is safe to run
+ * late or twice.
+ */
 
 import { instant, iso, MINUTE_MS } from '../../core/time.ts';
 import type { Providers } from '../../providers/registry.ts';
@@ -19,11 +22,10 @@ export const runDueRefund = async (deps: DueRefundDeps, refundId: string): Promi
   const store = refundStore(deps);
   const refund = await store.load(refundId);
   if (!refund) return 'gone';
+  if (refund.status === 'succeeded' && refund.factsAt !== undefined) return lookForSettlement(deps, refund);
   if (refund.status !== 'pending') return 'nothing due';
-  const provider = await deps.providers.require(refund.providerId, 'payments');
-  if (!provider.refunds) throw new Error('the provider of a refund does not support refunds');
-  const payment = await store.loadPayment(refund.paymentId);
-  const parts: RefundParts = { deps, port: provider.refunds, payment };
+  const parts = await partsOf(deps, refund);
+  const { payment } = parts;
   let found: Refund | undefined;
   return lookUp(deps.now, {
     claimedAt: instant(refund.createdAt),
@@ -49,6 +51,20 @@ export const runDueRefund = async (deps: DueRefundDeps, refundId: string): Promi
     fail: async () => (await failRefund(deps, refund, { cause: 'limit', failureCode: 'not_received' })).status,
     lookAgain: () => lookAgain(deps, found ?? refund),
   });
+};
+
+const partsOf = async (deps: DueRefundDeps, refund: Refund): Promise<RefundParts> => {
+  const { refunds: port } = await deps.providers.require(refund.providerId, 'payments');
+  if (!port) throw new Error('the provider of a refund does not support refunds');
+  return { deps, port, payment: await refundStore(deps).loadPayment(refund.paymentId) };
+};
+
+/** The read is counted first, so a failed read counts too. It stores what it finds for all refunds of the payment. */
+const lookForSettlement = async (deps: DueRefundDeps, refund: Refund): Promise<string> => {
+  const claimed = await refundStore(deps).claimFactLook(refund);
+  if (!claimed) return 'another write came first';
+  const read = await readRefunds(await partsOf(deps, claimed), claimed);
+  return read?.refund?.settlement ? 'settlement' : 'no settlement';
 };
 
 const lookAgain = async (deps: DueRefundDeps, refund: Refund): Promise<void> => {

@@ -18,6 +18,7 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
   const customers = customerGateway({ merchantId, publicKey, privateKey, baseUrl, timeoutMs });
   return {
     slot,
+    adapter: 'braintree',
     can: CAPABILITIES_OF.braintree,
     ...braintreeCustomers(customers, braintreeCalls(options)),
     isStoredMethod: () => true,

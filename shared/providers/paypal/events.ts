@@ -4,10 +4,12 @@ import * as z from 'zod/mini';
 import { secondsOf, wordTable } from '../adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../event-port.ts';
+import { knownFacts } from '../reported-facts.ts';
 import { centsOf } from './amounts.ts';
 import { chargedAsOf, disputedCaptures, readPayPalDispute, readPayPalRefund } from './refunds.ts';
-import { paypalFailure } from './report.ts';
+import { captureFacts, paypalFailure } from './report.ts';
 import {
+  type Capture,
   captureSchema,
   paymentTokenSchema,
   paypalDisputeSchema,
@@ -62,8 +64,15 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
       attemptRef: capture.id,
       failureCode: type === 'payment_intent.failed' ? paypalFailure(capture) : undefined,
       ourPaymentId: capture.custom_id,
+      facts: eventFacts(type, capture),
     },
   };
+};
+
+/** An event of a capture does not name the payment source. */
+const eventFacts = (type: InboundEventType, capture: Capture) => {
+  if (type === 'payment_intent.succeeded') return knownFacts(captureFacts(capture, 'succeeded'));
+  return type === 'payment_intent.failed' ? knownFacts(captureFacts(capture, 'failed')) : undefined;
 };
 
 /** A completed order needs no entry, because the event of its capture reports the result. */

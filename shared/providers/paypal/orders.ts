@@ -5,6 +5,7 @@
  */
 
 import * as z from 'zod/mini';
+import type { MethodKind } from '../../core/fact-words.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
 import {
@@ -13,12 +14,12 @@ import {
   type CreateIntent,
   INTENT_SPENT,
   type KnownPayment,
-  type MethodKind,
   type ProviderPayment,
   type UpdateIntent,
 } from '../payment-port.ts';
 import { afterChange } from '../vendor-failures.ts';
 import { type PayPalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
+import { PAYPAL_WALLET } from './capture-facts.ts';
 import { PAYPAL_NOT_FOUND, type PayPalCall } from './outcome.ts';
 import { expiredOrder, readPayPalOrder } from './report.ts';
 import { type Order, paypalOrderSchema } from './schemas.ts';
@@ -97,8 +98,8 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
 
 /** Turns a failed capture into a decline, and also a charge that needs the payer if the payer is not present. */
 const answered = (report: ProviderPayment, { offSession }: ConfirmIntent): Outcome<ProviderPayment> => {
-  const { status, failureCode = 'do_not_honor', attemptRef } = report;
-  if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef };
+  const { status, failureCode = 'do_not_honor', attemptRef, facts } = report;
+  if (status === 'failed') return { kind: 'declined', code: failureCode, attemptRef, facts };
   const asksPayer = status === 'pending' && !report.awaitsCapture;
   return offSession && asksPayer
     ? { kind: 'declined', code: 'authentication_required', attemptRef }
@@ -155,7 +156,7 @@ const payerSource = ({
 const capture = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
   const source = await sourceOf(call, input);
   if (source.kind !== 'done') return source;
-  return call({
+  const captured = await call({
     method: 'POST',
     path: `${pathOf(input.intentId)}/capture`,
     // If the attempt continues with another order, it needs another key.
@@ -163,6 +164,9 @@ const capture = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome<
     body: source.value ? { payment_source: source.value } : {},
     answer: paypalOrderSchema,
   });
+  // The refusal of a capture does not name the method.
+  if (captured.kind !== 'declined' || !source.value || !('paypal' in source.value)) return captured;
+  return { ...captured, facts: { ...captured.facts, details: PAYPAL_WALLET } };
 };
 
 /** The saved method in PayPal's format; undefined if the payer has approved the order. */

@@ -33,7 +33,8 @@ export const paypalRefusal = (status: number, body: unknown): Refusal => {
 const chargeRefusal = (status: number, body: unknown): Failed => {
   const refusal = paypalRefusal(status, body);
   const code = DECLINES.get(refusal.reason);
-  return code && status === 422 ? { kind: 'declined', code, attemptRef: undefined } : refusal;
+  if (!code || status !== 422) return refusal;
+  return { kind: 'declined', code, attemptRef: undefined, facts: { decline: { providerCode: refusal.reason } } };
 };
 
 /** Refusals of the payment method, after which the payer may pay with another method. */

@@ -27,6 +27,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
   const call = callsBy(exchange);
   return {
     slot,
+    adapter: 'paypal',
     can: CAPABILITIES_OF.paypal,
     checkAmount: async (amount) => paypalAmounts.refusalOf(amount),
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),

@@ -17,6 +17,7 @@ import {
   type RefundsPort,
 } from '../refund-port.ts';
 import { paypalAmounts, paypalMoney, wholeCentsOf } from './amounts.ts';
+import { refundSettlement } from './capture-facts.ts';
 import { findPayPalOrder } from './orders.ts';
 import { callsBy, type PayPalCall, type PayPalExchange, paypalRefusal } from './outcome.ts';
 import {
@@ -142,6 +143,7 @@ export const readPayPalRefund = (refund: PayPalRefund): ProviderRefund | undefin
     reason: undefined,
     failureCode: ENDED_WITHOUT_MONEY.includes(status) ? refund.status_details?.reason : undefined,
     createdAt: secondsOf(at),
+    settlement: status === 'COMPLETED' ? refundSettlement(refund) : undefined,
   };
 };
 

@@ -3,9 +3,12 @@
  * declined capture. An order stores no refused attempts or cancellations, so our record decides before a capture.
  */
 
+import type { PaymentFacts } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
+import { declineOf, knownFacts } from '../reported-facts.ts';
 import { centsOf } from './amounts.ts';
+import { captureSettlement, sourceDetails } from './capture-facts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';
 
@@ -30,8 +33,21 @@ export const readPayPalOrder = (order: Order, known: Known): ProviderPayment => 
     ourPaymentId: unit?.custom_id,
     ...(status === 'pending' && order.status === 'APPROVED' && { awaitsCapture: true }),
     ...(REFUNDED.includes(capture?.status ?? '') && { isRefunded: true }),
+    facts: factsOf(order, capture, status),
   };
 };
+
+/** A capture that PayPal refused is not in the order, but its source is. */
+const factsOf = (order: Order, capture: Capture | undefined, status: ReportedStatus): PaymentFacts | undefined => {
+  if (status !== 'succeeded' && status !== 'failed') return undefined;
+  return knownFacts({ details: sourceDetails(order.payment_source), ...(capture && captureFacts(capture, status)) });
+};
+
+/** The decline of a failed capture, or PayPal's fee for a capture that succeeded. */
+export const captureFacts = (capture: Capture, status: 'succeeded' | 'failed'): PaymentFacts =>
+  status === 'failed'
+    ? { decline: declineOf(capture.processor_response?.response_code, undefined) }
+    : { settlement: captureSettlement(capture) };
 
 /** The report of an order that PayPal no longer has, because it expired without a capture. */
 export const expiredOrder = (known: Known & Pick<KnownPayment, 'intentId'>): ProviderPayment => ({

@@ -10,12 +10,41 @@ const moneySchema = z.looseObject({
 const linksSchema = z.array(z.looseObject({ rel: z.string(), href: z.string() }));
 const timeSchema = z.iso.datetime({ offset: true });
 
+/** A fact that PayPal words in another form than its documents is unknown, and never makes a response unreadable. */
+const fact = <T extends z.ZodMiniType>(schema: T) => z.catch(z.optional(schema), undefined);
+const word = fact(z.string());
+const money = fact(moneySchema);
+
+const card = z.looseObject({
+  brand: word,
+  last_digits: word,
+  expiry: word,
+  type: word,
+  bin_details: fact(z.looseObject({ issuing_bank: word, bin_country_code: word })),
+  authentication_result: fact(
+    z.looseObject({
+      liability_shift: word,
+      three_d_secure: fact(z.looseObject({ authentication_status: word, enrollment_status: word })),
+    }),
+  ),
+});
+export type PayPalCard = Partial<z.infer<typeof card>>;
+
 export const captureSchema = z.looseObject({
   id: z.string(),
   status: z.optional(z.string()),
   amount: z.optional(moneySchema),
   custom_id: z.optional(z.string()),
   processor_response: z.optional(z.looseObject({ response_code: z.optional(z.string()) })),
+  seller_receivable_breakdown: fact(
+    z.looseObject({
+      paypal_fee: money,
+      paypal_fee_in_receivable_currency: money,
+      net_amount: money,
+      receivable_amount: money,
+      exchange_rate: fact(z.looseObject({ value: word })),
+    }),
+  ),
   supplementary_data: z.optional(
     z.looseObject({ related_ids: z.optional(z.looseObject({ order_id: z.optional(z.string()) })) }),
   ),
@@ -30,6 +59,14 @@ export const paypalRefundSchema = z.looseObject({
   amount: z.optional(moneySchema),
   custom_id: z.optional(z.string()),
   create_time: z.optional(timeSchema),
+  seller_payable_breakdown: fact(
+    z.looseObject({
+      paypal_fee: money,
+      paypal_fee_in_receivable_currency: money,
+      net_amount: money,
+      net_amount_in_receivable_currency: money,
+    }),
+  ),
 });
 export type PayPalRefund = z.infer<typeof paypalRefundSchema>;
 
@@ -62,18 +99,27 @@ export const paypalDisputesAnswer = z.looseObject({
   links: z.optional(linksSchema),
 });
 
-const vaulted = z.looseObject({
+const vaulted = {
   attributes: z.optional(
     z.looseObject({
       vault: z.optional(z.looseObject({ id: z.optional(z.string()) })),
     }),
   ),
-});
+};
+const cardInWallet = fact(z.looseObject({ card: fact(card) }));
 
 export const paypalOrderSchema = z.looseObject({
   id: z.string(),
   status: z.string(),
-  payment_source: z.nullish(z.looseObject({ paypal: z.optional(vaulted), card: z.optional(vaulted) })),
+  payment_source: z.nullish(
+    z.looseObject({
+      paypal: z.optional(z.looseObject(vaulted)),
+      card: z.optional(z.extend(card, vaulted)),
+      venmo: fact(z.looseObject({})),
+      apple_pay: cardInWallet,
+      google_pay: cardInWallet,
+    }),
+  ),
   purchase_units: z
     .array(
       z.looseObject({
@@ -104,6 +150,8 @@ export const paymentTokenSchema = z.looseObject({
           brand: z.optional(z.string()),
           last_digits: z.optional(z.string()),
           expiry: z.optional(z.string()),
+          type: word,
+          bin_details: fact(z.looseObject({ bin_country_code: word })),
         }),
       ),
     }),

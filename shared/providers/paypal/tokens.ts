@@ -3,10 +3,11 @@
  * with the first token; until then, our own id identifies the customer as `merchant_customer_id`.
  */
 
+import type { MethodKind } from '../../core/fact-words.ts';
 import { isIdOf } from '../../core/ids.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { ProviderMethod } from '../method-port.ts';
-import type { MethodKind } from '../payment-port.ts';
+import { paypalCardFacts } from './capture-facts.ts';
 import type { PayPalCall } from './outcome.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 
@@ -24,20 +25,14 @@ export const reportedToken = (token: PaymentToken): ProviderMethod => ({
   ...tokenFacts(token),
 });
 
-/** The stored fields of a token. A PayPal account counts as a card without number and expiry. */
+/** The stored fields of a token. PayPal tells no fingerprint. A PayPal account counts as a card without number and expiry. */
 export const tokenFacts = ({
   payment_source: source,
-}: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> => {
-  const [expiryYear, expiryMonth] = source?.card?.expiry?.split('-') ?? [];
-  return {
-    type: 'card',
-    walletType: source?.card ? undefined : 'paypal',
-    cardBrand: source?.card?.brand?.toLowerCase(),
-    lastFour: source?.card?.last_digits,
-    expiryMonth,
-    expiryYear,
-  };
-};
+}: Pick<PaymentToken, 'payment_source'>): Omit<ProviderMethod, 'methodId' | 'customerId' | 'ourCustomerId'> => ({
+  type: 'card',
+  walletType: source?.card ? undefined : 'paypal',
+  ...paypalCardFacts(source?.card ?? {}),
+});
 
 /** Reads the kind of a method if the record lacks it, as for a one-time token or in an old record. */
 export const findKind = async (call: PayPalCall, methodId: string): Promise<Outcome<MethodKind>> =>

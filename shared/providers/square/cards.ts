@@ -2,16 +2,16 @@
 
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import { wordTable } from '../adapter.ts';
-import { monthText } from '../contract-event.ts';
+import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../method-port.ts';
-import { type SquareCall, squareKey } from './outcome.ts';
-import { locate, type SquareOrders } from './payments.ts';
+import { cardFacts } from './card-facts.ts';
+import { squareKey } from './outcome.ts';
+import { locate, type SquareAccount, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
 const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
 
-export const squareCards = (call: SquareCall, orders: SquareOrders) => {
+export const squareCards = ({ call, fingerprintOf }: SquareAccount, orders: SquareOrders) => {
   const create = async (
     sourceId: string,
     {
@@ -32,14 +32,14 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
         },
         answer: cardAnswer,
       }),
-      ({ card }) => reportedCard(card),
+      ({ card }) => reportedCard(card, fingerprintOf),
     );
   const find = async (cardId: string): Promise<Outcome<ProviderMethod>> => {
     const path = `/v2/cards/${encodeURIComponent(cardId)}`;
     const found = await call({ method: 'GET', path, answer: cardAnswer });
     // Square still returns a disabled card, with its customer.
     if (found.kind === 'done' && found.value.card.enabled === false) return { kind: 'refused', reason: GONE };
-    return mapOutcome(found, ({ card }) => reportedCard(card));
+    return mapOutcome(found, ({ card }) => reportedCard(card, fingerprintOf));
   };
 
   return {
@@ -75,23 +75,8 @@ const GONE = 'NOT_FOUND';
 /** The prefix of the ids of cards on file. */
 export const ON_FILE = 'ccof:';
 
-const BRANDS = wordTable<string>({
-  AMERICAN_EXPRESS: 'amex',
-  DISCOVER_DINERS: 'diners',
-  CHINA_UNIONPAY: 'unionpay',
-});
-
-export const cardFacts = (card: SquareCard): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
-  type: 'card',
-  walletType: undefined,
-  cardBrand: card.card_brand ? (BRANDS.get(card.card_brand) ?? card.card_brand.toLowerCase()) : undefined,
-  lastFour: card.last_4 ?? undefined,
-  expiryMonth: card.exp_month ? monthText(card.exp_month) : undefined,
-  expiryYear: card.exp_year ? String(card.exp_year) : undefined,
-});
-
-const reportedCard = (card: SquareCard & { readonly id: string }): ProviderMethod => ({
+const reportedCard = (card: SquareCard & { readonly id: string }, fingerprintOf: FingerprintOf): ProviderMethod => ({
   methodId: card.id,
   customerId: card.customer_id ?? undefined,
-  ...cardFacts(card),
+  ...cardFacts(card, fingerprintOf),
 });

@@ -5,10 +5,12 @@
 
 import * as z from 'zod/mini';
 import { secondsOf, wordTable } from '../adapter.ts';
+import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, MoneyBackEventType, ProviderEvent } from '../event-port.ts';
 import type { ReportedStatus } from '../payment-port.ts';
-import { cardFacts } from './cards.ts';
+import { attemptFacts } from './attempt-facts.ts';
+import { cardFacts } from './card-facts.ts';
 import { reportedMoney } from './currencies.ts';
 import { customerFacts } from './customers.ts';
 import { readSquareDispute, readSquareRefund } from './refunds.ts';
@@ -45,15 +47,16 @@ const dataSchema = z.looseObject({
 interface SquareEvent {
   readonly type: string;
   readonly data: z.infer<typeof dataSchema>;
+  readonly fingerprintOf: FingerprintOf;
 }
 type Said = Pick<ProviderEvent, 'type' | 'object'>;
 
-export const readSquareEvent = (body: unknown): ProviderEvent | undefined => {
+export const readSquareEvent = (body: unknown, fingerprintOf = noFingerprint): ProviderEvent | undefined => {
   const parsed = eventSchema.safeParse(body);
   if (!parsed.success) return readContractEvent(body);
   const { event_id: id, type, created_at: at } = parsed.data;
   const data = dataSchema.safeParse(parsed.data.data).data;
-  const said = data && saidBy({ type, data });
+  const said = data && saidBy({ type, data, fingerprintOf });
   // An unreadable event that the service acts on is refused.
   if (!data && isActedOn(type)) return undefined;
   if (!said && MONEY_BACK.has(type)) return undefined;
@@ -87,7 +90,7 @@ const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>
 };
 
 /** payment.created and payment.updated both contain the current payment. */
-const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
+const paymentSaid = ({ type, data, fingerprintOf }: SquareEvent): Said | undefined => {
   const payment = data.object?.payment;
   if (!payment || !type.startsWith('payment.')) return undefined;
   const status = payment.status === undefined ? undefined : paymentStatus(payment.status);
@@ -101,6 +104,7 @@ const paymentSaid = ({ type, data }: SquareEvent): Said | undefined => {
       attemptRef: payment.id,
       failureCode: status === 'failed' ? squareFailure(payment) : undefined,
       ourPaymentId: payment.reference_id ?? undefined,
+      facts: status && attemptFacts(payment, status, fingerprintOf),
     },
   };
 };
@@ -123,11 +127,11 @@ const CARD_EVENTS = wordTable<InboundEventType>({
   'card.forgotten': 'payment_method.detached',
 });
 
-const cardSaid = ({ type, data }: SquareEvent): Said | undefined => {
+const cardSaid = ({ type, data, fingerprintOf }: SquareEvent): Said | undefined => {
   const card = data.object?.card;
   const id = card?.id ?? data.id;
   if (!card || !id || !type.startsWith('card.')) return undefined;
-  return { type: CARD_EVENTS.get(type), object: { ...NO_OBJECT, id, method: cardFacts(card) } };
+  return { type: CARD_EVENTS.get(type), object: { ...NO_OBJECT, id, method: cardFacts(card, fingerprintOf) } };
 };
 
 const CUSTOMER_EVENTS = wordTable<InboundEventType>({

@@ -2,9 +2,12 @@
 
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
+import type { PaymentFacts } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
+import type { FingerprintOf } from '../card-fingerprint.ts';
 import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../refund-port.ts';
 import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../vendor-http.ts';
+import { attemptFacts } from './attempt-facts.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
 /** The API version that this adapter is written for, which is that of Square's SDK 46. */
@@ -13,9 +16,14 @@ export const SQUARE_VERSION = '2026-09-16';
 /** One call of Square's API. By default, a refusal is read as the refusal of a charge. */
 export type SquareCall = <T>(request: HttpRequest<T>, read?: ReadRefusal) => Promise<Outcome<T>>;
 
+interface SquareCallOptions {
+  readonly accessToken: string;
+  readonly fingerprintOf: FingerprintOf;
+}
+
 export const squareCalls =
-  (client: HttpClient, accessToken: string): SquareCall =>
-  (request, read = readRefusal) =>
+  (client: HttpClient, { accessToken, fingerprintOf }: SquareCallOptions): SquareCall =>
+  (request, read = chargeRefusal(fingerprintOf)) =>
     client.call(
       {
         ...request,
@@ -33,16 +41,22 @@ const MAX_KEY_LENGTH = 45;
 /** A hash of our idempotency key, because Square accepts at most 45 characters. */
 export const squareKey = (...parts: readonly string[]): string => fingerprint(...parts).slice(0, MAX_KEY_LENGTH);
 
-const readRefusal: ReadRefusal = (_, body) => {
-  const parsed = squareRefusalSchema.safeParse(body);
-  if (!parsed.success) return UNKNOWN;
-  const { errors, payment } = parsed.data;
-  const error = errors.find(({ category }) => category === 'PAYMENT_METHOD_ERROR') ?? errors[0];
-  if (!error || isUndecided(error)) return UNKNOWN;
-  if (error.category !== 'PAYMENT_METHOD_ERROR' || SPENT_SOURCES.includes(error.code)) return refused(error);
-  const code = squareDeclineCode(errors, payment?.card_details?.auth_result_code);
-  return { kind: 'declined', code, attemptRef: payment?.id ?? undefined };
-};
+const chargeRefusal =
+  (fingerprintOf: FingerprintOf): ReadRefusal =>
+  (_, body) => {
+    const parsed = squareRefusalSchema.safeParse(body);
+    if (!parsed.success) return UNKNOWN;
+    const { errors, payment } = parsed.data;
+    const error = errors.find(({ category }) => category === 'PAYMENT_METHOD_ERROR') ?? errors[0];
+    if (!error || isUndecided(error)) return UNKNOWN;
+    if (error.category !== 'PAYMENT_METHOD_ERROR' || SPENT_SOURCES.includes(error.code)) return refused(error);
+    const code = squareDeclineCode(errors, payment?.card_details?.auth_result_code);
+    const facts = attemptFacts(payment ?? {}, 'failed', fingerprintOf);
+    return { kind: 'declined', code, attemptRef: payment?.id ?? undefined, facts: facts ?? declineFacts(error) };
+  };
+
+/** A refusal without the payment, such as one of a test card, names only the error. */
+const declineFacts = ({ code }: SquareError): PaymentFacts => ({ decline: { providerCode: code } });
 
 const UNKNOWN: Failed = { kind: 'unknown', reason: 'error' };
 

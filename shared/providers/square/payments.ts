@@ -7,6 +7,7 @@ import { createHmac } from 'node:crypto';
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
+import type { FingerprintOf } from '../card-fingerprint.ts';
 import type {
   CallOptions,
   ConfirmIntent,
@@ -18,7 +19,7 @@ import type {
 import { type SquareMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { decisive, readSquareOrder, readSquarePayment } from './report.ts';
-import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
+import { type SquareOrder, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
 const orderAnswer = z.looseObject({ order: squareOrderSchema });
 const paymentAnswer = z.looseObject({ payment: squarePaymentSchema });
@@ -29,6 +30,7 @@ export interface SquareAccount {
   readonly accessToken: string;
   /** The text on the payer's statement; if empty, the seller's default applies. */
   readonly descriptor: string;
+  readonly fingerprintOf: FingerprintOf;
 }
 
 type OrderDetails = Pick<CreateIntent, 'description' | 'customerId'>;
@@ -83,7 +85,7 @@ export const squarePayments = (account: SquareAccount) => {
         },
         answer: paymentAnswer,
       });
-      return mapOutcome(charged, ({ payment }) => readSquarePayment(payment));
+      return mapOutcome(charged, ({ payment }) => readSquarePayment(payment, account.fingerprintOf));
     },
 
     cancelIntent: async (input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
@@ -108,7 +110,7 @@ const clientSecret = ({ accessToken }: SquareAccount, paymentId: string): string
 
 export type SquareOrders = ReturnType<typeof squareOrders>;
 
-export const squareOrders = ({ call, locationId }: SquareAccount) => ({
+export const squareOrders = ({ call, locationId, fingerprintOf }: SquareAccount) => ({
   find: async (orderId: string): Promise<Outcome<SquareOrder>> =>
     mapOutcome(
       await call({ method: 'GET', path: `/v2/orders/${encodeURIComponent(orderId)}`, answer: orderAnswer }),
@@ -133,10 +135,10 @@ export const squareOrders = ({ call, locationId }: SquareAccount) => ({
     return mapOutcome(put, (answer) => answer.order);
   },
 
-  findPayment: async (paymentId: string): Promise<Outcome<SquarePayment>> =>
+  findPayment: async (paymentId: string): Promise<Outcome<ProviderPayment>> =>
     mapOutcome(
       await call({ method: 'GET', path: `/v2/payments/${encodeURIComponent(paymentId)}`, answer: paymentAnswer }),
-      ({ payment }) => payment,
+      ({ payment }) => readSquarePayment(payment, fingerprintOf),
     ),
 });
 
@@ -207,7 +209,7 @@ export const locate = async (
   for (const id of ids.slice(-MAX_ATTEMPTS_READ)) {
     const attempt = await orders.findPayment(id);
     if (attempt.kind === 'unknown' || attempt.kind === 'not_done') return attempt;
-    if (attempt.kind === 'done') attempts.push(readSquarePayment(attempt.value));
+    if (attempt.kind === 'done') attempts.push(attempt.value);
   }
   const payment = decisive(attempts);
   const isOver = ENDED.includes(order.state ?? '') && payment?.status === 'failed';

@@ -8,6 +8,7 @@ import { type DisputeStatus, REFUND_REASONS, type RefundReason, type RefundStatu
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { oldestFirst, secondsOf, wordTable } from '../adapter.ts';
 import type { CreateRefund, ProviderDispute, ProviderRefund, RefundedCharge, RefundsPort } from '../refund-port.ts';
+import { squareSettlement } from './attempt-facts.ts';
 import { reportedMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { readRefundRefusal, type SquareCall, squareKey } from './outcome.ts';
 import {
@@ -131,6 +132,7 @@ export const readSquareRefund = (refund: SquareRefund): ProviderRefund => {
     reason: reasonIn(words),
     failureCode: status === 'failed' ? (refund.status ?? undefined) : undefined,
     createdAt: secondsOf(refund.created_at),
+    settlement: status === 'succeeded' ? squareSettlement(refund.processing_fee, refund.amount_money, -1) : undefined,
   };
 };
 

@@ -1,7 +1,9 @@
 /** @module The state of a payment, from Square's order (our intent) and the order's payments (attempts). */
 
 import { wordTable } from '../adapter.ts';
+import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { KnownPayment, ProviderPayment, ReportedStatus } from '../payment-port.ts';
+import { attemptFacts } from './attempt-facts.ts';
 import { reportedMoney } from './currencies.ts';
 import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
@@ -32,7 +34,7 @@ const orderStatus = ({ state }: SquareOrder, { method, status }: Known): Reporte
   return method ? 'created' : 'requires_payment_method';
 };
 
-export const readSquarePayment = (payment: SquarePayment): ProviderPayment => {
+export const readSquarePayment = (payment: SquarePayment, fingerprintOf: FingerprintOf): ProviderPayment => {
   const status = paymentStatus(payment.status);
   return {
     intentId: payment.order_id,
@@ -45,6 +47,7 @@ export const readSquarePayment = (payment: SquarePayment): ProviderPayment => {
     nextAction: undefined,
     methodId: undefined,
     ourPaymentId: payment.reference_id ?? undefined,
+    facts: attemptFacts(payment, status, fingerprintOf),
   };
 };
 

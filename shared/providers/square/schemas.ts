@@ -7,6 +7,10 @@ const money = z.looseObject({ amount: z.int(), currency: z.string() });
 const error = z.looseObject({ category: z.string(), code: z.string(), field: z.nullish(z.string()) });
 export type SquareError = z.infer<typeof error>;
 
+/** A fact that Square words in another form than its documents is unknown, and never makes a response unreadable. */
+const fact = <T extends z.ZodMiniType>(schema: T) => z.catch(z.nullish(schema), undefined);
+const word = fact(z.string());
+
 export const cardSchema = z.looseObject({
   id: z.nullish(z.string()),
   card_brand: z.nullish(z.string()),
@@ -15,8 +19,14 @@ export const cardSchema = z.looseObject({
   exp_year: z.nullish(z.int()),
   customer_id: z.nullish(z.string()),
   enabled: z.nullish(z.boolean()),
+  card_type: word,
+  prepaid_type: word,
+  fingerprint: word,
 });
 export type SquareCard = z.infer<typeof cardSchema>;
+
+const fees = fact(z.array(z.looseObject({ amount_money: z.nullish(money) })));
+export type SquareFees = NonNullable<z.infer<typeof fees>>;
 
 const failures = z.nullish(z.array(z.looseObject({ code: z.string() })));
 
@@ -30,9 +40,20 @@ export const squarePaymentSchema = z.looseObject({
     z.looseObject({
       auth_result_code: z.nullish(z.string()),
       errors: failures,
+      card: fact(cardSchema),
     }),
   ),
-  bank_account_details: z.nullish(z.looseObject({ errors: failures })),
+  bank_account_details: z.nullish(
+    z.looseObject({
+      errors: failures,
+      bank_name: word,
+      country: word,
+      fingerprint: word,
+      ach_details: fact(z.looseObject({ account_number_suffix: word })),
+    }),
+  ),
+  wallet_details: fact(z.looseObject({ brand: word })),
+  processing_fee: fees,
 });
 export type SquarePayment = z.infer<typeof squarePaymentSchema>;
 
@@ -77,6 +98,7 @@ export const squareRefundSchema = z.looseObject({
   payment_id: z.nullish(z.string()),
   reason: z.nullish(z.string()),
   created_at: moment,
+  processing_fee: fees,
 });
 export type SquareRefund = z.infer<typeof squareRefundSchema>;
 
@@ -98,6 +120,10 @@ export type SquareDispute = z.infer<typeof squareDisputeSchema>;
 export const squareRefusalSchema = z.looseObject({
   errors: z.array(error).check(z.minLength(1)),
   payment: z.nullish(
-    z.looseObject({ id: z.nullish(z.string()), card_details: squarePaymentSchema.shape.card_details }),
+    z.looseObject({
+      id: z.nullish(z.string()),
+      card_details: squarePaymentSchema.shape.card_details,
+      bank_account_details: squarePaymentSchema.shape.bank_account_details,
+    }),
   ),
 });

@@ -2,9 +2,11 @@
 
 import * as z from 'zod/mini';
 import { wordTable } from '../adapter.ts';
+import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { readContractEvent, STRIPES_OWN } from '../contract-event.ts';
 import { type InboundEventType, isMoneyBackEvent, type MoneyBackEventType, type ProviderEvent } from '../event-port.ts';
 import type { EventSubscription } from '../subscription-port.ts';
+import { readEventFacts } from './charge-facts.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
@@ -21,6 +23,7 @@ const ownFields = z.looseObject({
       last_payment_error: z.nullish(
         z.looseObject({ code: z.nullish(z.string()), decline_code: z.nullish(z.string()) }),
       ),
+      card: z.nullish(z.looseObject({ fingerprint: z.nullish(z.string()) })),
     }),
   }),
 });
@@ -70,7 +73,7 @@ const disputeFields = z.looseObject({
   evidence_details: z.nullish(z.looseObject({ due_by: z.nullish(z.int()) })),
 });
 
-export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
+export const readStripeEvent = (body: unknown, fingerprintOf = noFingerprint): ProviderEvent | undefined => {
   const event = readContractEvent(body, STRIPE_NAMES);
   if (!event) return undefined;
   const type = STRIPE_NAMES.get(event.rawType) ?? event.type;
@@ -93,8 +96,22 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
       ...(isStripes ? inCents(event.object) : event.object),
       attemptRef: idOf(charge),
       failureCode: error ? stripeDeclineCode(error) : undefined,
+      ...(isStripes && ownFacts(type, { object, method: event.object.method }, fingerprintOf)),
     },
   };
+};
+
+/** The facts and the fingerprint that Stripe's own events tell. The interface's payload has neither. */
+const ownFacts = (
+  type: InboundEventType,
+  { object, method }: { readonly object: OwnObject; readonly method: EventObject['method'] },
+  fingerprintOf: FingerprintOf,
+): Partial<EventObject> => {
+  if (method) return { method: { ...method, fingerprint: fingerprintOf(object.card?.fingerprint) } };
+  const isFailed = type === 'payment_intent.failed';
+  return isFailed || type === 'payment_intent.succeeded'
+    ? { facts: readEventFacts(object, isFailed, fingerprintOf) }
+    : {};
 };
 
 type OwnObject = z.infer<typeof ownFields>['data']['object'];

@@ -15,12 +15,12 @@ import {
 import type { CallOptions } from '../payment-port.ts';
 import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { methodParameters } from './payments.ts';
-import { idOf, nextActionOf, readStripeMethod, readStripeSetup } from './report.ts';
+import { idOf, nextActionOf, type StripeReaders } from './report.ts';
 
 /** Stripe's refusals to detach a missing method or (without a code) an unattached method. Both count as detached. */
 const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', INVALID_REQUEST]);
 
-export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
+export const stripeMethods = (stripe: Stripe, call: StripeCall, { readMethod, readSetup }: StripeReaders) => ({
   tokenizeCard: ({ number, expiryMonth, expiryYear, cvc, idempotencyKey }: RawCard & CallOptions) =>
     call(
       () =>
@@ -51,15 +51,15 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
           },
           { idempotencyKey },
         ),
-      attachedMethod,
+      (intent) => attachedMethod(intent, readSetup(intent)),
     );
     if (attached.kind !== 'refused' || attached.parameter !== 'payment_method') return attached;
     // Stripe refuses a method of another customer, or a detached method, without an error code.
-    const known = await call(() => stripe.paymentMethods.retrieve(token), readStripeMethod);
+    const known = await call(() => stripe.paymentMethods.retrieve(token), readMethod);
     return known.kind === 'done' ? { kind: 'refused', reason: NOT_ATTACHABLE } : attached;
   },
 
-  findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), readStripeMethod),
+  findMethod: (methodId: string) => call(() => stripe.paymentMethods.retrieve(methodId), readMethod),
 
   /** Stripe has already saved the method, because the intent requested it. */
   keepMethod: async ({ intentId }: KeepMethod): Promise<Outcome<ProviderMethod>> => {
@@ -70,7 +70,7 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
     if (used.kind !== 'done') return used;
     const methodId = used.value;
     if (methodId === undefined) return { kind: 'refused', reason: 'no_payment_method' };
-    return call(() => stripe.paymentMethods.retrieve(methodId), readStripeMethod);
+    return call(() => stripe.paymentMethods.retrieve(methodId), readMethod);
   },
 
   detachMethod: async (methodId: string) => {
@@ -89,12 +89,11 @@ export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
   }: { readonly methodId: string; readonly billing: BillingDetails } & CallOptions) =>
     call(
       () => stripe.paymentMethods.update(methodId, { billing_details: billingDetails(billing) }, { idempotencyKey }),
-      readStripeMethod,
+      readMethod,
     ),
 });
 
-const attachedMethod = (intent: Stripe.SetupIntent): ProviderMethod => {
-  const { setupId, status, method } = readStripeSetup(intent);
+const attachedMethod = (intent: Stripe.SetupIntent, { setupId, status, method }: ProviderSetup): ProviderMethod => {
   if (!method) throw new Error('Stripe names no payment method in a confirmed SetupIntent');
   if (status === 'succeeded') return method;
   const clientSecret = intent.client_secret ?? undefined;
@@ -117,16 +116,16 @@ type SetupOutcome = Outcome<ProviderSetup>;
 
 const EXPANDED = { expand: ['payment_method'] };
 
-export const stripeSetups = (stripe: Stripe, call: StripeCall): SetupsPort => {
+export const stripeSetups = (stripe: Stripe, call: StripeCall, { readSetup }: StripeReaders): SetupsPort => {
   const find = async (setupId: string): Promise<SetupOutcome> => {
-    const found = await call(() => stripe.setupIntents.retrieve(setupId, EXPANDED), readStripeSetup);
+    const found = await call(() => stripe.setupIntents.retrieve(setupId, EXPANDED), readSetup);
     if (found.kind !== 'refused' || found.reason !== 'resource_missing') return found;
     return { kind: 'done', value: { setupId, status: 'canceled', method: undefined } };
   };
 
   /** Stripe refuses to cancel a final SetupIntent, so the set-up is read after a refusal. */
   const cancel = async (setupId: string): Promise<SetupOutcome> => {
-    const canceled = await call(() => stripe.setupIntents.cancel(setupId, EXPANDED), readStripeSetup);
+    const canceled = await call(() => stripe.setupIntents.cancel(setupId, EXPANDED), readSetup);
     if (canceled.kind !== 'refused') return canceled;
     const found = await find(setupId);
     return found.kind === 'done' && !isFinal(found.value) ? canceled : found;

@@ -5,17 +5,25 @@ import type { Log } from '../../core/logger.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 import { retryAfterSeconds } from '../../platform/retry-after.ts';
+import type { FingerprintOf } from '../card-fingerprint.ts';
 import { meaningOf, networkFailure } from '../vendor-failures.ts';
+import { failureFacts } from './charge-facts.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
 /** Runs one call. The outcome is a refusal only if Stripe certainly did nothing. */
 export type StripeCall = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
 
+interface StripeContext {
+  readonly slot: ProviderSlot;
+  readonly log: Log;
+  readonly fingerprintOf: FingerprintOf;
+}
+
 export const stripeCalls =
-  (context: { readonly slot: ProviderSlot; readonly log: Log }): StripeCall =>
+  (context: StripeContext): StripeCall =>
   async (call, read) => {
     const startedAt = Date.now();
-    const outcome = await attempt(call, read);
+    const outcome = await attempt(call, read, context);
     context.log.info('provider called', {
       provider: context.slot,
       outcome: outcome.kind,
@@ -25,16 +33,20 @@ export const stripeCalls =
     return outcome;
   };
 
-const attempt = async <A, T>(call: () => Promise<A>, read: (answer: A) => T): Promise<Outcome<T>> => {
+const attempt = async <A, T>(
+  call: () => Promise<A>,
+  read: (answer: A) => T,
+  context: StripeContext,
+): Promise<Outcome<T>> => {
   try {
     return { kind: 'done', value: read(await call()) };
   } catch (error) {
-    return failureOf(error);
+    return failureOf(error, context);
   }
 };
 
-const failureOf = (error: unknown): Outcome<never> => {
-  if (error instanceof Stripe.errors.StripeCardError) return declined(error);
+const failureOf = (error: unknown, context: StripeContext): Outcome<never> => {
+  if (error instanceof Stripe.errors.StripeCardError) return declined(error, context);
   if (error instanceof Stripe.errors.StripeConnectionError) {
     const isTimeout = /timeout|timed out/i.test(error.message);
     return isTimeout ? { kind: 'unknown', reason: 'timeout' } : networkFailure(error.detail);
@@ -71,10 +83,14 @@ const parameterOf = ({ param, code, message }: Stripe.errors.StripeError): strin
 
 const ERROR: Outcome<never> = { kind: 'unknown', reason: 'error' };
 
-const declined = (error: Stripe.errors.StripeCardError): Extract<Outcome<never>, { kind: 'declined' }> => ({
+const declined = (
+  error: Stripe.errors.StripeCardError,
+  { fingerprintOf }: StripeContext,
+): Extract<Outcome<never>, { kind: 'declined' }> => ({
   kind: 'declined',
   code: stripeDeclineCode(error),
   attemptRef: idOf(error.payment_intent?.latest_charge),
+  facts: failureFacts(error, fingerprintOf),
 });
 
 /** Stripe runs one call per idempotency key at a time, and responds 409 to the same call during that time. */

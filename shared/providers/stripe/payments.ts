@@ -2,14 +2,20 @@
 
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
+import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../payment-port.ts';
 import { stripeAmounts } from './currencies.ts';
 import type { StripeCall } from './outcome.ts';
 import { readStripePayment } from './report.ts';
 
-export const stripePayments = (stripe: Stripe, callFor: StripeCall, descriptor: string) => {
+interface PaymentOptions {
+  readonly descriptor: string;
+  readonly fingerprintOf: FingerprintOf;
+}
+
+export const stripePayments = (stripe: Stripe, callFor: StripeCall, { descriptor, fingerprintOf }: PaymentOptions) => {
   const call = (send: () => Promise<Stripe.PaymentIntent>, known?: Pick<KnownPayment, 'method'>) =>
-    callFor(send, (intent) => readStripePayment(intent, known));
+    callFor(send, (intent) => readStripePayment(intent, known, fingerprintOf));
   return {
     createIntent: async (input: CreateIntent) => {
       const amount = stripeAmounts.toProvider(input);
@@ -54,6 +60,7 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall, descriptor: 
               ...methodParameters(input.method),
               ...(input.returnUrl && { return_url: input.returnUrl }),
               ...(input.offSession && { off_session: true }),
+              expand: [CHARGE],
             },
             { idempotencyKey: key },
           ),
@@ -72,9 +79,15 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall, descriptor: 
     cancelIntent: (input: { intentId: string; idempotencyKey: string }) =>
       call(() => stripe.paymentIntents.cancel(input.intentId, {}, { idempotencyKey: input.idempotencyKey })),
 
-    findPayment: (known: KnownPayment) => call(() => stripe.paymentIntents.retrieve(known.intentId), known),
+    findPayment: (known: KnownPayment) => {
+      const expand = [known.withSettlement ? `${CHARGE}.balance_transaction` : CHARGE];
+      return call(() => stripe.paymentIntents.retrieve(known.intentId, { expand }), known);
+    },
   };
 };
+
+/** Read with the intent, so that the details of the method cost no call of their own. */
+const CHARGE = 'latest_charge';
 
 type PaymentOutcome = Outcome<ProviderPayment>;
 

@@ -13,6 +13,7 @@ import {
   type RefundedCharge,
   type RefundsPort,
 } from '../refund-port.ts';
+import { stripeSettlement } from './charge-facts.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { EXCEEDS_UNREFUNDED, type StripeCall } from './outcome.ts';
 
@@ -31,6 +32,7 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
             amount,
             metadata: { refund_id: input.refundId },
             ...reasonParameter(input.reason),
+            expand: ['balance_transaction'],
           },
           { idempotencyKey: input.idempotencyKey },
         ),
@@ -41,7 +43,14 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
 
   listRefunds: (payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> =>
     call(
-      () => everyPage(stripe.refunds.list({ payment_intent: payment.intentId, limit: PAGE })),
+      () =>
+        everyPage(
+          stripe.refunds.list({
+            payment_intent: payment.intentId,
+            limit: PAGE,
+            expand: ['data.balance_transaction'],
+          }),
+        ),
       (refunds) => refunds.map(readStripeRefund).reverse(),
     ),
 
@@ -82,6 +91,7 @@ interface StripeRefund {
   readonly reason?: string | null | undefined;
   readonly failure_reason?: string | null | undefined;
   readonly metadata?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly balance_transaction?: Parameters<typeof stripeSettlement>[0];
 }
 
 export const readStripeRefund = (refund: StripeRefund): ProviderRefund => {
@@ -94,6 +104,7 @@ export const readStripeRefund = (refund: StripeRefund): ProviderRefund => {
     reason: reasonOf(refund.reason),
     failureCode: refund.failure_reason ?? undefined,
     createdAt: refund.created,
+    settlement: stripeSettlement(refund.balance_transaction),
   };
 };
 

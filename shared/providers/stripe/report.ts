@@ -3,15 +3,18 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
+import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { methodFacts } from '../contract-event.ts';
 import type { ProviderMethod, ProviderSetup } from '../method-port.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
+import { intentFacts } from './charge-facts.ts';
 import { reportedAmount } from './currencies.ts';
 
 /** @param known the method in our record, because Stripe receives a saved method only with the confirmation */
 export const readStripePayment = (
   intent: Stripe.PaymentIntent,
   known?: Pick<KnownPayment, 'method'>,
+  fingerprintOf = noFingerprint,
 ): ProviderPayment => {
   const status = statusOf(intent, known?.method);
   const failedMethod = status === 'failed' ? intent.last_payment_error?.payment_method?.id : undefined;
@@ -26,6 +29,7 @@ export const readStripePayment = (
     nextAction: nextActionOf(intent),
     methodId: idOf(intent.payment_method) ?? failedMethod,
     ourPaymentId: intent.metadata?.['payment_id'],
+    facts: intentFacts(intent, status === 'failed', fingerprintOf),
   };
 };
 
@@ -62,21 +66,29 @@ export const nextActionOf = (
   return { type: url ? 'redirect_to_url' : 'use_provider_sdk', url };
 };
 
-export const readStripeMethod = (method: Stripe.PaymentMethod): ProviderMethod => ({
+/** Readers of saved methods, with our fingerprints. */
+export const stripeReaders = (fingerprintOf: FingerprintOf) => ({
+  readMethod: (method: Stripe.PaymentMethod): ProviderMethod => readStripeMethod(method, fingerprintOf),
+  readSetup: (intent: Stripe.SetupIntent): ProviderSetup => readStripeSetup(intent, fingerprintOf),
+});
+export type StripeReaders = ReturnType<typeof stripeReaders>;
+
+export const readStripeMethod = (method: Stripe.PaymentMethod, fingerprintOf = noFingerprint): ProviderMethod => ({
   methodId: method.id,
   customerId: idOf(method.customer),
   ...methodFacts(method),
+  fingerprint: fingerprintOf(method.card?.fingerprint),
 });
 
 /** Reads a SetupIntent. Its payment method must be expanded. */
-export const readStripeSetup = (intent: Stripe.SetupIntent): ProviderSetup => ({
-  setupId: intent.id,
-  status: setupStatusOf(intent),
-  method: typeof intent.payment_method === 'object' ? methodOrNone(intent.payment_method) : undefined,
-});
-
-const methodOrNone = (method: Stripe.PaymentMethod | null): ProviderMethod | undefined =>
-  method ? readStripeMethod(method) : undefined;
+const readStripeSetup = (intent: Stripe.SetupIntent, fingerprintOf: FingerprintOf): ProviderSetup => {
+  const { payment_method: method } = intent;
+  return {
+    setupId: intent.id,
+    status: setupStatusOf(intent),
+    method: typeof method === 'object' && method !== null ? readStripeMethod(method, fingerprintOf) : undefined,
+  };
+};
 
 const setupStatusOf = ({ status }: Stripe.SetupIntent): ProviderSetup['status'] => {
   switch (status) {

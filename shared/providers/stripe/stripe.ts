@@ -4,6 +4,7 @@ import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Fetch } from '../../platform/fetch.ts';
 import { type AdapterOptions, listed } from '../adapter.ts';
+import { fingerprintsOf } from '../card-fingerprint.ts';
 import type { EventReceiver } from '../event-port.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { withOneRetry } from '../vendor-failures.ts';
@@ -14,6 +15,7 @@ import { stripeMethods, stripeSetups } from './methods.ts';
 import { stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
 import { stripeRefunds } from './refunds.ts';
+import { stripeReaders } from './report.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 import { verifyStripeSignature } from './verify.ts';
 
@@ -38,33 +40,38 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     timeout: options.timeoutMs,
     telemetry: false,
   });
-  const call = stripeCalls(options);
+  const fingerprintOf = fingerprintsOf(options);
+  const call = stripeCalls({ ...options, fingerprintOf });
+  const readers = stripeReaders(fingerprintOf);
   const descriptor = settings.STATEMENT_DESCRIPTOR;
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
+    adapter: 'stripe',
     can: { ...CAPABILITIES_OF.stripe, subscriptions: bills },
     checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
-    ...stripePayments(stripe, call, descriptor),
+    ...stripePayments(stripe, call, { descriptor, fingerprintOf }),
     ...stripeCustomers(stripe, call),
-    ...stripeMethods(stripe, call),
-    setups: stripeSetups(stripe, call),
+    ...stripeMethods(stripe, call, readers),
+    setups: stripeSetups(stripe, call, readers),
     refunds: stripeRefunds(stripe, call),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
-    readEvent: readStripeEvent,
+    readEvent: (body) => readStripeEvent(body, fingerprintOf),
   };
 };
 
 /** @returns undefined if the webhook secret is missing; the webhook route is then closed */
-export const openStripeReceiver = ({ settings, slot }: AdapterOptions): EventReceiver | undefined => {
+export const openStripeReceiver = (options: AdapterOptions): EventReceiver | undefined => {
+  const { settings, slot } = options;
+  const fingerprintOf = fingerprintsOf(options);
   const secrets = listed(settings.WEBHOOK_SECRET);
   if (secrets.length === 0) return undefined;
   return {
     slot,
     verifyWebhook: async (request) =>
       secrets.some((secret) => verifyStripeSignature(request, secret) === 'valid') ? 'valid' : 'invalid',
-    readEvent: readStripeEvent,
+    readEvent: (body) => readStripeEvent(body, fingerprintOf),
   };
 };
 

@@ -540,6 +540,8 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'admin.get-erasure': readingErasure,
   'admin.clear-cache': always(writing(PLATFORM_ADMIN), { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
   'admin.list-payments': always(reading(PLATFORM_ADMIN), { path: '/admin/payments' }),
+  'admin.list-subscriptions': always(reading(PLATFORM_ADMIN), { path: '/admin/subscriptions' }),
+  'admin.search': always(reading(PLATFORM_ADMIN), { path: '/admin/search', query: { q: 'ada@example.com' } }),
   'admin.summary': always(reading(PLATFORM_ADMIN), { path: '/admin/summary' }),
   'admin.put-record': always(writing(PLATFORM_ADMIN), { path: '/admin/tiers/gold', body: tier }),
   'admin.get-record': always(reading(PLATFORM_ADMIN), { path: '/admin/tiers/gold' }),

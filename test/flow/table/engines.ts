@@ -58,7 +58,7 @@ type OnClose = (step: () => unknown) => void;
 
 const openEmbedded = (onClose: OnClose): Database =>
   openEmbeddedDatabase({
-    place: openDataFolder(':memory:', onClose),
+    place: openDataFolder(':memory:', { onClose, onLoss: () => undefined }),
     tableName: 'payments',
     triggers: [TRIGGER],
     endpoint: '',

@@ -51,7 +51,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     text: `export const guestPaymentView = (payment: VisiblePayment) => ({
   id: payment.id,`,
     replacement: `export const guestPaymentView = (payment: VisiblePayment) => ({
-  ...paymentView(payment),`,
+  ...paymentView(payment, 'payer'),`,
   },
   {
     name: 'client-secret-in-lists',

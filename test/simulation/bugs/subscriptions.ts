@@ -76,9 +76,9 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
   {
     name: 'hard-decline-retried',
     what: 'A lost card is tried again',
-    file: 'shared/subscriptions/dunning.ts',
-    text: 'HARD_DECLINES.includes(code)',
-    replacement: 'false && HARD_DECLINES.includes(code)',
+    file: 'shared/core/decline-advice.ts',
+    text: 'DECLINE_ADVICE[code].hard',
+    replacement: 'false && DECLINE_ADVICE[code].hard',
   },
   {
     name: 'past-due-for-ever',

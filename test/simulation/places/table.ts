@@ -79,10 +79,11 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Cla
 };
 
 /**
- * One read of many partitions, of the due work (26) or of all payments. Most of these reads are not steps. They would
- * be a third of all steps, and a function that may be killed after each of so many would rarely get further.
+ * One read of many partitions, of the due work (26), of all payments or of all subscriptions. Most of these reads are
+ * not steps. They would be a third of all steps, and a function that may be killed after each of so many would rarely
+ * get further.
  */
-const isFanOut = ({ index, partition }: PartitionPage): boolean => index === 'due' || partition.startsWith('ALLPAY#');
+const isFanOut = ({ index, partition }: PartitionPage): boolean => index === 'due' || /^ALL(PAY|SUB)#/.test(partition);
 const READ_AT_ONCE = 0.85;
 
 const keyOf = (step: TransactionStep): { readonly pk?: unknown; readonly sk?: unknown } => {

@@ -8,7 +8,7 @@ import { count } from '../view/format.ts';
 import { Fact, Id, Json, Status, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { Link, withQuery } from '../view/route.tsx';
-import { answerIn, codeText, durationText } from './log-response.ts';
+import { answerIn, codeText, durationText, paymentIn } from './log-response.ts';
 
 const readEntry = async (id: string): Promise<WebhookLog> =>
   (await answerOf(api.GET('/webhooks/logs/{id}', { params: { path: { id } } }))).data;
@@ -81,11 +81,4 @@ const Facts = ({ entry }: { readonly entry: WebhookLog }) => {
       </Fact>
     </dl>
   );
-};
-
-/** The payment in the payload of a canonical event. */
-const paymentIn = (payload: unknown): string | undefined => {
-  const data: unknown = typeof payload === 'object' && payload !== null && 'data' in payload ? payload.data : undefined;
-  const id: unknown = typeof data === 'object' && data !== null && 'payment_id' in data ? data.payment_id : undefined;
-  return typeof id === 'string' && /^pay_[0-9a-f]{24}$/.test(id) ? id : undefined;
 };

@@ -6,6 +6,7 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { advanceClock, clockOffsetMs, serviceNow, settle } from '../api/local.ts';
+import { isAdmin } from '../api/session.ts';
 import { site } from '../api/site.ts';
 import type { ProviderConfig } from '../api/types.ts';
 import { useAction } from '../view/action.ts';
@@ -20,6 +21,7 @@ export const DevelopersPage = () => (
     {site.isLocal && <LocalHost />}
     <Providers />
     {site.isLocal && <TestMethods />}
+    {isAdmin.value && <Checks />}
   </>
 );
 
@@ -133,7 +135,7 @@ const Providers = () => {
         From <a href={`${site.basePath}/config`}>/config</a>, for pages that take payments. None of them is secret.
       </p>
       {problem && <ProblemNote problem={problem} onRetry={reload} />}
-      {!data && isLoading && <Loading what="the configuration" />}
+      {!data && isLoading && <Loading what="the configuration" lines={6} />}
       {data?.providers.length === 0 && (
         <div class="empty">
           <strong>No provider takes payments</strong>
@@ -208,8 +210,7 @@ const TestMethods = () => (
     <h2>Test methods</h2>
     <p class="quiet">
       Send a test method as <code>payment_method_id</code> of a payment, or as{' '}
-      <code>provider_payment_method_token</code>
-      to save it.
+      <code>provider_payment_method_token</code> to save it.
     </p>
     {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus */}
     <section class="table-scroll" tabIndex={0} aria-label="Table of test methods">
@@ -234,5 +235,28 @@ const TestMethods = () => (
         </tbody>
       </table>
     </section>
+  </section>
+);
+
+/** Checks and repairs that the API does not offer, with their commands. */
+const CHECKS: readonly (readonly [what: string, command: string])[] = [
+  ['Settings, queues, clock, keys of the providers, and creations that did not finish', 'payctl doctor'],
+  ['Payments that differ from their provider', 'payctl drift'],
+  ['One payment, compared with its provider', 'payctl reconcile'],
+  ['Deliveries that exhausted their retries, and sending them again', 'payctl dlq'],
+  ['Changes that a reader of the table’s stream gave up on', 'payctl failures list'],
+];
+
+const Checks = () => (
+  <section class="card" aria-label="Checks by an engineer">
+    <h2>Checks by an engineer</h2>
+    <p class="quiet">The console cannot make these checks. Ask an engineer to run payctl.</p>
+    <dl class="facts checks">
+      {CHECKS.map(([what, command]) => (
+        <Fact key={command} name={what}>
+          <code>{command}</code>
+        </Fact>
+      ))}
+    </dl>
   </section>
 );

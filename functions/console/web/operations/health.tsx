@@ -1,5 +1,5 @@
 /**
- * @module The page with open work for an operator, as far as the API reports it; `payctl` reports the rest. For
+ * @module The page with the records that support and operators must act on, as far as the API reports them. For
  * platform admins.
  */
 
@@ -26,33 +26,33 @@ export const HealthPage = () => (
     <PageHead title="Health" tab="Health" />
     <Service />
     <Part
-      title="Payments unclear"
-      about="In processing for over 10 minutes, because the provider has not responded or has not settled the payment yet. The service looks up the outcome itself; Sync on the payment does so immediately."
-      command="npm run payctl -- reconcile <payment>"
+      title="Payments with unknown outcome"
+      about="The provider has not reported the outcome for over 10 minutes, or the method takes days, as bank debits do. The service looks the outcome up by itself. Ask the payer not to pay again. To look it up now, open the payment and choose Sync."
     >
       <UnclearPayments />
     </Part>
     <Part
-      title="Refunds unclear"
-      about="Pending for over 10 minutes, and the provider has not confirmed that it knows the refund. Do not refund again."
-      command="npm run payctl -- reconcile <payment>"
+      title="Refunds with unknown outcome"
+      about="The provider has not confirmed the refund for over 10 minutes. The service looks it up by itself. Do not refund again, because the payer could get the money twice."
     >
       <UnclearRefunds />
     </Part>
     <Part
       title="Disputes due"
-      about="Evidence is given at the provider, before the date. The most urgent dispute comes first."
+      about="The bank takes the money back unless you give evidence before the date. Give it at the provider. The most urgent dispute comes first."
     >
       <DueDisputes />
     </Part>
     <Part
       title="Failed deliveries"
-      about="Attempts of the last 24 hours. After its last retry an event becomes a dead letter; the API does not list dead letters."
-      command="npm run payctl -- dlq list"
+      about="Events of the last 24 hours that one of your systems did not accept. The service retries by itself. Once the system works again, open a delivery and choose Send again."
     >
       <FailedDeliveries />
     </Part>
-    <Elsewhere />
+    <p class="quiet">
+      Engineers check the settings, the queues and the keys of the providers. Their checks are on the page{' '}
+      <Link to="/developers">Developers</Link>.
+    </p>
   </>
 );
 
@@ -62,10 +62,10 @@ const Service = () => {
     <section class="card" aria-label="Service">
       <h2>Service</h2>
       {health.problem && <ProblemNote problem={health.problem} onRetry={health.reload} />}
-      {!health.data && health.isLoading && <Loading what="the service’s state" />}
+      {!health.data && health.isLoading && <Loading what="the service’s state" lines={1} />}
       {health.data && (
         <p>
-          <span class="status status-good">Answers requests</span>
+          <span class="status status-good">Works and responds to requests</span>
         </p>
       )}
     </section>
@@ -74,25 +74,17 @@ const Service = () => {
 
 interface PartProps {
   readonly title: string;
+  /** Why the records are here, and what to do. */
   readonly about: string;
-  /** The command to run for what the API does not offer. */
-  readonly command?: string;
   readonly children: ComponentChildren;
 }
 
-const Part = ({ title, about, command, children }: PartProps) => (
+const Part = ({ title, about, children }: PartProps) => (
   <section class="part" aria-label={title}>
     <h2>{title}</h2>
-    <p class="quiet">{about}</p>
+    <p class="quiet about">{about}</p>
     {children}
-    {command !== undefined && <Command>{command}</Command>}
   </section>
-);
-
-const Command = ({ children }: { readonly children: string }) => (
-  <p class="command">
-    <span class="quiet">Run</span> <code>{children}</code>
-  </p>
 );
 
 const Nothing = ({ children }: { readonly children: ComponentChildren }) => <strong>{children}</strong>;
@@ -116,17 +108,17 @@ const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
   },
   { title: 'For', cell: ({ updated_at }) => since(updated_at) },
   { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Created (UTC)', isExtra: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Created', isTime: true, isExtra: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
 const UnclearPayments = () => (
   <Table
-    name="Payments unclear"
+    name="Payments with unknown outcome"
     columns={PAYMENT_COLUMNS}
     pages={usePages('unclear payments', readUnclear)}
     keyOf={({ id }) => id}
     pageOf={({ id }) => `/payments/${id}`}
-    empty={<Nothing>No payment is unclear</Nothing>}
+    empty={<Nothing>No payment has an unknown outcome</Nothing>}
   />
 );
 
@@ -150,12 +142,12 @@ const REFUND_COLUMNS: readonly Column<Refund>[] = [
 
 const UnclearRefunds = () => (
   <Table
-    name="Refunds unclear"
+    name="Refunds with unknown outcome"
     columns={REFUND_COLUMNS}
     pages={usePages('unclear refunds', readUnclearRefunds)}
     keyOf={({ id }) => id}
     pageOf={({ payment_id }) => `/payments/${payment_id}`}
-    empty={<Nothing>No refund is unclear</Nothing>}
+    empty={<Nothing>No refund has an unknown outcome</Nothing>}
   />
 );
 
@@ -173,7 +165,8 @@ const isUrgent = ({ evidence_due_by: by }: Dispute): boolean =>
 
 const DISPUTE_COLUMNS: readonly Column<Dispute>[] = [
   {
-    title: 'Evidence due (UTC)',
+    title: 'Evidence due',
+    isTime: true,
     cell: (dispute) => (
       <>
         {dispute.evidence_due_by === null ? 'No date' : <Time at={dispute.evidence_due_by} />}
@@ -244,24 +237,3 @@ const FailureCount = ({ failures: { rows, isPartial } }: { readonly failures: Fa
     </p>
   );
 };
-
-const ELSEWHERE = [
-  ['Unfinished creations, settings, queues, providers’ keys, clock', 'npm run payctl -- doctor'],
-  ['Payments that differ at their provider (anomalies)', 'npm run payctl -- drift'],
-  ['Dead letters: list them, and send them to their queue again', 'npm run payctl -- dlq redrive <queue>'],
-  ['Changes that a reader of the table’s stream gave up on', 'npm run payctl -- failures list'],
-] as const;
-
-const Elsewhere = () => (
-  <section class="card" aria-label="Checks outside the API">
-    <h2>Checks outside the API</h2>
-    <ul class="plain-list">
-      {ELSEWHERE.map(([what, command]) => (
-        <li key={command}>
-          {what}
-          <Command>{command}</Command>
-        </li>
-      ))}
-    </ul>
-  </section>
-);

@@ -27,3 +27,9 @@ export const codeText = ({ httpStatus, error }: Answer): string => {
 };
 
 export const durationText = ({ durationMs }: Answer): string => (durationMs === undefined ? '–' : `${durationMs} ms`);
+
+/** The payment in the payload of a canonical event. */
+export const paymentIn = (payload: unknown): string | undefined => {
+  const { payment_id: id } = fieldsOf(fieldsOf(payload)['data']);
+  return typeof id === 'string' && /^pay_[0-9a-f]{24}$/.test(id) ? id : undefined;
+};

@@ -9,13 +9,13 @@ import { serviceNow } from '../api/local.ts';
 import { isAdmin } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
 import { SendAgain } from '../pages/log-parts.tsx';
-import { ClearFilters, SelectFilter, TextFilter } from '../view/filters.tsx';
+import { Filters, SelectFilter, TextFilter } from '../view/filters.tsx';
 import { count, percent } from '../view/format.ts';
 import { type PageOf, useLoaded, usePages } from '../view/load.ts';
 import { Loading, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
-import { place } from '../view/route.tsx';
+import { Link, place } from '../view/route.tsx';
 import { type Column, Table } from '../view/table.tsx';
-import { answerIn, codeText, durationText } from './log-response.ts';
+import { answerIn, codeText, durationText, paymentIn } from './log-response.ts';
 import { CANONICAL_EVENTS, TestEventDialog } from './test-event.tsx';
 
 const STATUSES = ['success', 'failed'] as const;
@@ -44,8 +44,8 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<WebhookLog>>
 };
 
 const columns = (): readonly Column<WebhookLog>[] => [
-  { title: 'Time (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
-  { title: 'Event', cell: ({ event_type }) => <span class="clip">{event_type}</span> },
+  { title: 'Time', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  { title: 'Event', cell: (entry) => <EventCell entry={entry} /> },
   { title: 'Target', isExtra: true, cell: ({ target }) => target },
   {
     title: 'Status',
@@ -70,12 +70,37 @@ const columns = (): readonly Column<WebhookLog>[] => [
     : []),
 ];
 
+/** The whole name of the event, and the payment that it reports. */
+const EventCell = ({ entry: { event_type, payload } }: { readonly entry: WebhookLog }) => {
+  const payment = paymentIn(payload);
+  return (
+    <>
+      <EventName name={event_type} />
+      {payment !== undefined && (
+        <Link to={`/payments/${payment}`} class="second-line clip">
+          {payment}
+        </Link>
+      )}
+    </>
+  );
+};
+
+/** Breaks a long name only between its words. */
+const EventName = ({ name }: { readonly name: string }) => (
+  <span class="whole">
+    {name.split(/(?<=[.:_])/).flatMap((word, index) => (index === 0 ? [word] : [<wbr key={index} />, word]))}
+  </span>
+);
+
 export const WebhooksPage = () => {
   const [isTesting, setTesting] = useState(false);
   const [turn, setTurn] = useState(0);
-  const rates = useLoaded(`rates ${turn}`, readRates);
+  const rates = useLoaded('rates', readRates);
   const pages = usePages(`${turn} ${FILTERS.map(filter).join('|')}`, readPage);
-  const refresh = (): void => setTurn((before) => before + 1);
+  const refresh = (): void => {
+    rates.reload();
+    setTurn((before) => before + 1);
+  };
   const closeTest = (): void => {
     setTesting(false);
     refresh();
@@ -94,13 +119,13 @@ export const WebhooksPage = () => {
           </button>
         )}
       </PageHead>
-      <section class="part" aria-label="Success rate, last 24 hours">
+      <section class="part rates" aria-label="Success rate, last 24 hours">
         <h2>Success rate, last 24 hours</h2>
         {rates.problem && <ProblemNote problem={rates.problem} onRetry={rates.reload} />}
-        {rates.isLoading && !rates.data && <Loading what="success rates" />}
+        {rates.isLoading && !rates.data && <Loading what="success rates" lines={1} />}
         {rates.data && <RatesView rates={rates.data} />}
       </section>
-      <div class="filters">
+      <Filters names={FILTERS}>
         <SelectFilter
           label="Status"
           name="status"
@@ -115,8 +140,7 @@ export const WebhooksPage = () => {
           name="target"
           choices={targets.map((target) => ({ value: target, text: target }))}
         />
-        <ClearFilters names={FILTERS} />
-      </div>
+      </Filters>
       <Table
         name="Deliveries"
         columns={columns()}
@@ -186,8 +210,9 @@ const RatesView = ({ rates: { deliveries, isWholeDay } }: { readonly rates: Rate
       </dl>
       {!isWholeDay && (
         <p class="quiet">
-          Covers the last {count(deliveries.length)} attempts, since <Time at={deliveries.at(-1)?.created_at ?? ''} />{' '}
-          (UTC), because the day has more deliveries than this page reads.
+          Covers the last {count(deliveries.length)} attempts, since{' '}
+          <Time at={deliveries.at(-1)?.created_at ?? ''} exact={true} />, because the day has more deliveries than this
+          page reads.
         </p>
       )}
     </>

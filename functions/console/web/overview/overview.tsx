@@ -69,12 +69,31 @@ export const OverviewPage = () => {
       </PageHead>
       <Choices range={range} currencies={summary.data ? currenciesOf(summary.data) : []} />
       {summary.problem && <ProblemNote problem={summary.problem} onRetry={summary.reload} />}
-      {summary.isLoading && !summary.data && <Loading what="the summary" />}
+      {summary.isLoading && !summary.data && <SummaryLoading />}
       {summary.data && <SummaryView summary={summary.data} range={range} />}
       {isOfAll() ? <Disputes /> : <Subscriptions key={scope} />}
     </>
   );
 };
+
+/** Takes the room of the figures, so that the page keeps its layout. */
+const SummaryLoading = () => (
+  <>
+    <dl class="tiles">
+      {['Succeeded', 'Failed', 'Refunded'].map((name) => (
+        <Tile key={name} name={name} note="–">
+          –
+        </Tile>
+      ))}
+      <Tile name="Success rate" note={SUCCESS_RATE_NOTE}>
+        –
+      </Tile>
+    </dl>
+    <div class="card chart-loading">
+      <Loading what="the summary" />
+    </div>
+  </>
+);
 
 const QUICK_RANGES = [7, USUAL_DAYS, 90] as const;
 
@@ -96,18 +115,20 @@ const Choices = ({ range, currencies }: { readonly range: Range; readonly curren
           );
         })}
       </fieldset>
-      {currencies.length > 0 && (
-        <label class="field">
-          <span>Currency</span>
-          <select value={chosen} onChange={(event) => setQuery({ currency: event.currentTarget.value })}>
-            {currencies.map((currency) => (
-              <option key={currency} value={currency} selected={currency === chosen}>
-                {currency}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
+      <label class="field">
+        <span>Currency</span>
+        <select
+          value={chosen}
+          disabled={currencies.length === 0}
+          onChange={(event) => setQuery({ currency: event.currentTarget.value })}
+        >
+          {currencies.map((currency) => (
+            <option key={currency} value={currency} selected={currency === chosen}>
+              {currency}
+            </option>
+          ))}
+        </select>
+      </label>
       {organizations.value.length > 0 && (
         <SelectFilter
           label="Payments of"
@@ -174,7 +195,7 @@ const CurrencyView = ({ summary, range, currency }: CurrencyViewProps) => {
         <SumTile name="Succeeded" sum={succeeded} currency={currency} />
         <SumTile name="Failed" sum={failed} currency={currency} to={isOfAll() ? failures : undefined} />
         <SumTile name="Refunded" sum={refunded} currency={currency} unit="refund" />
-        <Tile name="Success rate" note="of payments created in the range that succeeded or failed">
+        <Tile name="Success rate" note={SUCCESS_RATE_NOTE}>
           {rate === undefined ? '–' : percent(rate)}
         </Tile>
       </dl>
@@ -209,6 +230,8 @@ const MeasureSelect = ({ measure }: { readonly measure: Measure }) => (
     </select>
   </label>
 );
+
+const SUCCESS_RATE_NOTE = 'of payments created in the range that succeeded or failed';
 
 const paymentsPage = (filters: Readonly<Record<string, string>>): string =>
   withQuery('/payments', new URLSearchParams(filters));
@@ -406,7 +429,7 @@ const Now = <Data,>({ title, loaded, children }: NowProps<Data>) => (
   <section class="part" aria-label={title}>
     <h2>{title}</h2>
     {loaded.problem && <ProblemNote problem={loaded.problem} onRetry={loaded.reload} />}
-    {!loaded.data && loaded.isLoading && <Loading what={title.toLowerCase()} />}
+    {!loaded.data && loaded.isLoading && <Loading what={title.toLowerCase()} lines={4} />}
     {loaded.data && <dl class="tiles">{children(loaded.data)}</dl>}
   </section>
 );

@@ -1,15 +1,63 @@
-/** @module Parts of a payment that both the list and the payment's own page show. */
+/** @module Parts of a payment or subscription that both a list and the record's own page show. */
 
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
+import { type Owned, payersEmail } from '../api/payers.ts';
 import type { Payment, PaymentMethod } from '../api/types.ts';
-import { inWords } from '../view/format.ts';
+import { methodInShort } from './method-words.ts';
 
-export const payerOf = ({ guest_email, user_id, customer_id }: Payment): string =>
-  guest_email ?? user_id ?? customer_id ?? '–';
+interface NamedProps {
+  readonly name: string | undefined;
+  readonly id: string | undefined;
+}
 
-type ShownMethod = Pick<PaymentMethod, 'type' | 'card_brand' | 'card_last_four'>;
+/** A name with the id below it; the id alone without a name. */
+const Named = ({ name, id }: NamedProps) => {
+  if (name === undefined) return <span class="clip quiet">{id ?? '–'}</span>;
+  return (
+    <>
+      <span class="clip" title={name}>
+        {name}
+      </span>
+      {id !== undefined && <span class="second-line clip quiet">{id}</span>}
+    </>
+  );
+};
+
+interface RecordProps {
+  readonly record: Owned;
+}
+
+/** The payer's e-mail address, with the id below it. */
+export const Payer = ({ record }: RecordProps) => (
+  <Named name={payersEmail(record)} id={record.user_id ?? record.customer_id ?? undefined} />
+);
+
+/** The payer in one line. */
+export const payerInShort = (record: Owned): string =>
+  payersEmail(record) ?? record.user_id ?? record.customer_id ?? '–';
+
+const InOneLine = ({ text }: { readonly text: string }) => (
+  <span class="clip" title={text}>
+    {text}
+  </span>
+);
+
+/** For the rows of a list. */
+export const PayerInShort = ({ record }: RecordProps) => <InOneLine text={payerInShort(record)} />;
+
+/** For the rows of a list. */
+export const OrganizationInShort = ({ record }: RecordProps) => (
+  <InOneLine text={record.organization_name ?? record.organization_id ?? '–'} />
+);
+
+/** The organization's name, with the id below it. */
+export const OwningOrganization = ({ record }: RecordProps) => (
+  <Named name={record.organization_name ?? undefined} id={record.organization_id ?? undefined} />
+);
+
+type ShownMethod = Pick<PaymentMethod, 'type' | 'card_brand' | 'card_last_four' | 'wallet_type'>;
 
 /** Saved methods by id; null if the method was removed or the caller may not see it. */
 const methods = signal<ReadonlyMap<string, ShownMethod | null>>(new Map());
@@ -28,12 +76,19 @@ const readMethod = async (id: string): Promise<void> => {
 const isMethod = (value: unknown): value is ShownMethod =>
   typeof value === 'object' && value !== null && 'type' in value;
 
-const textOf = ({ type, card_brand, card_last_four }: ShownMethod): string =>
-  card_last_four ? `${inWords(card_brand ?? type)} •••• ${card_last_four}` : inWords(type);
+/** A saved method in short, such as `Visa •••• 4242`. */
+export const savedMethodInShort = ({ card_last_four: last_four, wallet_type = null, ...kind }: ShownMethod): string =>
+  methodInShort({ ...kind, wallet_type, last_four, bank_name: null });
 
-/** The payment method, which is included in the payment or read by its id. */
+/** The method of the last attempt in short. A payment without details has a saved method or none. */
 export const Method = ({ payment }: { readonly payment: Payment }) => {
-  const { payment_method: included, payment_method_id: id } = payment;
+  const details = payment.payment_method_details;
+  if (details) return <span class="method">{methodInShort(details)}</span>;
+  return <SavedMethod id={payment.payment_method_id} included={payment['payment_method']} />;
+};
+
+/** A saved method, which is included in its record or read by its id. */
+export const SavedMethod = ({ id, included }: { readonly id: string | null; readonly included?: unknown }) => {
   const isSaved = id !== null && SAVED.test(id);
   const needsReading = isSaved && !isMethod(included);
   useEffect(() => {
@@ -41,6 +96,6 @@ export const Method = ({ payment }: { readonly payment: Payment }) => {
   }, [needsReading, id]);
   if (id === null) return <span class="quiet">–</span>;
   const method = isMethod(included) ? included : methods.value.get(id);
-  if (method) return <span class="method">{textOf(method)}</span>;
+  if (method) return <span class="method">{savedMethodInShort(method)}</span>;
   return <span class="clip quiet">{isSaved ? 'Saved method' : id}</span>;
 };

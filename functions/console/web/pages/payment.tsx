@@ -2,15 +2,19 @@
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';
+import { readPayersOfPayment } from '../api/payers.ts';
 import { dashboardLink, providerName } from '../api/providers.ts';
-import type { Dispute, Payment, Refund, TimelineEntry } from '../api/types.ts';
-import { dateInUtc, inWords } from '../view/format.ts';
+import { isAdmin } from '../api/session.ts';
+import type { Dispute, Payment, Refund, Settlement, TimelineEntry } from '../api/types.ts';
+import { dateInUtc, inWords, money } from '../view/format.ts';
 import { Fact, Id, Json, Money, Status, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
-import { Link } from '../view/route.tsx';
+import { Link, withQuery } from '../view/route.tsx';
+import { adviceFor, declineInWords, methodInWords } from './method-words.ts';
 import { PaymentActions } from './payment-actions.tsx';
-import { Method, payerOf } from './payment-parts.tsx';
-import { Timeline, useShownEntries } from './payment-timeline.tsx';
+import { Method, OwningOrganization, Payer } from './payment-parts.tsx';
+import { showPaymentChange } from './payment-timeline.tsx';
+import { readTimeline, Timeline } from './timeline.tsx';
 
 interface PaymentFile {
   readonly payment: Payment;
@@ -21,35 +25,21 @@ interface PaymentFile {
 
 const readPayment = async (id: string): Promise<PaymentFile> => {
   const path = { id };
-  const [payment, refunds, disputes, timeline] = await Promise.all([
+  const [payment, payers, refunds, disputes, timeline] = await Promise.all([
     answerOf(api.GET('/payments/{id}', { params: { path, query: { include: 'payment_method' } } })),
+    readPayersOfPayment(id),
     answerOf(api.GET('/payments/{id}/refunds', { params: { path } })),
     answerOf(api.GET('/payments/{id}/disputes', { params: { path } })),
-    readTimeline(id),
+    readTimeline(
+      async (query) => (await answerOf(api.GET('/payments/{id}/timeline', { params: { path, query } }))).data,
+    ),
   ]);
   return {
-    payment: payment.data.data,
+    payment: { ...payment.data.data, ...payers },
     refunds: refunds.data,
     disputes: disputes.data,
     timeline,
   };
-};
-
-/** More pages than any payment has. The first page has the newest entries. */
-const MAX_PAGES = 20;
-
-/** All entries of the timeline, by time. */
-const readTimeline = async (id: string): Promise<readonly TimelineEntry[]> => {
-  const entries: TimelineEntry[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = cursor === undefined ? {} : { cursor };
-    const { data } = await answerOf(api.GET('/payments/{id}/timeline', { params: { path: { id }, query } }));
-    entries.push(...data.data);
-    if (!data.meta.next_cursor) break;
-    cursor = data.meta.next_cursor;
-  }
-  return entries.sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
 };
 
 export const PaymentPage = ({ id }: { readonly id: string }) => (
@@ -69,10 +59,11 @@ export const PaymentPage = ({ id }: { readonly id: string }) => (
 
 const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly onSent: () => void }) => {
   const { payment, refunds, disputes, timeline } = file;
-  const { shown, hidden, showAll } = useShownEntries(timeline);
+  const { settlement } = payment;
   return (
     <>
       <Summary payment={payment} />
+      <DeclineNote payment={payment} />
       <div class="columns">
         <Card title="Details">
           <Details payment={payment} />
@@ -81,8 +72,13 @@ const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly on
           <Card title="Prices">
             <Prices payment={payment} />
           </Card>
+          {settlement && (
+            <Card title="Settlement">
+              <SettlementFacts settlement={settlement} />
+            </Card>
+          )}
           {refunds.length > 0 && (
-            <Card title="Refunds">
+            <Card title="Refunds" all="/refunds">
               <ul class="plain-list">
                 {refunds.map((refund) => (
                   <RefundItem key={refund.id} refund={refund} />
@@ -91,7 +87,7 @@ const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly on
             </Card>
           )}
           {disputes.length > 0 && (
-            <Card title="Disputes">
+            <Card title="Disputes" all="/disputes">
               <ul class="plain-list">
                 {disputes.map((dispute) => (
                   <DisputeItem key={dispute.id} dispute={dispute} />
@@ -106,24 +102,62 @@ const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly on
           )}
         </div>
       </div>
-      <Card title="Timeline">
-        {hidden > 0 && (
-          <button type="button" onClick={showAll}>
-            Show {hidden} earlier entries
-          </button>
-        )}
-        <Timeline entries={shown} currency={payment.currency} onSent={onSent} />
-      </Card>
+      <Timeline entries={timeline} show={showPaymentChange(payment.currency)} onSent={onSent} />
     </>
   );
 };
 
-const Card = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => (
+interface CardProps {
+  readonly title: string;
+  /** The page that lists such records of all payments. Only platform admins may read it. */
+  readonly all?: string;
+  readonly children: ComponentChildren;
+}
+
+const Card = ({ title, all, children }: CardProps) => (
   <section class="card" aria-label={title}>
-    <h2>{title}</h2>
+    <div class="card-head">
+      <h2>{title}</h2>
+      {all !== undefined && isAdmin.value && <Link to={all}>All {title.toLowerCase()}</Link>}
+    </div>
     {children}
   </section>
 );
+
+/** Why the last attempt was declined, and what to tell the payer. */
+const DeclineNote = ({ payment }: { readonly payment: Payment }) => {
+  const { decline, provider_id: provider } = payment;
+  if (!decline) return null;
+  const { provider_code, network_code } = decline;
+  const codes = [
+    ...(provider_code === null ? [] : [`${providerName(provider)}: ${provider_code}`]),
+    ...(network_code === null ? [] : [`card network: ${network_code}`]),
+  ];
+  return (
+    <section class="note note-bad" aria-label="Decline">
+      <div>
+        <strong>{declineInWords(decline)}</strong> {adviceFor(decline)}
+        {codes.length > 0 && <p class="quiet">{codes.join(' · ')}</p>}
+      </div>
+    </section>
+  );
+};
+
+const SettlementFacts = ({ settlement }: { readonly settlement: Settlement }) => {
+  const { fee_cents, net_cents, currency, exchange_rate, available_on } = settlement;
+  return (
+    <dl class="facts prices">
+      <Fact name="Provider’s fee">
+        <Money cents={fee_cents} currency={currency} />
+      </Fact>
+      <Fact name="Net">
+        <Money cents={net_cents} currency={currency} />
+      </Fact>
+      {exchange_rate !== null && <Fact name="Exchange rate">{exchange_rate}</Fact>}
+      {available_on !== null && <Fact name="Paid out from (UTC)">{dateInUtc(available_on)}</Fact>}
+    </dl>
+  );
+};
 
 const Summary = ({ payment }: { readonly payment: Payment }) => (
   <div class="summary">
@@ -148,20 +182,51 @@ const Details = ({ payment }: { readonly payment: Payment }) => (
         <Time at={payment.completed_at} exact={true} />
       </Fact>
     )}
-    <Fact name="Payer">{payerOf(payment)}</Fact>
-    <Fact name="Method">
-      <Method payment={payment} />
+    <Fact name="Payer">
+      <Payer record={payment} />
+      <PaymentsOfPayer payment={payment} />
     </Fact>
+    <MethodFacts payment={payment} />
     <Fact name="Provider">{providerName(payment.provider_id)}</Fact>
     <ProviderId payment={payment} />
-    {payment.failure_code !== undefined && (
-      <Fact name="Declined">
-        <code>{payment.failure_code}</code>
-      </Fact>
-    )}
     <TextFacts payment={payment} />
   </dl>
 );
+
+/** The way to the other payments of the payer, for example to find a second charge. */
+const PaymentsOfPayer = ({ payment: { user_id: user, guest_email: guest } }: { readonly payment: Payment }) => {
+  if (!isAdmin.value || (user === null && guest === null)) return null;
+  const filter = user === null ? ['search', guest ?? ''] : ['user', user];
+  return (
+    <span class="second-line">
+      <Link to={withQuery('/payments', new URLSearchParams([filter]))}>All payments of this payer</Link>
+    </span>
+  );
+};
+
+/** The method of the last attempt in one line, its expiry, and the way to other payments with the same card. */
+const MethodFacts = ({ payment }: { readonly payment: Payment }) => {
+  const { payment_method_details: details } = payment;
+  return (
+    <>
+      <Fact name="Method">
+        {details ? <span class="method">{methodInWords(details)}</span> : <Method payment={payment} />}
+      </Fact>
+      {details?.expiry_year && (
+        <Fact name="Expires">
+          {details.expiry_month}/{details.expiry_year}
+        </Fact>
+      )}
+      {details?.fingerprint && isAdmin.value && (
+        <Fact name="Same card">
+          <Link to={withQuery('/payments', new URLSearchParams({ fingerprint: details.fingerprint }))}>
+            All payments with this card
+          </Link>
+        </Fact>
+      )}
+    </>
+  );
+};
 
 /** Fields that are shown only if they are set. */
 const TextFacts = ({ payment }: { readonly payment: Payment }) => {
@@ -171,12 +236,10 @@ const TextFacts = ({ payment }: { readonly payment: Payment }) => {
     ['Reference', payment.reference_code],
     ['Category', payment.category],
     ['Tags', payment.tags],
-    ['Customer', payment.customer_id],
-    ['Organization', payment.organization_id],
     ['Project', payment.project_id],
     ['Product', payment.product_id],
   ];
-  const { subscription_id: subscription } = payment;
+  const { subscription_id: subscription, customer_id: customer, organization_id: organization } = payment;
   return (
     <>
       {facts.map(([name, value]) =>
@@ -185,6 +248,16 @@ const TextFacts = ({ payment }: { readonly payment: Payment }) => {
             {value}
           </Fact>
         ) : null,
+      )}
+      {organization !== undefined && (
+        <Fact name="Organization">
+          <OwningOrganization record={payment} />
+        </Fact>
+      )}
+      {customer !== null && (
+        <Fact name="Customer">
+          <Link to={`/customers/${customer}`}>{customer}</Link>
+        </Fact>
       )}
       {typeof subscription === 'string' && (
         <Fact name="Subscription">
@@ -236,24 +309,32 @@ const Prices = ({ payment }: { readonly payment: Payment }) => {
   );
 };
 
-const RefundItem = ({ refund }: { readonly refund: Refund }) => (
-  <li>
-    <div class="entry-head">
-      <Money cents={refund.amount_cents} currency={refund.currency} />
-      <Status of={refund.status} />
-    </div>
-    <p class="quiet">
-      {refund.reason === null ? 'No reason given' : inWords(refund.reason)}
-      {refund.source === 'provider' && ' · made at the provider'}
-      {refund.failure_code !== null && ` · ${refund.failure_code}`}
-    </p>
-    <p class="entry-by">
-      <Time at={refund.created_at} exact={true} />
-      {refund.created_by !== null && <span>by {refund.created_by}</span>}
-      <code>{refund.id}</code>
-    </p>
-  </li>
-);
+const feeInWords = ({ fee_cents: fee, currency }: Settlement): string =>
+  fee < 0 ? `fee given back: ${money(-fee, currency)}` : `fee: ${money(fee, currency)}`;
+
+const RefundItem = ({ refund }: { readonly refund: Refund }) => {
+  const { settlement } = refund;
+  return (
+    <li>
+      <div class="entry-head">
+        <Money cents={refund.amount_cents} currency={refund.currency} />
+        <Status of={refund.status} />
+      </div>
+      <p class="quiet">
+        {refund.reason === null ? 'No reason given' : inWords(refund.reason)}
+        {refund.source === 'provider' && ' · made at the provider'}
+        {refund.failure_code !== null && ` · ${refund.failure_code}`}
+        {settlement && ` · ${feeInWords(settlement)}`}
+      </p>
+      <p class="entry-by">
+        <Time at={refund.created_at} exact={true} />
+        {refund.created_by !== null && <span>by {refund.created_by}</span>}
+        <code>{refund.id}</code>
+        {refund.provider_refund_id !== null && <code>{refund.provider_refund_id}</code>}
+      </p>
+    </li>
+  );
+};
 
 const DisputeItem = ({ dispute }: { readonly dispute: Dispute }) => (
   <li>

@@ -4,18 +4,23 @@
  */
 
 import { answerOf, api, nextCursor } from '../api/client.ts';
-import { organizations } from '../api/organizations.ts';
-import { providerName, providers } from '../api/providers.ts';
 import { isAdmin } from '../api/session.ts';
-import type { Payment, PaymentStatus, ProviderConfig } from '../api/types.ts';
-import { CsvButton } from '../view/csv-button.tsx';
-import { type Choice, ClearFilters, DateFilter, SearchBox, SelectFilter, TextFilter } from '../view/filters.tsx';
-import { inWords, minorUnits } from '../view/format.ts';
-import { type PageOf, usePages } from '../view/load.ts';
-import { Money, PageHead, Status, Time } from '../view/parts.tsx';
-import { place } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
-import { Method, payerOf } from './payment-parts.tsx';
+import type { Payment, PaymentStatus } from '../api/types.ts';
+import {
+  anyOwnerFilter,
+  CREATED_RANGE,
+  choicesOf,
+  type FilterField,
+  ownersFilter,
+  providerFilter,
+  userFilter,
+} from '../lists/filter-fields.tsx';
+import { filterChoice, filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
+import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
+import type { Choice } from '../view/filters.tsx';
+import { minorUnits } from '../view/format.ts';
+import type { PageOf } from '../view/load.ts';
+import { PAYMENT_COLUMNS } from './payment-columns.tsx';
 
 const STATUSES: readonly PaymentStatus[] = [
   'succeeded',
@@ -26,22 +31,22 @@ const STATUSES: readonly PaymentStatus[] = [
   'created',
   'canceled',
 ];
-const PROVIDER_SLOTS: readonly ProviderConfig['provider_id'][] = [
-  'provider_a',
-  'provider_b',
-  'provider_c',
-  'provider_d',
-];
 const REFUND_STATUSES: readonly Payment['refund_status'][] = ['none', 'partial', 'full'];
-const FILTERS = [
-  ...['search', 'status', 'provider', 'currency', 'from', 'to', 'min', 'max', 'refunded', 'disputed', 'organization'],
-] as const;
+const CARD_BRANDS = ['visa', 'mastercard', 'amex', 'discover', 'jcb', 'diners', 'unionpay'];
+const WALLETS = ['apple_pay', 'google_pay', 'link', 'paypal', 'venmo'];
+const DECLINE_CODES: readonly NonNullable<Payment['failure_code']>[] = [
+  'insufficient_funds',
+  'do_not_honor',
+  'authentication_required',
+  'expired_card',
+  'incorrect_cvc',
+  'lost_card',
+  'stolen_card',
+  'processing_error',
+];
 
 /** Offered first, before the other currencies of the browser. */
 const FREQUENT_CURRENCIES = ['EUR', 'USD', 'GBP', 'CHF', 'JPY', 'SEK', 'PLN', 'CAD', 'AUD'];
-
-const asChoices = (values: readonly string[]): readonly Choice[] =>
-  values.map((value) => ({ value, text: inWords(value) }));
 
 const currencyChoices = (): readonly Choice[] =>
   [...new Set([...FREQUENT_CURRENCIES, ...Intl.supportedValuesOf('currency')])].map((value) => ({
@@ -49,43 +54,41 @@ const currencyChoices = (): readonly Choice[] =>
     text: value,
   }));
 
-/** The value of a filter in the address bar; undefined if it is empty. */
-const filter = (name: string): string | undefined => place.value.query.get(name) || undefined;
-
 const centsIn = (name: string): number | undefined => {
-  const text = filter(name);
-  return text === undefined ? undefined : minorUnits(text, filter('currency') ?? 'USD');
+  const text = filterText(name);
+  return text === undefined ? undefined : minorUnits(text, filterText('currency') ?? 'USD');
 };
 
-/** The value of a filter, if the API accepts it. Any other value in the address bar counts as absent. */
-const known = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
-  values.find((value) => value === filter(name));
-
 const isDisputed = (): boolean | undefined => {
-  const chosen = known('disputed', ['true', 'false']);
+  const chosen = filterChoice('disputed', ['true', 'false']);
   return chosen === undefined ? undefined : chosen === 'true';
 };
 
 const adminQuery = () => ({
-  search: filter('search'),
-  status: known('status', STATUSES),
-  provider_id: known('provider', PROVIDER_SLOTS),
-  currency: filter('currency'),
-  from: filter('from'),
-  to: filter('to'),
+  search: filterText('search'),
+  status: filterChoice('status', STATUSES),
+  provider_id: providerChoice(),
+  currency: filterText('currency'),
+  from: filterText('from'),
+  to: filterText('to'),
   min_cents: centsIn('min'),
   max_cents: centsIn('max'),
-  refund_status: known('refunded', REFUND_STATUSES),
+  refund_status: filterChoice('refunded', REFUND_STATUSES),
   disputed: isDisputed(),
-  organization_id: filter('organization'),
+  organization_id: filterText('organization'),
+  user_id: filterText('user'),
+  card_brand: filterText('brand'),
+  wallet_type: filterText('wallet'),
+  decline_code: filterChoice('decline', DECLINE_CODES),
+  fingerprint: filterText('fingerprint'),
 });
 
 const ownQuery = () => ({
-  search: filter('search'),
-  status: known('status', STATUSES),
-  created_at_from: filter('from'),
-  created_at_to: filter('to'),
-  organization_id: filter('organization'),
+  search: filterText('search'),
+  status: filterChoice('status', STATUSES),
+  created_at_from: filterText('from'),
+  created_at_to: filterText('to'),
+  organization_id: ownersChoice(),
 });
 
 const readPage = async (cursor: string | undefined): Promise<PageOf<Payment>> => {
@@ -96,134 +99,63 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<Payment>> =>
   return { rows: data.data ?? [], next: nextCursor(data.meta) };
 };
 
-type CsvRequest = Parameters<typeof CsvButton>[0]['ask'];
-
 const askCsv: CsvRequest = ({ cursor, headers }) =>
   isAdmin.value
     ? api.GET('/admin/payments', { headers, parseAs: 'text', params: { query: { ...adminQuery(), cursor } } })
     : api.GET('/payments', { headers, parseAs: 'text', params: { query: { ...ownQuery(), cursor } } });
 
-const COLUMNS: readonly Column<Payment>[] = [
-  {
-    title: 'Created (UTC)',
-    cell: (payment) => (
-      <>
-        <Time at={payment.created_at} />
-        <span class="narrow-only clip quiet">{payerOf(payment)}</span>
-      </>
-    ),
-  },
-  {
-    title: 'Amount',
-    align: 'end',
-    cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
-  },
-  {
-    title: 'Status',
-    cell: ({ status, disputed }) => (
-      <span class="statuses">
-        <Status of={status} />
-        {disputed && <span class="status status-bad">Disputed</span>}
-      </span>
-    ),
-  },
-  {
-    title: 'Refunded',
-    align: 'end',
-    isExtra: true,
-    cell: ({ refunded_cents, currency }) =>
-      refunded_cents === 0 ? <span class="quiet">–</span> : <Money cents={refunded_cents} currency={currency} />,
-  },
-  { title: 'Payer', isExtra: true, cell: (payment) => <span class="clip">{payerOf(payment)}</span> },
-  { title: 'Method', isExtra: true, cell: (payment) => <Method payment={payment} /> },
-  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  {
-    title: 'Organization',
-    isExtra: true,
-    cell: ({ organization_id }) => <span class="clip quiet">{organization_id ?? '–'}</span>,
-  },
+const YES_OR_NO: readonly Choice[] = [
+  { value: 'true', text: 'Yes' },
+  { value: 'false', text: 'No' },
 ];
 
-export const PaymentsPage = () => {
-  const key = `${isAdmin.value} ${FILTERS.map(filter).join('|')}`;
-  const pages = usePages(key, readPage);
-  const isFiltered = FILTERS.some((name) => filter(name) !== undefined);
-  return (
-    <>
-      <PageHead title="Payments" tab="Payments">
-        <CsvButton file="payments.csv" ask={askCsv} />
-      </PageHead>
-      <SearchBox
-        label="Search payments"
-        name="search"
-        placeholder={
-          isAdmin.value
-            ? 'ID, provider’s ID, e-mail, reference or last four digits'
-            : 'ID, or part of an e-mail or description'
-        }
-      />
-      <div class="filters">
-        <SelectFilter label="Status" name="status" choices={asChoices(STATUSES)} />
-        {isAdmin.value ? <AdminFilters /> : <OrganizationFilter />}
-        <DateFilter label="From" name="from" />
-        <DateFilter label="To" name="to" />
-        <ClearFilters names={FILTERS} />
-      </div>
-      <Table
-        name="Payments"
-        columns={COLUMNS}
-        pages={pages}
-        keyOf={({ id }) => id}
-        pageOf={({ id }) => `/payments/${id}`}
-        empty={isFiltered ? <NothingFound /> : <NoPayments />}
-      />
-    </>
-  );
-};
+const adminFilters = (): readonly FilterField[] => [
+  providerFilter(),
+  { kind: 'choice', label: 'Currency', name: 'currency', choices: currencyChoices() },
+  { kind: 'text', label: 'Minimum amount', name: 'min', inputMode: 'decimal', placeholder: '0.00' },
+  { kind: 'text', label: 'Maximum amount', name: 'max', inputMode: 'decimal', placeholder: '0.00' },
+  { kind: 'choice', label: 'Refunded', name: 'refunded', choices: choicesOf(REFUND_STATUSES) },
+  { kind: 'choice', label: 'Disputed', name: 'disputed', choices: YES_OR_NO },
+  { kind: 'choice', label: 'Card brand', name: 'brand', choices: choicesOf(CARD_BRANDS) },
+  { kind: 'choice', label: 'Wallet', name: 'wallet', choices: choicesOf(WALLETS) },
+  { kind: 'choice', label: 'Declined', name: 'decline', choices: choicesOf(DECLINE_CODES) },
+  anyOwnerFilter(),
+  userFilter(),
+  // A payment's own page links to the payments with the same card.
+  ...(filterText('fingerprint') === undefined
+    ? []
+    : [{ kind: 'text', label: 'Card fingerprint', name: 'fingerprint' } as const]),
+];
 
-/** A filter, because the payments of an organization are a separate list. */
-const OrganizationFilter = () =>
-  organizations.value.length === 0 ? null : (
-    <SelectFilter
-      label="Organization"
-      name="organization"
-      none="None (my own payments)"
-      choices={organizations.value.map(({ id, name }) => ({ value: id, text: name }))}
-    />
-  );
+const searchOf = () => ({
+  label: 'Search payments',
+  placeholder: isAdmin.value
+    ? 'ID, provider’s ID, e-mail, reference or last four digits'
+    : 'ID, or part of an e-mail or description',
+});
 
-const AdminFilters = () => (
-  <>
-    <SelectFilter
-      label="Provider"
-      name="provider"
-      choices={providers.value.map(({ provider_id: id }) => ({ value: id, text: providerName(id) }))}
-    />
-    <SelectFilter label="Currency" name="currency" choices={currencyChoices()} />
-    <TextFilter label="Minimum amount" name="min" inputMode="decimal" placeholder="0.00" />
-    <TextFilter label="Maximum amount" name="max" inputMode="decimal" placeholder="0.00" />
-    <SelectFilter label="Refunded" name="refunded" choices={asChoices(REFUND_STATUSES)} />
-    <SelectFilter
-      label="Disputed"
-      name="disputed"
-      choices={[
-        { value: 'true', text: 'Yes' },
-        { value: 'false', text: 'No' },
-      ]}
-    />
-  </>
+export const PaymentsPage = () => (
+  <ListPage
+    title="Payments"
+    one="payment"
+    search={searchOf()}
+    filters={[
+      { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STATUSES) },
+      ...(isAdmin.value ? adminFilters() : ownersFilter('None (my own payments)')),
+      ...CREATED_RANGE,
+    ]}
+    columns={PAYMENT_COLUMNS}
+    read={readPage}
+    keyOf={({ id }) => id}
+    pageOf={({ id }) => `/payments/${id}`}
+    csv={{ file: 'payments.csv', ask: askCsv }}
+    empty={<NoPayments />}
+    {...(isAdmin.value && filterText('from') === undefined && { hint: RANGE_HINT })}
+  />
 );
 
-const NothingFound = () => (
-  <>
-    <strong>No payment matches</strong>
-    <p>
-      {isAdmin.value && filter('from') === undefined
-        ? 'A search without a date covers the last 31 days. Set “From” to search further back, or clear the filters.'
-        : 'Change or clear the filters.'}
-    </p>
-  </>
-);
+const RANGE_HINT =
+  'A search without a date covers the last 31 days. Set “From” to search further back, or clear the filters.';
 
 const NoPayments = () => (
   <>

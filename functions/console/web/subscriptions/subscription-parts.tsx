@@ -21,14 +21,8 @@ export const planOf = ({ total_cents, currency, billing_interval, interval_multi
   return `${money(total_cents, currency)} per ${period}`;
 };
 
-/** The text of a loosely typed field; undefined if it is empty. */
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
-
-export const nameOf = (subscription: Subscription): string =>
-  textOf(subscription['concept']) ??
-  textOf(subscription['description']) ??
-  subscription.product_id ??
-  inWords(subscription.billing_interval);
+export const nameOf = ({ concept, description, product_id: product, billing_interval }: Subscription): string =>
+  concept || description || product || inWords(billing_interval);
 
 export const SubscriptionStatus = ({ subscription }: { readonly subscription: Subscription }) => (
   <>

@@ -1,24 +1,32 @@
-/** @module The page of one subscription, with its plan, the state of its dunning, and the payments of its periods. */
+/**
+ * @module The page of one subscription, with its plan, the state of its dunning, the payments of its periods, and its
+ * timeline.
+ */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor } from '../api/client.ts';
+import { readPayersOfSubscription } from '../api/payers.ts';
 import { providerName } from '../api/providers.ts';
 import { isAdmin, session } from '../api/session.ts';
-import type { Payment, Subscription } from '../api/types.ts';
-import { Method } from '../pages/payment-parts.tsx';
+import type { Payment, Subscription, SubscriptionTimelineEntry } from '../api/types.ts';
+import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
+import { OwningOrganization, Payer, SavedMethod } from '../pages/payment-parts.tsx';
+import { readTimeline, Timeline } from '../pages/timeline.tsx';
 import { inWords } from '../view/format.ts';
 import { type PageOf, usePages } from '../view/load.ts';
-import { Fact, Id, Json, Money, Status, Time } from '../view/parts.tsx';
+import { Fact, Id, Json, Money, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { Link } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
+import { Table } from '../view/table.tsx';
 import { SubscriptionActions } from './subscription-actions.tsx';
 import { NextCharge, nameOf, planOf, SubscriptionStatus } from './subscription-parts.tsx';
+import { showSubscriptionChange } from './subscription-timeline.tsx';
 
 interface SubscriptionFile {
   readonly subscription: Subscription;
   /** The charge attempts of the latest payment, if the subscription is past due. */
   readonly dunning: Dunning | undefined;
+  readonly timeline: readonly SubscriptionTimelineEntry[];
 }
 
 interface Dunning {
@@ -28,10 +36,18 @@ interface Dunning {
 }
 
 const readSubscription = async (id: string): Promise<SubscriptionFile> => {
-  const { data } = await answerOf(api.GET('/subscriptions/{id}', { params: { path: { id } } }));
-  const latest = data['latest_payment_id'];
-  const isUnpaid = data.status === 'past_due' && typeof latest === 'string';
-  return { subscription: data, dunning: isUnpaid ? await readDunning(latest) : undefined };
+  const path = { id };
+  const [{ data }, payers, timeline] = await Promise.all([
+    answerOf(api.GET('/subscriptions/{id}', { params: { path } })),
+    readPayersOfSubscription(id),
+    readTimeline(async (query) => {
+      const call = api.GET('/subscriptions/{id}/timeline', { params: { path, query } });
+      return (await answerOf(call)).data;
+    }),
+  ]);
+  const { status, latest_payment_id: latest } = data;
+  const dunning = status === 'past_due' && latest !== null ? await readDunning(latest) : undefined;
+  return { subscription: { ...data, ...payers }, dunning, timeline };
 };
 
 /** Reads the number of the last attempt and the reason of its failure from the timeline of the unpaid payment. */
@@ -55,11 +71,16 @@ export const SubscriptionPage = ({ id }: { readonly id: string }) => (
     read={() => readSubscription(id)}
     actions={({ subscription }, follow) => <SubscriptionActions subscription={subscription} onChanged={follow} />}
   >
-    {(file) => <SubscriptionView file={file} />}
+    {(file, follow) => <SubscriptionView file={file} onSent={follow} />}
   </RecordPage>
 );
 
-const SubscriptionView = ({ file: { subscription, dunning } }: { readonly file: SubscriptionFile }) => (
+interface ViewProps {
+  readonly file: SubscriptionFile;
+  readonly onSent: () => void;
+}
+
+const SubscriptionView = ({ file: { subscription, dunning, timeline }, onSent }: ViewProps) => (
   <>
     <div class="summary">
       <span class="amount">{planOf(subscription)}</span>
@@ -85,6 +106,7 @@ const SubscriptionView = ({ file: { subscription, dunning } }: { readonly file: 
       <h2>Payments of its periods</h2>
       <Payments subscription={subscription} />
     </section>
+    <Timeline entries={timeline} show={showSubscriptionChange} onSent={onSent} />
   </>
 );
 
@@ -129,10 +151,10 @@ const NextAttempt = ({ at }: { readonly at: string }) => (
 const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
   <dl class="facts">
     <Fact name="Name">{nameOf(subscription)}</Fact>
-    <Fact name="Current period (UTC)">
+    <Fact name="Current period" isTime={true}>
       <Time at={subscription.current_period_start} /> to <Time at={subscription.current_period_end} />
     </Fact>
-    <Fact name={subscription.status === 'past_due' ? 'Next attempt (UTC)' : 'Next charge (UTC)'}>
+    <Fact name={subscription.status === 'past_due' ? 'Next attempt' : 'Next charge'} isTime={true}>
       <NextCharge subscription={subscription} />
     </Fact>
     {subscription.trial_end !== null && (
@@ -142,9 +164,23 @@ const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
     )}
     <Fact name="Billing">
       {inWords(subscription.billing_status)}
-      {typeof subscription['billing_owner'] === 'string' && `, by the ${subscription['billing_owner']}`}
+      {`, by the ${subscription.billing_owner}`}
     </Fact>
     <Fact name="Provider">{providerName(subscription.provider_id)}</Fact>
+    <Fact name="Payer">
+      <Payer record={subscription} />
+    </Fact>
+    {subscription.organization_id !== null && (
+      <Fact name="Organization">
+        <OwningOrganization record={subscription} />
+      </Fact>
+    )}
+    <Fact name="Customer">
+      <Link to={`/customers/${subscription.customer_id}`}>{subscription.customer_id}</Link>
+    </Fact>
+    <Fact name="Payment method">
+      <SavedMethod id={subscription.payment_method_id} />
+    </Fact>
     <TextFacts subscription={subscription} />
     <Fact name="Created">
       <Time at={subscription.created_at} exact={true} />
@@ -160,13 +196,9 @@ const TextFacts = ({ subscription }: { readonly subscription: Subscription }) =>
   const facts: readonly (readonly [string, unknown])[] = [
     ['Provider’s ID', subscription.provider_subscription_id],
     ['Product', subscription.product_id],
-    ['Description', subscription['description']],
-    ['Reference', subscription['reference_code']],
-    ['Customer', subscription.customer_id],
-    ['User', subscription.user_id],
-    ['Organization', subscription.organization_id],
+    ['Description', subscription.description],
+    ['Reference', subscription.reference_code],
     ['Project', subscription.project_id],
-    ['Payment method', subscription.payment_method_id],
   ];
   return (
     <>
@@ -220,25 +252,13 @@ const readPayments = async (subscription: Subscription, cursor: string | undefin
   return { rows, next: nextCursor(data.meta) };
 };
 
-const COLUMNS: readonly Column<Payment>[] = [
-  { title: 'Created (UTC)', cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    title: 'Amount',
-    align: 'end',
-    cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
-  },
-  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
-  { title: 'Declined', isExtra: true, cell: ({ failure_code: code }) => code ?? <span class="quiet">–</span> },
-  { title: 'Method', isExtra: true, cell: (payment) => <Method payment={payment} /> },
-];
-
 const Payments = ({ subscription }: { readonly subscription: Subscription }) => {
   const { id, updated_at: updatedAt } = subscription;
   const pages = usePages(`${id} ${updatedAt}`, (cursor) => readPayments(subscription, cursor));
   return (
     <Table
       name="Payments of its periods"
-      columns={COLUMNS}
+      columns={OWN_PAYMENT_COLUMNS}
       pages={pages}
       keyOf={({ id: paymentId }) => paymentId}
       pageOf={({ id: paymentId }) => `/payments/${paymentId}`}

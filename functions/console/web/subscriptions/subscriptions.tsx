@@ -1,140 +1,77 @@
 /**
- * @module The page with the subscriptions of the caller or of an organization. The API lists no other subscriptions,
- * even for platform admins.
+ * @module The page with the list of subscriptions. Platform admins see the subscriptions of all owners. Other users see
+ * their own and those of their organizations.
  */
 
-import { useState } from 'preact/hooks';
-import { answerOf, api, nextOffset } from '../api/client.ts';
-import { organizations } from '../api/organizations.ts';
-import { providerName } from '../api/providers.ts';
+import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { isAdmin } from '../api/session.ts';
 import type { SubscriptionStatus as Stage, Subscription } from '../api/types.ts';
-import { CsvButton } from '../view/csv-button.tsx';
-import { ClearFilters, SelectFilter } from '../view/filters.tsx';
-import { inWords } from '../view/format.ts';
-import { type PageOf, usePages } from '../view/load.ts';
-import { PageHead } from '../view/parts.tsx';
-import { go, place } from '../view/route.tsx';
-import { type Column, Table } from '../view/table.tsx';
-import { NextCharge, nameOf, planOf, SubscriptionStatus } from './subscription-parts.tsx';
+import {
+  anyOwnerFilter,
+  CREATED_RANGE,
+  choicesOf,
+  type FilterField,
+  ownersFilter,
+  providerFilter,
+  userFilter,
+} from '../lists/filter-fields.tsx';
+import { filterChoice, filterText, ownersChoice, providerChoice } from '../lists/filter-values.ts';
+import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
+import type { PageOf } from '../view/load.ts';
+import { OWN_SUBSCRIPTION_COLUMNS, SUBSCRIPTION_COLUMNS } from './subscription-columns.tsx';
 
 const STAGES: readonly Stage[] = ['active', 'trialing', 'past_due', 'paused', 'canceled'];
-const FILTERS = ['status', 'organization'] as const;
 
-const filter = (name: (typeof FILTERS)[number]): string | undefined => place.value.query.get(name) || undefined;
+const ownQuery = () => ({ status: filterChoice('status', STAGES), organization_id: ownersChoice() });
 
-const query = () => ({
-  status: STAGES.find((stage) => stage === filter('status')),
-  // An empty name requests the caller's own subscriptions, regardless of the organization of the session.
-  organization_id: filter('organization') ?? '',
+const adminQuery = () => ({
+  status: filterChoice('status', STAGES),
+  provider_id: providerChoice(),
+  organization_id: filterText('organization'),
+  user_id: filterText('user'),
+  from: filterText('from'),
+  to: filterText('to'),
 });
 
-const readPage = async (cursor = '0'): Promise<PageOf<Subscription>> => {
-  const asked = { ...query(), offset: Number(cursor) };
-  const { data, response } = await answerOf(api.GET('/subscriptions', { params: { query: asked } }));
+const readEvery = async (cursor: string | undefined): Promise<PageOf<Subscription>> => {
+  const query = { ...adminQuery(), cursor };
+  const { data } = await answerOf(api.GET('/admin/subscriptions', { params: { query } }));
+  return { rows: data.data, next: nextCursor(data.meta) };
+};
+
+const readOwn = async (cursor = '0'): Promise<PageOf<Subscription>> => {
+  const query = { ...ownQuery(), offset: Number(cursor) };
+  const { data, response } = await answerOf(api.GET('/subscriptions', { params: { query } }));
   return { rows: data, next: nextOffset(response) };
 };
 
-const askCsv: Parameters<typeof CsvButton>[0]['ask'] = ({ cursor, headers }) => {
-  const asked = { ...query(), cursor };
-  return api.GET('/subscriptions', { headers, parseAs: 'text', params: { query: asked } });
-};
+const askCsv: CsvRequest = ({ cursor, headers }) =>
+  isAdmin.value
+    ? api.GET('/admin/subscriptions', { headers, parseAs: 'text', params: { query: { ...adminQuery(), cursor } } })
+    : api.GET('/subscriptions', { headers, parseAs: 'text', params: { query: { ...ownQuery(), cursor } } });
 
-const COLUMNS: readonly Column<Subscription>[] = [
-  {
-    title: 'Subscription',
-    cell: (subscription) => (
-      <>
-        <span class="clip">{nameOf(subscription)}</span>
-        <span class="second-line quiet">{planOf(subscription)}</span>
-      </>
-    ),
-  },
-  { title: 'Status', cell: (subscription) => <SubscriptionStatus subscription={subscription} /> },
-  { title: 'Next charge (UTC)', cell: (subscription) => <NextCharge subscription={subscription} /> },
-  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
-  { title: 'Customer', isExtra: true, cell: ({ customer_id }) => <span class="clip quiet">{customer_id}</span> },
-];
+const adminFilters = (): readonly FilterField[] => [providerFilter(), anyOwnerFilter(), userFilter(), ...CREATED_RANGE];
 
-export const SubscriptionsPage = () => {
-  const pages = usePages(FILTERS.map(filter).join('|'), readPage);
-  const isFiltered = filter('status') !== undefined;
-  return (
-    <>
-      <PageHead title="Subscriptions" tab="Subscriptions">
-        <CsvButton file="subscriptions.csv" ask={askCsv} />
-      </PageHead>
-      {isAdmin.value && <OpenById />}
-      <div class="filters">
-        <SelectFilter
-          label="Status"
-          name="status"
-          choices={STAGES.map((stage) => ({ value: stage, text: inWords(stage) }))}
-        />
-        {organizations.value.length > 0 && (
-          <SelectFilter
-            label="Organization"
-            name="organization"
-            none="None (my own)"
-            choices={organizations.value.map(({ id, name }) => ({ value: id, text: name }))}
-          />
-        )}
-        <ClearFilters names={FILTERS} />
-      </div>
-      <Table
-        name="Subscriptions"
-        columns={COLUMNS}
-        pages={pages}
-        keyOf={({ id }) => id}
-        pageOf={({ id }) => `/subscriptions/${id}`}
-        empty={isFiltered ? <NothingFound /> : <NoSubscriptions />}
-      />
-    </>
-  );
-};
-
-/** A form for platform admins, who may read every subscription although the API lists only their own. */
-const OpenById = () => {
-  const [id, setId] = useState('');
-  return (
-    <form
-      class="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        go(`/subscriptions/${encodeURIComponent(id.trim())}`);
-      }}
-    >
-      <label class="field">
-        <span>Subscription ID</span>
-        <input
-          type="text"
-          value={id}
-          required
-          placeholder="subs_… of any payer"
-          autocomplete="off"
-          spellcheck={false}
-          onInput={(event) => setId(event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit">Open</button>
-    </form>
-  );
-};
-
-const NothingFound = () => (
-  <>
-    <strong>No subscription matches</strong>
-    <p>Choose another status, or clear the filters.</p>
-  </>
+export const SubscriptionsPage = () => (
+  <ListPage
+    title="Subscriptions"
+    one="subscription"
+    filters={[
+      { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STAGES) },
+      ...(isAdmin.value ? adminFilters() : ownersFilter('None (my own)')),
+    ]}
+    columns={isAdmin.value ? SUBSCRIPTION_COLUMNS : OWN_SUBSCRIPTION_COLUMNS}
+    read={isAdmin.value ? readEvery : readOwn}
+    keyOf={({ id }) => id}
+    pageOf={({ id }) => `/subscriptions/${id}`}
+    csv={{ file: 'subscriptions.csv', ask: askCsv }}
+    empty={<NoSubscriptions />}
+  />
 );
 
 const NoSubscriptions = () => (
   <>
     <strong>No subscriptions</strong>
-    <p>
-      {isAdmin.value
-        ? 'The list shows your own subscriptions. Open a payer’s subscription by its ID, or choose an organization.'
-        : 'Subscriptions appear here as soon as they are created through the API.'}
-    </p>
+    <p>Subscriptions appear here as soon as they are created through the API.</p>
   </>
 );

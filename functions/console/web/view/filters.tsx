@@ -3,8 +3,10 @@
  * colleague.
  */
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
 import { place, setQuery } from './route.tsx';
+import { isLocalZone } from './zone.ts';
 
 export interface Choice {
   readonly value: string;
@@ -39,19 +41,23 @@ export const SelectFilter = ({ label, name, choices, none = 'Any' }: SelectFilte
   </label>
 );
 
+/** The days of the API are UTC days, so the label says so while times are in another zone. */
 export const DateFilter = ({ label, name }: FieldProps) => (
   <label class="field">
-    <span>{label}</span>
+    <span>{isLocalZone.value ? `${label} (UTC)` : label}</span>
     <input type="date" value={chosen(name)} onChange={(event) => setQuery({ [name]: event.currentTarget.value })} />
   </label>
 );
 
-export const TextFilter = ({
-  label,
-  name,
-  ...rest
-}: FieldProps & { readonly placeholder?: string; readonly inputMode?: 'decimal' }) => (
-  <label class="field">
+interface TextFilterProps extends FieldProps {
+  readonly placeholder?: string;
+  readonly inputMode?: 'decimal';
+  /** True if the field takes the width of two, for a longer text. */
+  readonly isWide?: boolean;
+}
+
+export const TextFilter = ({ label, name, isWide = false, ...rest }: TextFilterProps) => (
+  <label class={isWide ? 'field wide-field' : 'field'}>
     <span>{label}</span>
     <input
       {...rest}
@@ -62,59 +68,38 @@ export const TextFilter = ({
   </label>
 );
 
-/** The only search box of a page. `/` focuses it from anywhere. */
-export const SearchBox = ({ label, name, placeholder }: FieldProps & { readonly placeholder: string }) => {
-  const input = useRef<HTMLInputElement>(null);
-  const inAddress = chosen(name);
-  const [text, setText] = useState(inAddress);
-  const lastAddress = useRef(inAddress);
-  useEffect(() => {
-    // Skips the first run, which may happen after the user has started to type.
-    if (lastAddress.current === inAddress) return;
-    lastAddress.current = inAddress;
-    setText(inAddress);
-  }, [inAddress]);
-  useEffect(() => {
-    const focus = (event: KeyboardEvent): void => {
-      const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea');
-      if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
-      event.preventDefault();
-      input.current?.focus();
-      input.current?.select();
-    };
-    document.addEventListener('keydown', focus);
-    return () => document.removeEventListener('keydown', focus);
-  }, []);
+interface FiltersProps {
+  /** The parameters of the filters in the address bar. */
+  readonly names: readonly string[];
+  readonly children: ComponentChildren;
+}
+
+/** The filters of a list. On a narrow screen they fold into one button, which says how many are set. */
+export const Filters = ({ names, children }: FiltersProps) => {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const set = names.filter((name) => chosen(name) !== '').length;
   return (
-    <search>
-      <form
-        class="search"
-        onSubmit={(event) => {
-          event.preventDefault();
-          setQuery({ [name]: text.trim() });
-        }}
+    <div class="filter-part">
+      <button
+        type="button"
+        class="filters-button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
       >
-        <label class="field">
-          <span>{label}</span>
-          <input
-            ref={input}
-            type="search"
-            value={text}
-            placeholder={placeholder}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={(event) => setText(event.currentTarget.value)}
-            onChange={(event) => setQuery({ [name]: event.currentTarget.value.trim() })}
-          />
-        </label>
-        <button type="submit">Search</button>
-      </form>
-    </search>
+        Filters{set > 0 && ` (${set})`}
+      </button>
+      <div id={id} class={isOpen ? 'filters open' : 'filters'}>
+        {children}
+        <ClearFilters names={names} />
+      </div>
+    </div>
   );
 };
 
 /** Shown while a filter is set. */
-export const ClearFilters = ({ names }: { readonly names: readonly string[] }) => {
+const ClearFilters = ({ names }: { readonly names: readonly string[] }) => {
   const isFiltered = names.some((name) => chosen(name) !== '');
   if (!isFiltered) return null;
   return (

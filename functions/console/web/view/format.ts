@@ -1,9 +1,10 @@
 /**
- * @module Formats money and dates in the browser's language. Amounts are integers in ISO 4217 minor units, and times
- * are UTC.
+ * @module Formats money and times in the browser's language. Amounts are integers in ISO 4217 minor units. Days are UTC
+ * days, as in the API; times are in the zone that the user chose.
  */
 
 import { currencyDigits, majorUnits } from '../../../../shared/core/money.ts';
+import { isLocalZone } from './zone.ts';
 
 const TEN = 10;
 
@@ -30,22 +31,22 @@ export const minorUnits = (text: string, currency: string): number | undefined =
   return Number.isSafeInteger(cents) ? cents : undefined;
 };
 
-const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-});
-const WITH_SECONDS = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-  timeZone: 'UTC',
-});
+type TimeStyles = Pick<Intl.DateTimeFormatOptions, 'dateStyle' | 'timeStyle'>;
+
+const formatOfTime = (styles: TimeStyles): ((iso: string) => string) => {
+  const inUtc = new Intl.DateTimeFormat(undefined, { ...styles, timeZone: 'UTC' });
+  const inBrowserZone = new Intl.DateTimeFormat(undefined, styles);
+  return (iso) => (isLocalZone.value ? inBrowserZone : inUtc).format(new Date(iso));
+};
+
+/** Without the zone, for columns that name it. */
+export const timeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'short' });
+/** With seconds and the zone. */
+export const exactTimeText = formatOfTime({ dateStyle: 'medium', timeStyle: 'long' });
+
 const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** Without the zone, for columns that name it. */
-export const timeInUtc = (iso: string): string => DATE_AND_TIME.format(new Date(iso));
-export const exactTimeInUtc = (iso: string): string => `${WITH_SECONDS.format(new Date(iso))} UTC`;
 export const dateInUtc = (iso: string): string => DATE.format(new Date(iso));
 export const shortDay = (iso: string): string => DAY.format(new Date(iso));
 

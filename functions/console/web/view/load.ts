@@ -62,6 +62,7 @@ export const useLoaded = <Data>(key: string, load: () => Promise<Data>): Loaded<
 
 /** A list that is read page by page. */
 export interface LoadedPages<Row> {
+  /** While another filter loads, the rows of the filter before. */
   readonly rows: readonly Row[];
   readonly isLoading: boolean;
   readonly problem: Problem | undefined;
@@ -98,7 +99,8 @@ export const usePages = <Row>(
     latest.current.turn += 1;
     const { turn } = latest.current;
     const isLatest = () => latest.current.turn === turn;
-    setState({ key: asked, rows: before, next: cursor, isLoading: true });
+    const isReload = cursor === undefined;
+    setState((old) => ({ key: asked, rows: isReload ? old.rows : before, next: cursor, isLoading: true }));
     try {
       const rows = [...before];
       let next = cursor;
@@ -124,7 +126,7 @@ export const usePages = <Row>(
     };
   }, [key, read]);
   const isCurrent = state.key === key;
-  const shown = isCurrent ? state : { rows: [], next: undefined, isLoading: true, problem: undefined };
+  const shown = isCurrent ? state : { rows: state.rows, next: undefined, isLoading: true, problem: undefined };
   return {
     rows: shown.rows,
     isLoading: shown.isLoading,

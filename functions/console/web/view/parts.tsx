@@ -3,7 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Problem } from '../api/problem.ts';
-import { exactTimeInUtc, inWords, money, timeInUtc } from './format.ts';
+import { exactTimeText, inWords, money, timeText } from './format.ts';
+import { withZone } from './zone.ts';
 
 type Tone = 'good' | 'bad' | 'wait' | 'plain';
 
@@ -35,9 +36,10 @@ export const Money = ({ cents, currency }: { readonly cents: number; readonly cu
   <span class="money">{money(cents, currency)}</span>
 );
 
+/** A time in the chosen zone. An exact time names its zone; any other time stands beside a title that names it. */
 export const Time = ({ at, exact = false }: { readonly at: string; readonly exact?: boolean }) => (
-  <time dateTime={at} title={exactTimeInUtc(at)}>
-    {exact ? exactTimeInUtc(at) : timeInUtc(at)}
+  <time dateTime={at} title={exactTimeText(at)}>
+    {exact ? exactTimeText(at) : timeText(at)}
   </time>
 );
 
@@ -95,10 +97,24 @@ export const Done = ({ children }: { readonly children: ComponentChildren }) => 
   </div>
 );
 
-export const Loading = ({ what }: { readonly what: string }) => (
-  <p class="loading" role="status">
-    Loading {what}…
-  </p>
+const LOADING_LINES = 3;
+
+interface LoadingProps {
+  readonly what: string;
+  /** The number of lines that the data is likely to take, so that the page keeps its layout. */
+  readonly lines?: number;
+}
+
+/** Holds the place of data while it loads. */
+export const Loading = ({ what, lines = LOADING_LINES }: LoadingProps) => (
+  <div class="loading">
+    <p class="unseen" role="status">
+      Loading {what}…
+    </p>
+    {Array.from({ length: lines }, (_, line) => (
+      <span key={line} class="skeleton" />
+    ))}
+  </div>
 );
 
 interface PageHeadProps {
@@ -108,12 +124,12 @@ interface PageHeadProps {
   readonly children?: ComponentChildren;
 }
 
-/** The heading of a page, with its actions. */
+/** The heading of a page, with its actions. The heading takes the focus when the user comes to the page. */
 export const PageHead = ({ title, tab, children }: PageHeadProps) => {
   document.title = `${tab} · Payments console`;
   return (
     <div class="page-head">
-      <h1>{title}</h1>
+      <h1 tabIndex={-1}>{title}</h1>
       {children && <div class="actions">{children}</div>}
     </div>
   );
@@ -121,21 +137,24 @@ export const PageHead = ({ title, tab, children }: PageHeadProps) => {
 
 interface FactProps {
   readonly name: string;
+  /** True if the value is a time, whose zone the name states. An exact time states its zone itself. */
+  readonly isTime?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A row of a `dl`. */
-export const Fact = ({ name, children }: FactProps) => (
+export const Fact = ({ name, isTime = false, children }: FactProps) => (
   <div class="fact">
-    <dt>{name}</dt>
+    <dt>{isTime ? withZone(name) : name}</dt>
     <dd>{children}</dd>
   </div>
 );
 
-/** JSON, as the service stored it. */
+/** JSON, as the service stored it. It is no landmark, because a page may show the same payload twice. */
 export const Json = ({ value, name }: { readonly value: unknown; readonly name: string }) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: the block scrolls, and keys scroll what has the focus
-  <section class="json" tabIndex={0} aria-label={name}>
+  // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form fields, and a section is a landmark
+  <div class="json" role="group" tabIndex={0} aria-label={name}>
     <pre>{JSON.stringify(value, null, 2)}</pre>
-  </section>
+  </div>
 );

@@ -3,7 +3,7 @@
  * query has its filters.
  */
 
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 // Removes a session ID from the address before this module reads the address.
 import '../api/sign-in-return.ts';
@@ -22,17 +22,31 @@ const placeNow = (): Place => ({
 
 export const place = signal<Place>(placeNow());
 
+/** Counts the pages that the user came to after the first one, also by Back. A change of filters does not count. */
+export const arrivals = signal(0);
+
+const move = (to: Place, isArrival: boolean): void => {
+  batch(() => {
+    place.value = to;
+    if (isArrival) arrivals.value += 1;
+  });
+};
+
+const addressOf = ({ path, query }: Place): string => withQuery(path, query);
+
 addEventListener('popstate', () => {
-  place.value = placeNow();
+  const to = placeNow();
+  // A change of the fragment, such as a jump to the content, stays on the page.
+  move(to, addressOf(to) !== addressOf(place.value));
 });
 
 /** @param to a path below /console, with its query */
 export const go = (to: string, how: 'push' | 'replace' = 'push'): void => {
   if (how === 'push') history.pushState(null, '', site.root + to);
   else history.replaceState(null, '', site.root + to);
-  const before = place.value.path;
-  place.value = placeNow();
-  if (before !== place.value.path) scrollTo(0, 0);
+  const isOtherPage = placeNow().path !== place.value.path;
+  move(placeNow(), how === 'push' || isOtherPage);
+  if (isOtherPage) scrollTo(0, 0);
 };
 
 /** Sets parameters of the query in the address bar. An empty value removes the parameter. */

@@ -5,10 +5,13 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { LoadedPages } from './load.ts';
 import { ProblemNote } from './parts.tsx';
 import { go, Link } from './route.tsx';
+import { withZone } from './zone.ts';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
+  /** True if the cells are times. The title then names their zone. */
+  readonly isTime?: true;
   /** `end` for amounts and numbers. */
   readonly align?: 'end';
   /** True if the column is hidden on narrow screens. The page of the record shows it. */
@@ -35,21 +38,12 @@ export const Table = <Row,>(props: TableProps<Row>) => {
   const body = useRef<HTMLTableSectionElement>(null);
   useArrowKeys(body);
   const { rows, isLoading, problem, more, retry } = pages;
-  const isEmpty = rows.length === 0 && !isLoading && !problem;
   return (
     <div class="table-part" aria-busy={isLoading}>
       {rows.length > 0 && (
         <div class="table-scroll">
           <table aria-label={name}>
-            <thead>
-              <tr>
-                {columns.map((column) => (
-                  <th key={column.title} scope="col" class={classOf(column)}>
-                    {column.title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <Titles columns={columns} />
             <tbody ref={body}>
               {rows.map((row) => (
                 <TableRow key={props.keyOf(row)} row={row} columns={columns} pageOf={props.pageOf} />
@@ -58,21 +52,56 @@ export const Table = <Row,>(props: TableProps<Row>) => {
           </table>
         </div>
       )}
-      {isEmpty && <div class="empty">{empty}</div>}
+      {rows.length === 0 && isLoading && <EmptyRows columns={columns} />}
+      {rows.length === 0 && !isLoading && !problem && <div class="empty">{empty}</div>}
       {problem && <ProblemNote problem={problem} onRetry={retry} />}
       {isLoading && (
-        <p class="loading" role="status">
+        <p class="unseen" role="status">
           Loading {name.toLowerCase()}…
         </p>
       )}
-      {more && !isLoading && !problem && (
-        <button type="button" class="more" onClick={more}>
-          Load more
+      {more && !problem && (
+        <button type="button" class="more" disabled={isLoading} onClick={more}>
+          {isLoading ? 'Loading…' : 'Load more'}
         </button>
       )}
     </div>
   );
 };
+
+const Titles = <Row,>({ columns }: Pick<TableProps<Row>, 'columns'>) => (
+  <thead>
+    <tr>
+      {columns.map((column) => (
+        <th key={column.title} scope="col" class={classOf(column)}>
+          {column.isTime ? withZone(column.title) : column.title}
+        </th>
+      ))}
+    </tr>
+  </thead>
+);
+
+const EMPTY_ROWS = 8;
+
+/** Holds the place of the rows until the first page arrives, so that the page keeps its layout. */
+const EmptyRows = <Row,>({ columns }: Pick<TableProps<Row>, 'columns'>) => (
+  <div class="table-scroll" aria-hidden={true}>
+    <table>
+      <Titles columns={columns} />
+      <tbody>
+        {Array.from({ length: EMPTY_ROWS }, (_, row) => (
+          <tr key={row}>
+            {columns.map((column) => (
+              <td key={column.title} class={classOf(column)}>
+                <span class="skeleton" />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
 
 interface RowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'pageOf'> {
   readonly row: Row;

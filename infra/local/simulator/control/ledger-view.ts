@@ -34,6 +34,8 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
     currency: charge.currency,
     status: charge.status,
     amount_refunded: minorUnits({ ...charge, amount: charge.amountRefunded }),
+    fee: charge.fee === null ? null : minorUnits({ ...charge, amount: charge.fee }),
+    payment_method_details: detailsOf(documents, charge),
     created_at: iso(charge.createdAt),
   })),
   refunds: belonging(documents, documents.refunds, paymentId).map((refund) => refundRow(documents, refund, minorUnits)),
@@ -57,6 +59,27 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
   invoices: documents.invoices.all().map((invoice) => invoiceRow(invoice, minorUnits)),
 });
 
+/** The method of a charge, with the provider's own fingerprint, and its authentication. */
+const detailsOf = (documents: Documents, { provider, methodId, authenticated }: LedgerCharge) => {
+  const method = documents.methods.get(provider, methodId);
+  if (!method) return null;
+  const { card, type } = method;
+  const known = { type, wallet_type: walletOf(method), bank_name: method.bankName };
+  if (type === 'wallet') return known;
+  const account = { ...known, last_four: card.last4, country: card.country, fingerprint: card.fingerprint };
+  if (type === 'bank_account') return account;
+  return {
+    ...account,
+    card_brand: card.brand.toLowerCase(),
+    expiry_month: String(card.expMonth).padStart(2, '0'),
+    expiry_year: String(card.expYear),
+    funding: card.funding.toLowerCase(),
+    three_d_secure: authenticated ? { result: 'authenticated' } : null,
+  };
+};
+
+const walletOf = ({ type, card }: LedgerMethod): string | null => (type === 'wallet' ? card.brand : card.wallet);
+
 /** `balance` is in the provider's units, because a customer has no currency. */
 export const customerRow = (customer: LedgerCustomer) => ({
   provider: customer.provider,
@@ -74,11 +97,14 @@ export const methodRow = (method: LedgerMethod) => ({
   provider: method.provider,
   id: method.id,
   customer: method.customerId,
-  type: 'card',
+  type: method.type,
+  wallet_type: walletOf(method),
   brand: method.card.brand,
   last_four: method.card.last4,
   exp_month: method.card.expMonth,
   exp_year: method.card.expYear,
+  funding: method.card.funding,
+  country: method.card.country,
   created_at: iso(method.createdAt),
 });
 

@@ -46,14 +46,19 @@ const card = z.object({
   last4: z.string(),
   expMonth: z.int(),
   expYear: z.int(),
-  country: z.string(),
+  /** Null if the provider does not tell the issuer's country. */
+  country: z.string().nullable(),
   funding: z.string(),
   fingerprint: z.string(),
+  wallet: z.enum(['apple_pay', 'google_pay']).nullable().default(null),
 });
 
 export const methodSchema = z.object({
   ...common,
+  type: z.enum(['card', 'bank_account', 'wallet']).default('card'),
   card,
+  /** The bank of the account, or the issuer of the card; null if the provider does not tell it. */
+  bankName: z.string().nullable().default(null),
   /** The test value that the method was made from. */
   token: z.string(),
   behaviour: behaviourSchema,
@@ -123,6 +128,8 @@ export const chargeSchema = z.object({
   description: z.string().nullable(),
   failure: failure.nullable(),
   authenticated: z.boolean(),
+  /** In the provider's units; null until the provider tells it. */
+  fee: z.int().nullable().default(null),
 });
 export type LedgerCharge = z.infer<typeof chargeSchema>;
 

@@ -6,6 +6,7 @@
 import type { Behaviour, DeclineReason } from './behaviours.ts';
 import { openDispute } from './disputes.ts';
 import type { LedgerCharge, LedgerMethod, LedgerPayment } from './documents.ts';
+import { withFee } from './fees.ts';
 import { attachMethod } from './methods.ts';
 import { NeverArrived, type Unit } from './unit.ts';
 
@@ -91,12 +92,10 @@ export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
     fail(unit, payment, { method, reason: 'generic_decline', charge });
     return;
   }
-  const paid = unit.documents.charges.put({
-    ...charge,
-    status: 'succeeded',
-    captured: true,
-    amountCaptured: charge.amount,
-  });
+  const paid = withFee(
+    unit,
+    unit.documents.charges.put({ ...charge, status: 'succeeded', captured: true, amountCaptured: charge.amount }),
+  );
   unit.announce({ kind: 'charge.succeeded', charge: paid });
   succeed(unit, { payment, method }, charge.amount);
 };
@@ -106,14 +105,17 @@ export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount:
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
   if (!charge || !method) throw new Error(`Payment ${payment.id} is reserved without a charge`);
-  const captured = unit.documents.charges.put({
-    ...charge,
-    status: 'succeeded',
-    reserved: false,
-    captured: true,
-    amountCaptured: amount,
-    amountRefunded: charge.amount - amount,
-  });
+  const captured = withFee(
+    unit,
+    unit.documents.charges.put({
+      ...charge,
+      status: 'succeeded',
+      reserved: false,
+      captured: true,
+      amountCaptured: amount,
+      amountRefunded: charge.amount - amount,
+    }),
+  );
   unit.announce({ kind: 'charge.captured', charge: captured });
   return succeed(unit, { payment, method }, amount);
 };
@@ -200,7 +202,7 @@ const complete = (unit: Unit, attempt: ChargeAttempt, authenticated = false): Ch
     unit.announce({ kind: 'payment.authorized', payment: holding });
     return { payment: holding };
   }
-  const charge = addCharge(unit, attempt, { status: 'succeeded', authenticated });
+  const charge = withFee(unit, addCharge(unit, attempt, { status: 'succeeded', authenticated }));
   unit.announce({ kind: 'charge.succeeded', charge });
   return { payment: succeed(unit, { payment: { ...payment, latestChargeId: charge.id }, method }, charge.amount) };
 };
@@ -282,4 +284,5 @@ const addCharge = (unit: Unit, { payment, method }: ChargeAttempt, charging: Cha
     description: payment.description,
     failure: null,
     authenticated: charging.authenticated ?? false,
+    fee: null,
   });

@@ -54,6 +54,7 @@ export type ChargeChange =
   | 'charge.succeeded'
   | 'charge.failed'
   | 'charge.captured'
+  | 'charge.fee_assessed'
   | 'charge.refunded';
 /** With `failed`, the refund was pending, or it had succeeded and the bank has sent the money back. */
 export type RefundChange = 'refund.created' | 'refund.updated' | 'refund.failed';
@@ -107,6 +108,7 @@ export const WORK_KINDS = [
   'expire_subscription',
   'cancel_subscription',
   'finalize_invoice',
+  'assess_fee',
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 
@@ -118,6 +120,13 @@ export const retrySettings = z.strictObject({
   then: z.enum(['cancel', 'unpaid', 'past_due']),
 });
 export type RetrySettings = z.infer<typeof retrySettings>;
+
+export interface ChargeFees {
+  /** In the provider's units, rounded half up. */
+  of(amount: number): number;
+  /** 0 if the provider tells its fee with the charge. */
+  readonly afterMs: number;
+}
 
 /** One transaction over the ledger, for a call of a provider's protocol, a step of a customer, or due work. */
 export interface Unit {
@@ -136,6 +145,8 @@ export interface Unit {
   announce(change: Change): void;
   /** The provider's minimum charge, in the provider's units; 0 if it has none. */
   leastCharge(currency: string): number;
+  /** The provider's fees; undefined if it charges none here. */
+  readonly fees: ChargeFees | undefined;
   retries(): RetrySettings;
   /** A value that only the holder of the document can know. It is the same on every call. */
   secretOf(id: string): string;

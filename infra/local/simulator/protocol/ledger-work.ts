@@ -7,6 +7,7 @@ import { retryInvoice, settlePayment } from '../billing/invoices.ts';
 import { cancelWhenDue, expireSubscription } from '../billing/subscription-end.ts';
 import { announceTrialEnd, billSubscription } from '../billing/subscriptions.ts';
 import { type Documents, openDocuments } from '../ledger/documents.ts';
+import { assessFee } from '../ledger/fees.ts';
 import { settleLedgerRefund } from '../ledger/refunds.ts';
 import {
   type Change,
@@ -77,6 +78,7 @@ export const openUnits = (parts: UnitsParts): Units => {
         store.run('INSERT INTO work (due_at, slot, kind, subject) VALUES (?, ?, ?, ?)', dueAt, slot, kind, subject);
       },
       announce: (change) => announce({ unit, change, cause, vendor, outbox }),
+      fees: vendor.fees,
       leastCharge: (currency) => vendor.leastCharge?.(currency) ?? 0,
       retries: () => store.readSetting(RETRIES, retrySettings) ?? DEFAULT_RETRIES,
       secretOf: (id) => createHash('sha256').update(`${tag}:secret:${id}`).digest('hex').slice(0, 24),
@@ -129,6 +131,7 @@ const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = 
   expire_subscription: expireSubscription,
   cancel_subscription: cancelWhenDue,
   finalize_invoice: finalizeWhenDue,
+  assess_fee: assessFee,
 };
 
 const dueAtRow = z.object({ dueAt: z.int().nullable() });

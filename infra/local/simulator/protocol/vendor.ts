@@ -1,6 +1,6 @@
 import type { AdapterName, ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
-import type { Change, LedgerIdKind, Unit } from '../ledger/unit.ts';
+import type { Change, ChargeFees, LedgerIdKind, Unit } from '../ledger/unit.ts';
 import type { SlotOptions } from '../state/options.ts';
 
 /** One call of a vendor's protocol, without the vendor's prefix (`/stripe`). */
@@ -144,6 +144,8 @@ export interface Vendor {
   minorUnits(amount: number, currency: string): number;
   /** The vendor's minimum charge, in the vendor's units; absent if it has none. */
   leastCharge?(currency: string): number;
+  /** Absent if the vendor takes no payments. */
+  readonly fees?: ChargeFees;
   /** False if the vendor has no canceled refunds. */
   readonly cancelsRefunds?: false;
   /** `tag` makes the ids of each ledger different. */

@@ -1,5 +1,6 @@
 import type { AdapterName, ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Clock, TimedWork } from '../../machine/clock.ts';
+import type { OnFailedWrite } from '../../machine/full-disk.ts';
 
 export interface SlotOptions {
   readonly adapter: AdapterName | '';
@@ -12,6 +13,7 @@ export interface SimulatorOptions {
   readonly clock: Clock;
   /** The SQLite file of the ledger, journal, outbox and idempotency keys; ':memory:' keeps none. */
   readonly file: string;
+  readonly onFailedWrite?: OnFailedWrite | undefined;
   readonly slots: Readonly<Record<ProviderSlot, SlotOptions>>;
   /** Part of the ids of a new ledger, 8 characters; derived from the time by default. */
   readonly ledgerTag?: string | undefined;

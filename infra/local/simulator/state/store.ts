@@ -5,6 +5,7 @@
 
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import * as z from 'zod';
+import type { OnFailedWrite } from '../../machine/full-disk.ts';
 import { unreadable } from '../../machine/sqlite.ts';
 
 const TABLES = `
@@ -64,7 +65,7 @@ const openDatabase = (file: string): DatabaseSync => {
 };
 
 /** @throws StartError if the file cannot be opened */
-export const openStore = (file: string): Store => {
+export const openStore = (file: string, onFailedWrite?: OnFailedWrite): Store => {
   const database = openDatabase(file);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
@@ -74,13 +75,22 @@ export const openStore = (file: string): Store => {
     statements.set(sql, statement);
     return statement;
   };
+  const reported = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      onFailedWrite?.(error);
+      throw error;
+    }
+  };
   let writes = 0;
   const run: Store['run'] = (sql, ...values) => {
     writes += 1;
-    const result = prepared(sql).run(...values);
+    const result = reported(() => prepared(sql).run(...values));
     return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) };
   };
-  const row: Store['row'] = (sql, ...values) => prepared(sql).get(...values);
+  // A query may insert a row and return it.
+  const row: Store['row'] = (sql, ...values) => reported(() => prepared(sql).get(...values));
   return {
     run,
     row,
@@ -91,12 +101,13 @@ export const openStore = (file: string): Store => {
       prepared('BEGIN IMMEDIATE').run();
       try {
         const result = work();
-        prepared('COMMIT').run();
+        reported(() => prepared('COMMIT').run());
         return result;
       } catch (error) {
         // The rollback undoes writes that may have been read within the transaction.
         writes += 1;
-        prepared('ROLLBACK').run();
+        // SQLite itself rolls back after some errors.
+        if (database.isTransaction) prepared('ROLLBACK').run();
         throw error;
       }
     },

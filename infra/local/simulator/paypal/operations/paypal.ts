@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { chargeFees } from '../../ledger/fees.ts';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
 import { accessRoutes, identify, refusedToken } from '../wire/access.ts';
@@ -46,6 +47,7 @@ export const paypal: Vendor = {
   // The payer of an order without a payment source reaches PayPal through the order's `approve` link.
   awaitsApproval: ({ status, latestChargeId }) => status === 'requires_payment_method' && latestChargeId === null,
   minorUnits: paypalMinorUnits,
+  fees: chargeFees({ basisPoints: 349, fixed: 49 }),
   formatId: (kind, n, tag) => formatId(kind, n, tag),
   headersOf: (_call, requestId) => ({ 'paypal-debug-id': requestId }),
   serverError: () => paypalError(500),

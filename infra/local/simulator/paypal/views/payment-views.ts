@@ -117,7 +117,13 @@ const sourceView = (unit: Unit, order: LedgerPayment): PayPalObject => {
   const vault = { id: method.id, status: 'VAULTED', customer: { id: customerId } };
   return {
     payment_source: isCard(method)
-      ? { card: { ...cardView(method), ...(vaulted && { attributes: { vault } }) } }
+      ? {
+          card: {
+            ...cardView(method),
+            ...(charge?.authenticated && { authentication_result: AUTHENTICATED }),
+            ...(vaulted && { attributes: { vault } }),
+          },
+        }
       : {
           paypal: {
             email_address: method.billing.email,
@@ -143,7 +149,14 @@ const cardView = (method: LedgerMethod): PayPalObject => ({
   brand: method.card.brand.toUpperCase(),
   last_digits: method.card.last4,
   expiry: `${method.card.expYear}-${String(method.card.expMonth).padStart(2, '0')}`,
+  type: method.card.funding.toUpperCase(),
+  bin_details: { bin: '411111', issuing_bank: method.bankName, bin_country_code: method.card.country },
 });
+
+const AUTHENTICATED: PayPalObject = {
+  liability_shift: 'POSSIBLE',
+  three_d_secure: { authentication_status: 'Y', enrollment_status: 'Y' },
+};
 
 const captureStatus = (unit: Unit, charge: LedgerCharge): string => {
   switch (charge.status) {
@@ -183,6 +196,7 @@ export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
     final_capture: true,
     seller_protection: { status: 'NOT_ELIGIBLE' },
     disbursement_mode: 'INSTANT',
+    ...(charge.fee !== null && { seller_receivable_breakdown: receivableView(charge, charge.fee) }),
     ...(custom_id !== undefined && { custom_id }),
     ...(invoice_id !== undefined && { invoice_id }),
     supplementary_data: { related_ids: { order_id: charge.paymentId } },
@@ -198,6 +212,12 @@ export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
     ],
   };
 };
+
+const receivableView = ({ amount, currency }: LedgerCharge, fee: number): PayPalObject => ({
+  gross_amount: moneyView(amount, currency),
+  paypal_fee: moneyView(fee, currency),
+  net_amount: moneyView(amount - fee, currency),
+});
 
 /** PayPal's id of the customer, and the merchant's id if the customer has one. */
 export const paypalCustomerView = (unit: Unit, id: string): PayPalObject => ({

@@ -130,9 +130,10 @@ export const moneyView = (
   currency: string,
 ): { readonly currency_code: string; readonly value: string } => {
   const decimals = decimalsOf(currency);
-  const text = String(amount).padStart(decimals + 1, '0');
+  const text = String(Math.abs(amount)).padStart(decimals + 1, '0');
   const at = text.length - decimals;
-  return { currency_code: currency, value: decimals === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}` };
+  const value = decimals === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}`;
+  return { currency_code: currency, value: amount < 0 ? `-${value}` : value };
 };
 
 /** In ISO 4217 minor units. */

@@ -70,6 +70,8 @@ const drafted = (unit: Unit, token: string, { source, behaviour }: TestSource): 
   metadata: {},
   wire: { source },
   createdAt: unit.at,
+  type: source === 'card' ? 'card' : 'wallet',
+  bankName: source === 'card' ? 'Simulated Bank' : null,
   card: {
     brand: source === 'card' ? 'visa' : 'paypal',
     last4: source === 'card' ? '1111' : '',
@@ -78,6 +80,7 @@ const drafted = (unit: Unit, token: string, { source, behaviour }: TestSource): 
     country: 'US',
     funding: 'credit',
     fingerprint: `${source}-${token}`,
+    wallet: null,
   },
   token,
   behaviour,

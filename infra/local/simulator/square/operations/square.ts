@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { chargeFees } from '../../ledger/fees.ts';
 import type { LedgerIdKind } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, type Vendor } from '../../protocol/vendor.ts';
 import { squareError } from '../wire/errors.ts';
@@ -47,6 +48,7 @@ export const square: Vendor = {
     return 'answer' in reply ? reply.answer : { status: 200, body: JSON.stringify(reply.object), began: true };
   },
   minorUnits: (amount) => amount,
+  fees: chargeFees({ basisPoints: 290, fixed: 30, afterSeconds: 30 }),
   cancelsRefunds: false,
   formatId: (kind, n, tag) => `${PREFIXES[kind]}${tag}${n.toString(36).padStart(8, '0')}`,
   headersOf: (call, requestId) => ({

@@ -87,6 +87,7 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'charge.failed':
     case 'charge.captured':
       return paymentEvents(change.charge, unit);
+    case 'charge.fee_assessed':
     case 'charge.refunded':
       return [paymentEvent('payment.updated', change.charge, unit)];
     case 'refund.created':

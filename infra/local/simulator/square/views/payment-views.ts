@@ -121,10 +121,11 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = pay
       ? { refunded_money: moneyOf(charge.amountRefunded, charge.currency) }
       : {}),
     ...refundIds(charge, unit),
+    ...(charge.fee !== null && { processing_fee: [feeView(charge, charge.fee)] }),
     status,
     source_type: isBank(method) ? 'BANK_ACCOUNT' : 'CARD',
     ...(isBank(method)
-      ? { bank_account_details: bankView(charge) }
+      ? { bank_account_details: bankView(charge, method) }
       : { card_details: cardDetails(charge, method, status) }),
     location_id,
     order_id: charge.paymentId,
@@ -139,6 +140,12 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = pay
   };
 };
 
+const feeView = ({ createdAt, currency }: LedgerCharge, fee: number): SquareObject => ({
+  effective_at: isoTime(createdAt),
+  type: 'INITIAL',
+  amount_money: moneyOf(fee, currency),
+});
+
 const MOST_REFUNDS = 1_000;
 
 /** Refunds in every status, oldest first. A payment without refunds does not have the field. */
@@ -150,11 +157,13 @@ const refundIds = (charge: LedgerCharge, unit: Unit): { readonly refund_ids?: re
 
 const errorsOf = ({ failure }: LedgerCharge) => failure && [declineError(failure.reason)];
 
-const bankView = (charge: LedgerCharge): SquareObject => ({
-  bank_name: 'Simulated Bank',
+const bankView = (charge: LedgerCharge, { bankName, card }: LedgerMethod): SquareObject => ({
+  bank_name: bankName,
   transfer_type: 'ACH',
   account_ownership_type: 'INDIVIDUAL',
-  country: 'US',
+  fingerprint: card.fingerprint,
+  country: card.country,
+  ach_details: { routing_number: '110000000', account_number_suffix: card.last4, account_type: 'CHECKING' },
   ...(charge.failure && { errors: errorsOf(charge) }),
 });
 

@@ -73,14 +73,21 @@ const newMethod = (
     metadata: {},
     wire: { bank },
     createdAt: unit.at,
+    type: bank ? 'bank_account' : 'card',
+    bankName: bank ? 'Simulated Bank' : null,
     card: {
       brand: 'VISA',
-      last4: '1111',
+      last4: bank ? '6789' : '1111',
       expMonth: 12,
       expYear: new Date(unit.at).getUTCFullYear() + VALID_YEARS,
-      country: 'US',
+      // Square tells the country of a bank account, but not that of a card's issuer.
+      country: bank ? 'US' : null,
       funding: 'CREDIT',
-      fingerprint: `sq-1-${createHash('sha256').update(token).digest('base64url').slice(0, 40)}`,
+      fingerprint: `sq-1-${createHash('sha256')
+        .update(bank ? `bank:${token}` : token)
+        .digest('base64url')
+        .slice(0, 40)}`,
+      wallet: null,
     },
     token,
     behaviour,

@@ -5,6 +5,7 @@
 
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
+import { balanceTransactionView } from '../views/balance-views.ts';
 import { couponView, discountView } from '../views/catalog-views.ts';
 import { chargeView } from '../views/charge-views.ts';
 import { clientSecretOf, setupView, stripePaymentView } from '../views/intent-views.ts';
@@ -18,6 +19,7 @@ const MAX_DEPTH = 4;
 
 type Kind =
   | 'payment_intent'
+  | 'balance_transaction'
   | 'charge'
   | 'customer'
   | 'payment_method'
@@ -36,9 +38,10 @@ type Kind =
 const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   payment_intent: { customer: 'customer', latest_charge: 'charge', payment_method: 'payment_method' },
   setup_intent: { customer: 'customer', payment_method: 'payment_method' },
-  charge: { customer: 'customer', payment_intent: 'payment_intent' },
+  charge: { balance_transaction: 'balance_transaction', customer: 'customer', payment_intent: 'payment_intent' },
+  balance_transaction: {},
   payment_method: { customer: 'customer' },
-  refund: { charge: 'charge', payment_intent: 'payment_intent' },
+  refund: { balance_transaction: 'balance_transaction', charge: 'charge', payment_intent: 'payment_intent' },
   dispute: { charge: 'charge', payment_intent: 'payment_intent' },
   customer: {},
   subscription: {
@@ -119,6 +122,8 @@ const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
       const charge = documents.charges.get(slot, id);
       return charge && chargeView(charge, unit);
     }
+    case 'balance_transaction':
+      return balanceTransactionView(id, unit);
     case 'payment_intent': {
       const payment = documents.payments.get(slot, id);
       return payment && stripePaymentView(payment, unit);

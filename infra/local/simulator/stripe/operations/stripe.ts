@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
+import { chargeFees } from '../../ledger/fees.ts';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
 import type { SlotOptions } from '../../state/options.ts';
@@ -49,6 +50,7 @@ export const stripe: Vendor = {
   execute: (call, caller, unit) => execute(call, caller, unit),
   minorUnits: stripeMinorUnits,
   leastCharge: leastStripeCharge,
+  fees: chargeFees({ basisPoints: 290, fixed: 30 }),
   formatId: (kind, n, tag) => formatId(kind, n, tag),
   headersOf: (call, requestId) => {
     const key = call.headers.get('idempotency-key');

@@ -2,7 +2,8 @@ import type { LedgerCharge, LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { declineFields } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
-import { billingView, checksOf, lower, NO_ADDRESS, seconds } from './payment-views.ts';
+import { chargeTransactionId } from './balance-views.ts';
+import { billingView, checksOf, lower, NO_ADDRESS, seconds, walletView } from './payment-views.ts';
 
 export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
@@ -16,7 +17,7 @@ export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    balance_transaction: null,
+    balance_transaction: chargeTransactionId(charge),
     billing_details: method ? billingView(method) : { address: NO_ADDRESS, email: null, name: null, phone: null },
     calculated_statement_descriptor: 'PAYMENTS',
     captured: charge.captured,
@@ -61,11 +62,12 @@ const statusOf = (charge: LedgerCharge): 'succeeded' | 'pending' | 'failed' => {
 };
 
 const outcomeOf = (charge: LedgerCharge): StripeObject => {
-  const reason = charge.failure && declineFields(charge.failure.reason).decline_code;
+  const decline = charge.failure && declineFields(charge.failure.reason);
+  const reason = decline?.decline_code;
   return {
     advice_code: null,
     network_advice_code: null,
-    network_decline_code: null,
+    network_decline_code: decline?.['network_decline_code'] ?? null,
     network_status: reason ? 'declined_by_network' : 'approved_by_network',
     reason: reason ?? null,
     risk_level: 'normal',
@@ -108,7 +110,7 @@ const detailsOf = (method: LedgerMethod, charge: LedgerCharge): StripeObject => 
           version: '2.2.0',
         }
       : null,
-    wallet: null,
+    wallet: walletView(method),
   },
   type: 'card',
 });

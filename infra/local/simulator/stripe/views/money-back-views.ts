@@ -1,12 +1,13 @@
 import type { LedgerDispute, LedgerRefund } from '../../ledger/documents.ts';
 import type { StripeObject } from '../wire/request.ts';
+import { refundTransactionId } from './balance-views.ts';
 import { lower, seconds } from './payment-views.ts';
 
 export const stripeRefundView = (refund: LedgerRefund): StripeObject => ({
   id: refund.id,
   object: 'refund',
   amount: refund.amount,
-  balance_transaction: null,
+  balance_transaction: refundTransactionId(refund),
   charge: refund.chargeId,
   created: seconds(refund.createdAt),
   currency: lower(refund.currency),

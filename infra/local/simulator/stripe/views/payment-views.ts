@@ -62,7 +62,7 @@ export const stripeMethodView = (method: LedgerMethod): StripeObject => ({
     networks: { available: [method.card.brand], preferred: null },
     regulated_status: 'unregulated',
     three_d_secure_usage: { supported: true },
-    wallet: null,
+    wallet: walletView(method),
   },
   created: seconds(method.createdAt),
   customer: method.customerId,
@@ -71,6 +71,9 @@ export const stripeMethodView = (method: LedgerMethod): StripeObject => ({
   metadata: method.metadata,
   type: 'card',
 });
+
+export const walletView = ({ card }: LedgerMethod): StripeObject | null =>
+  card.wallet === null ? null : { type: card.wallet, [card.wallet]: {}, dynamic_last4: card.last4 };
 
 export const billingView = (method: LedgerMethod): StripeObject => ({
   address: { ...NO_ADDRESS, ...method.billing.address },

@@ -60,38 +60,48 @@ export const unauthorized = (message: string): Answer =>
 interface Decline {
   readonly code: string;
   readonly decline_code?: string;
+  /** The code of the card network, if the issuer declined. */
+  readonly network_decline_code?: string;
   readonly message: string;
   readonly type?: 'card_error' | 'invalid_request_error';
 }
 
 const DECLINED = 'Your card was declined.';
-const cardDeclined = (declineCode: string, message = DECLINED): Decline => ({
+const byNetwork = (code: string | undefined) => (code === undefined ? {} : { network_decline_code: code });
+const cardDeclined = (declineCode: string, networkCode?: string, message = DECLINED): Decline => ({
   code: 'card_declined',
   decline_code: declineCode,
+  ...byNetwork(networkCode),
   message,
 });
-const ownCode = (code: string, message: string): Decline => ({ code, decline_code: code, message });
+const ownCode = (code: string, message: string, networkCode?: string): Decline => ({
+  code,
+  decline_code: code,
+  ...byNetwork(networkCode),
+  message,
+});
 
 const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
   generic_decline: cardDeclined('generic_decline'),
-  do_not_honor: cardDeclined('do_not_honor'),
-  insufficient_funds: cardDeclined('insufficient_funds', 'Your card has insufficient funds.'),
-  lost_card: cardDeclined('lost_card'),
-  stolen_card: cardDeclined('stolen_card'),
-  fraudulent: cardDeclined('fraudulent'),
+  do_not_honor: cardDeclined('do_not_honor', '05'),
+  insufficient_funds: cardDeclined('insufficient_funds', '51', 'Your card has insufficient funds.'),
+  lost_card: cardDeclined('lost_card', '41'),
+  stolen_card: cardDeclined('stolen_card', '43'),
+  fraudulent: cardDeclined('fraudulent', '59'),
   card_velocity_exceeded: cardDeclined(
     'card_velocity_exceeded',
+    '65',
     'Your card was declined for making repeated attempts too frequently or exceeding its amount limit.',
   ),
-  expired_card: ownCode('expired_card', 'Your card has expired.'),
-  incorrect_cvc: ownCode('incorrect_cvc', "Your card's security code is incorrect."),
+  expired_card: ownCode('expired_card', 'Your card has expired.', '54'),
+  incorrect_cvc: ownCode('incorrect_cvc', "Your card's security code is incorrect.", 'N7'),
   incorrect_postal_code: ownCode('incorrect_zip', "Your card's postal code is incorrect."),
   processing_error: ownCode(
     'processing_error',
     'An error occurred while processing your card. Try again in a little bit.',
   ),
   authentication_required: {
-    ...ownCode('authentication_required', 'Your card was declined. This transaction requires authentication.'),
+    ...ownCode('authentication_required', 'Your card was declined. This transaction requires authentication.', '1A'),
   },
   authentication_failed: {
     type: 'invalid_request_error',

@@ -122,6 +122,8 @@ const addMethod = (unit: Unit, card: TestCard, data: Partial<MethodData>): Ledge
     metadata: mergeMetadata({}, data.metadata),
     wire: data.allow_redisplay === undefined ? {} : { allow_redisplay: data.allow_redisplay },
     createdAt: unit.at,
+    type: 'card',
+    bankName: null,
     card: {
       brand: card.brand,
       last4,
@@ -129,7 +131,8 @@ const addMethod = (unit: Unit, card: TestCard, data: Partial<MethodData>): Ledge
       expYear: fullYear(data.card?.exp_year) ?? new Date(unit.at).getUTCFullYear() + VALID_YEARS,
       country: card.country ?? 'US',
       funding: card.funding ?? 'credit',
-      fingerprint: fingerprintOf(card.brand, last4),
+      fingerprint: fingerprintOf(card),
+      wallet: card.wallet ?? null,
     },
     token: card.token,
     behaviour: card.behaviour,

@@ -10,6 +10,7 @@ export interface TestCard {
   readonly behaviour: Behaviour;
   readonly country?: string;
   readonly funding?: string;
+  readonly wallet?: 'apple_pay' | 'google_pay';
 }
 
 const attachesAndFails: Behaviour = { kind: 'declines', reason: 'generic_decline', attaches: true };
@@ -26,6 +27,9 @@ const visa = (token: string, number: string, behaviour: Behaviour): TestCard => 
   number,
   behaviour,
 });
+
+/** The token of a card that is no test value. */
+const ANY_NUMBER = 'number';
 
 const OWN_NUMBER = '4000007777770006';
 
@@ -72,6 +76,8 @@ const CARDS: readonly TestCard[] = [
   visa('sim_timeout_before', OWN_NUMBER, { kind: 'loses_connection', committed: false }),
   visa('sim_timeout_after', OWN_NUMBER, { kind: 'loses_connection', committed: true }),
   visa('sim_do_not_honor', OWN_NUMBER, declines('do_not_honor')),
+  { ...visa('sim_apple_pay', OWN_NUMBER, succeeds), wallet: 'apple_pay' },
+  { token: 'sim_google_pay', brand: 'mastercard', number: OWN_NUMBER, behaviour: succeeds, wallet: 'google_pay' },
 ];
 
 const BY_TOKEN = new Map(CARDS.map((card) => [card.token, card]));
@@ -90,7 +96,7 @@ export const cardOfToken = (token: string): TestCard | undefined =>
 /** Any valid card number. A number that is no test value is a card that succeeds. */
 export const cardOfNumber = (number: string): TestCard | undefined =>
   BY_NUMBER.get(number) ??
-  (passesLuhn(number) ? { ...visa('number', number, succeeds), brand: brandOf(number) } : undefined);
+  (passesLuhn(number) ? { ...visa(ANY_NUMBER, number, succeeds), brand: brandOf(number) } : undefined);
 
 const cardNamed = (name: string): TestCard | undefined =>
   BY_TOKEN.get(name) ?? BY_TOKEN.get(name.startsWith('visa_') ? name.slice('visa_'.length) : name) ?? laterCard(name);
@@ -110,9 +116,13 @@ const passesLuhn = (number: string): boolean => {
   return sum % 10 === 0;
 };
 
-/** Equal for equal cards; derived from no secret. */
-export const fingerprintOf = (brand: string, last4: string): string =>
-  createHash('sha256').update(`${brand}:${last4}`).digest('base64url').replaceAll(/[-_]/g, 'x').slice(0, 16);
+/** Equal for equal cards; derived from no secret and from no whole number. */
+export const fingerprintOf = ({ token, brand, number }: TestCard): string =>
+  createHash('sha256')
+    .update(token === ANY_NUMBER ? `${brand}:${number.slice(0, 6)}:${number.slice(-4)}` : token)
+    .digest('base64url')
+    .replaceAll(/[-_]/g, 'x')
+    .slice(0, 16);
 
 const brandOf = (number: string): string => {
   if (/^3[47]/.test(number)) return 'amex';

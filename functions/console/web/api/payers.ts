@@ -1,0 +1,34 @@
+/** @module The names behind the ids of a record, which the API tells to platform admins only. */
+
+import { answerOf, api } from './client.ts';
+import { isAdmin } from './session.ts';
+import type { Payers } from './types.ts';
+
+/** The fields of a record that say who pays. */
+export interface Owned extends Payers {
+  readonly guest_email?: string | null;
+  readonly user_id?: string | null;
+  readonly customer_id?: string | null;
+  readonly organization_id?: string | null;
+}
+
+/** The payer of a payment or subscription by its e-mail address; undefined if the caller may not see it. */
+export const payersEmail = ({ guest_email: guest, user_email: user }: Owned): string | undefined =>
+  guest || user || undefined;
+
+/**
+ * Reads the payer and the organization of one record from the list of all such records, because only lists name them.
+ * Without them the record is shown with its ids.
+ */
+const readPayers = async (ask: () => Promise<{ readonly data: { readonly data: readonly Payers[] } }>) => {
+  if (!isAdmin.value) return {};
+  const found = await ask().catch(() => undefined);
+  const [record] = found?.data.data ?? [];
+  return record ? { user_email: record.user_email, organization_name: record.organization_name } : {};
+};
+
+export const readPayersOfPayment = (id: string): Promise<Payers> =>
+  readPayers(() => answerOf(api.GET('/admin/payments', { params: { query: { search: id } } })));
+
+export const readPayersOfSubscription = (id: string): Promise<Payers> =>
+  readPayers(() => answerOf(api.GET('/admin/subscriptions', { params: { query: { search: id } } })));

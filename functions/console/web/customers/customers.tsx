@@ -1,0 +1,67 @@
+/** @module The page with the customers of the caller or of an organization. */
+
+import { answerOf, api, nextOffset } from '../api/client.ts';
+import { providerName } from '../api/providers.ts';
+import { isAdmin } from '../api/session.ts';
+import type { Customer } from '../api/types.ts';
+import { anyOwnerFilter, ownersFilter, providerFilter } from '../lists/filter-fields.tsx';
+import { ownersChoice, providerChoice } from '../lists/filter-values.ts';
+import { ListPage } from '../lists/list-page.tsx';
+import type { PageOf } from '../view/load.ts';
+import { Time } from '../view/parts.tsx';
+import type { Column } from '../view/table.tsx';
+
+const readPage = async (cursor = '0'): Promise<PageOf<Customer>> => {
+  const query = { provider_id: providerChoice(), organization_id: ownersChoice(), offset: Number(cursor) };
+  const { data, response } = await answerOf(api.GET('/customers', { params: { query } }));
+  return { rows: data, next: nextOffset(response) };
+};
+
+const COLUMNS: readonly Column<Customer>[] = [
+  {
+    title: 'Customer',
+    cell: ({ id, name, email }) => (
+      <>
+        <span class="clip">{email ?? name ?? id}</span>
+        {email !== null && name !== null && <span class="second-line clip quiet">{name}</span>}
+      </>
+    ),
+  },
+  { title: 'Provider', cell: ({ provider_id }) => providerName(provider_id) },
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: 'Phone',
+    isExtra: true,
+    cell: ({ phone }) => phone ?? <span class="quiet">–</span>,
+  },
+  {
+    title: 'Provider’s ID',
+    isExtra: true,
+    cell: ({ provider_customer_id: id }) => <span class="clip quiet">{id}</span>,
+  },
+  { title: 'ID', isExtra: true, cell: ({ id }) => <span class="clip quiet">{id}</span> },
+];
+
+export const CustomersPage = () => (
+  <ListPage
+    title="Customers"
+    one="customer"
+    filters={[...(isAdmin.value ? [anyOwnerFilter()] : ownersFilter('None (my own)')), providerFilter()]}
+    columns={COLUMNS}
+    read={readPage}
+    keyOf={({ id }) => id}
+    pageOf={({ id }) => `/customers/${id}`}
+    empty={<NoCustomers />}
+  />
+);
+
+const NoCustomers = () => (
+  <>
+    <strong>No customers</strong>
+    <p>
+      {isAdmin.value
+        ? 'The list shows your own customers. Enter an organization to list its customers. Payments and subscriptions of a person link to their customer.'
+        : 'Customers appear here as soon as they are created through the API.'}
+    </p>
+  </>
+);

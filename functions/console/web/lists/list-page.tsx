@@ -1,0 +1,84 @@
+/**
+ * @module The page of a list of records, with its search, its filters in the address bar, paging, CSV, and an empty
+ * state that names what was searched.
+ */
+
+import type { ComponentChildren } from 'preact';
+import { isAdmin } from '../api/session.ts';
+import { CsvButton } from '../view/csv-button.tsx';
+import { Filters, TextFilter } from '../view/filters.tsx';
+import { type PageOf, usePages } from '../view/load.ts';
+import { PageHead } from '../view/parts.tsx';
+import { type Column, Table } from '../view/table.tsx';
+import { type FilterField, FilterInput, filterInWords } from './filter-fields.tsx';
+import { filterText } from './filter-values.ts';
+
+/** Asks for one page of the list as CSV. */
+export type CsvRequest = Parameters<typeof CsvButton>[0]['ask'];
+
+interface ListPageProps<Row> {
+  /** The heading, and the name of the table. */
+  readonly title: string;
+  /** One record in lower case, such as `payment`. */
+  readonly one: string;
+  readonly search?: { readonly label: string; readonly placeholder: string };
+  readonly filters: readonly FilterField[];
+  readonly columns: readonly Column<Row>[];
+  readonly read: (cursor: string | undefined) => Promise<PageOf<Row>>;
+  readonly keyOf: (row: Row) => string;
+  /** The path of the page of a row, below /console. */
+  readonly pageOf: (row: Row) => string;
+  /** The name of the CSV file and its request, if the API sends the list as CSV. */
+  readonly csv?: { readonly file: string; readonly ask: CsvRequest };
+  /** What an empty list without filters means. */
+  readonly empty: ComponentChildren;
+  /** What to do if no record matches the filters. */
+  readonly hint?: string;
+}
+
+const SEARCH = 'search';
+
+export const ListPage = <Row,>(props: ListPageProps<Row>) => {
+  const { title, one, search, filters, columns, read, keyOf, pageOf, csv, empty } = props;
+  const names = [...(search ? [SEARCH] : []), ...filters.map(({ name }) => name)];
+  const pages = usePages(`${title} ${isAdmin.value} ${names.map(filterText).join('|')}`, read);
+  const searched = [
+    ...(search && filterText(SEARCH) !== undefined ? [`“${filterText(SEARCH)}”`] : []),
+    ...filters.flatMap((field) => filterInWords(field) ?? []),
+  ];
+  return (
+    <>
+      <PageHead title={title} tab={title}>
+        {csv && <CsvButton {...csv} />}
+      </PageHead>
+      <Filters names={names}>
+        {search && <TextFilter name={SEARCH} isWide={true} {...search} />}
+        {filters.map((field) => (
+          <FilterInput key={field.name} field={field} />
+        ))}
+      </Filters>
+      <Table
+        name={title}
+        columns={columns}
+        pages={pages}
+        keyOf={keyOf}
+        pageOf={pageOf}
+        empty={searched.length > 0 ? <NothingFound one={one} searched={searched} hint={props.hint} /> : empty}
+      />
+    </>
+  );
+};
+
+interface NothingFoundProps {
+  readonly one: string;
+  readonly searched: readonly string[];
+  readonly hint: string | undefined;
+}
+
+const NothingFound = ({ one, searched, hint = 'Change or clear the filters.' }: NothingFoundProps) => (
+  <>
+    <strong>No {one} matches</strong>
+    <p>Searched: {searched.join(' · ')}</p>
+    <p>{hint}</p>
+  </>
+);

@@ -1,0 +1,82 @@
+/** @module The page with the refunds of all payments, for platform admins. Each row opens its payment. */
+
+import { answerOf, api, nextCursor } from '../api/client.ts';
+import { providerName } from '../api/providers.ts';
+import type { Refund } from '../api/types.ts';
+import { CREATED_RANGE, choicesOf, type FilterField, providerFilter } from '../lists/filter-fields.tsx';
+import { filterChoice, filterText, providerChoice } from '../lists/filter-values.ts';
+import { type CsvRequest, ListPage } from '../lists/list-page.tsx';
+import { PayerInShort } from '../pages/payment-parts.tsx';
+import { inWords } from '../view/format.ts';
+import type { PageOf } from '../view/load.ts';
+import { Money, Status, Time } from '../view/parts.tsx';
+import type { Column } from '../view/table.tsx';
+
+const STATUSES: readonly Refund['status'][] = ['succeeded', 'pending', 'failed', 'canceled'];
+
+const query = () => ({
+  status: filterChoice('status', STATUSES),
+  provider_id: providerChoice(),
+  from: filterText('from'),
+  to: filterText('to'),
+});
+
+const readPage = async (cursor: string | undefined): Promise<PageOf<Refund>> => {
+  const { data } = await answerOf(api.GET('/refunds', { params: { query: { ...query(), cursor } } }));
+  return { rows: data.data, next: nextCursor(data.meta) };
+};
+
+const askCsv: CsvRequest = ({ cursor, headers }) =>
+  api.GET('/refunds', { headers, parseAs: 'text', params: { query: { ...query(), cursor } } });
+
+const filters = (): readonly FilterField[] => [
+  { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STATUSES) },
+  providerFilter(),
+  ...CREATED_RANGE,
+];
+
+const COLUMNS: readonly Column<Refund>[] = [
+  { title: 'Created', isTime: true, cell: ({ created_at }) => <Time at={created_at} /> },
+  {
+    title: 'Amount',
+    align: 'end',
+    cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+  },
+  { title: 'Status', cell: ({ status }) => <Status of={status} /> },
+  {
+    title: 'Reason',
+    isExtra: true,
+    cell: ({ reason }) => (reason === null ? <span class="quiet">–</span> : inWords(reason)),
+  },
+  {
+    title: 'Made by',
+    isExtra: true,
+    cell: ({ source, created_by, provider_id }) => (
+      <span class="clip">
+        {source === 'provider' ? `${providerName(provider_id)} (dashboard)` : (created_by ?? '–')}
+      </span>
+    ),
+  },
+  { title: 'Payer', isExtra: true, cell: (record) => <PayerInShort record={record} /> },
+  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
+  { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip quiet">{payment_id}</span> },
+];
+
+export const RefundsPage = () => (
+  <ListPage
+    title="Refunds"
+    one="refund"
+    filters={filters()}
+    columns={COLUMNS}
+    read={readPage}
+    keyOf={({ id }) => id}
+    pageOf={({ payment_id }) => `/payments/${payment_id}`}
+    csv={{ file: 'refunds.csv', ask: askCsv }}
+    empty={
+      <>
+        <strong>No refunds in the last 24 months</strong>
+        <p>A refund is made on the page of its payment. Refunds made at the provider are listed here too.</p>
+      </>
+    }
+  />
+);

@@ -1,0 +1,168 @@
+/**
+ * @module The page with the records that the search field found, by kind. If it found one record, the page of that
+ * record opens.
+ */
+
+import { useEffect } from 'preact/hooks';
+import { type SearchResult, searchEverything } from '../api/search.ts';
+import type { SearchHit, SearchKind } from '../api/types.ts';
+import { inWords } from '../view/format.ts';
+import { useLoaded } from '../view/load.ts';
+import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { go, Link, place, withQuery } from '../view/route.tsx';
+import { type Column, Table } from '../view/table.tsx';
+
+/** The kinds with their headings, in the order in which the page lists them. */
+const KINDS: readonly (readonly [kind: SearchKind, heading: string])[] = [
+  ['payment', 'Payments'],
+  ['refund', 'Refunds'],
+  ['dispute', 'Disputes'],
+  ['subscription', 'Subscriptions'],
+  ['customer', 'Customers'],
+  ['method', 'Saved methods'],
+  ['organization', 'Organizations'],
+  ['user', 'Users'],
+];
+
+const paymentsWith = (name: string, value: string): string =>
+  withQuery('/payments', new URLSearchParams({ [name]: value }));
+
+/** The page that shows a record: its own page, or that of its payment; undefined if no page shows it. */
+const pageOf = ({ kind, id, payment_id: payment }: SearchHit): string | undefined => {
+  switch (kind) {
+    case 'payment':
+      return `/payments/${id}`;
+    case 'refund':
+    case 'dispute':
+      return payment === null ? undefined : `/payments/${payment}`;
+    case 'subscription':
+      return `/subscriptions/${id}`;
+    case 'customer':
+      return `/customers/${id}`;
+    case 'organization':
+      return paymentsWith('organization', id);
+    case 'user':
+      return paymentsWith('user', id);
+    case 'method':
+      return undefined;
+  }
+};
+
+/** More records than the response holds may have the same digits. */
+const LAST_FOUR = /^\d{4}$/;
+
+const onlyPage = (q: string, { hits, isTruncated }: SearchResult): string | undefined => {
+  const [hit] = hits;
+  return hit && hits.length === 1 && !(isTruncated && LAST_FOUR.test(q)) ? pageOf(hit) : undefined;
+};
+
+const NOTHING: SearchResult = { hits: [], isTruncated: false };
+
+export const SearchPage = () => {
+  const q = place.value.query.get('q')?.trim() ?? '';
+  const found = useLoaded(q, async () => (q === '' ? NOTHING : searchEverything(q)));
+  const only = found.data && onlyPage(q, found.data);
+  useEffect(() => {
+    if (only !== undefined) go(only, 'replace');
+  }, [only]);
+  const title = q === '' ? 'Search' : `Results for “${q}”`;
+  return (
+    <>
+      <PageHead title={title} tab={title} />
+      {found.problem && <ProblemNote problem={found.problem} onRetry={found.reload} />}
+      {(found.isLoading || only !== undefined) && <Loading what="the results" />}
+      {found.data && only === undefined && <Results q={q} result={found.data} />}
+    </>
+  );
+};
+
+const Results = ({ q, result: { hits, isTruncated } }: { readonly q: string; readonly result: SearchResult }) => {
+  if (hits.length === 0) return <NothingFound q={q} />;
+  return (
+    <>
+      {KINDS.map(([kind, heading]) => {
+        const ofKind = hits.filter((hit) => hit.kind === kind);
+        return ofKind.length === 0 ? null : <Kind key={kind} heading={heading} hits={ofKind} />;
+      })}
+      {isTruncated && (
+        <p class="note">
+          <span>More records match than are listed here.</span>
+          <Link to={paymentsWith('search', q)}>Search the payments, with filters</Link>
+        </p>
+      )}
+    </>
+  );
+};
+
+/** The API labels refunds, disputes and methods with its own names, such as `requested_by_customer`. */
+const NAMED_BY_API: readonly SearchKind[] = ['refund', 'dispute', 'method'];
+
+const labelOf = ({ kind, id, label }: SearchHit): string =>
+  label !== id && NAMED_BY_API.includes(kind) ? inWords(label) : label;
+
+const RECORD: Column<SearchHit> = {
+  title: 'Record',
+  cell: (hit) => (
+    <>
+      <span class="whole">{labelOf(hit)}</span>
+      {hit.label !== hit.id && <span class="second-line whole quiet">{hit.id}</span>}
+    </>
+  ),
+};
+
+const NONE = <span class="quiet">–</span>;
+
+/** The columns that some kinds do not have, each with the field that it shows. */
+const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Column<SearchHit>])[] = [
+  [
+    'amount_cents',
+    {
+      title: 'Amount',
+      align: 'end',
+      cell: ({ amount_cents, currency }) =>
+        amount_cents === null || currency === null ? NONE : <Money cents={amount_cents} currency={currency} />,
+    },
+  ],
+  ['status', { title: 'Status', cell: ({ status }) => (status === null ? NONE : <Status of={status} />) }],
+  ['user_email', { title: 'Payer', isExtra: true, cell: ({ user_email }) => user_email ?? NONE }],
+  [
+    'created_at',
+    {
+      title: 'Created',
+      isTime: true,
+      isExtra: true,
+      cell: ({ created_at }) => (created_at === null ? NONE : <Time at={created_at} />),
+    },
+  ],
+];
+
+const columnsOf = (hits: readonly SearchHit[]): readonly Column<SearchHit>[] => [
+  RECORD,
+  ...OPTIONAL_COLUMNS.filter(([field]) => hits.some((hit) => hit[field] !== null)).map(([, column]) => column),
+];
+
+const Kind = ({ heading, hits }: { readonly heading: string; readonly hits: readonly SearchHit[] }) => (
+  <section class="part found" aria-label={heading}>
+    <h2>{heading}</h2>
+    <Table
+      name={`${heading} found`}
+      columns={columnsOf(hits)}
+      pages={{ rows: hits, isLoading: false, problem: undefined, more: undefined, retry: () => undefined }}
+      keyOf={({ id }) => id}
+      pageOf={pageOf}
+      empty={null}
+    />
+  </section>
+);
+
+const NothingFound = ({ q }: { readonly q: string }) => (
+  <div class="empty">
+    {q !== '' && <strong>Nothing found for “{q}”</strong>}
+    <p>
+      The search covers payments, refunds, disputes, subscriptions, customers, saved methods, organizations and users.
+      It finds a record by its whole ID, ours or the provider’s, by an e-mail address, by the last four digits of a
+      card, and by a reference code. It does not find parts of them.
+    </p>
+    {q !== '' && <Link to={paymentsWith('search', q)}>Search the payments, with filters</Link>}
+  </div>
+);

@@ -1,0 +1,59 @@
+/** @module Stripe's balance transactions of charges and refunds. A charge has one once its money has arrived. */
+
+import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import type { StripeObject } from '../wire/request.ts';
+import { lower, seconds } from './payment-views.ts';
+
+const DAY_MS = 86_400_000;
+const AVAILABLE_AFTER_MS = 2 * DAY_MS;
+
+export const chargeTransactionId = ({ id, fee }: LedgerCharge): string | null => (fee === null ? null : nameOf(id));
+
+export const refundTransactionId = ({ id, status }: LedgerRefund): string | null =>
+  status === 'succeeded' ? nameOf(id) : null;
+
+const nameOf = (sourceId: string): string => `txn_${sourceId.replace('_', '')}`;
+
+export const balanceTransactionView = (id: string, unit: Unit): StripeObject | undefined => {
+  const sourceId = id.replace(/^txn_(ch|re)/, '$1_');
+  const charge = unit.documents.charges.get(unit.slot, sourceId);
+  if (charge) return transactionView(unit, charge, { type: 'charge', amount: charge.amountCaptured, fee: charge.fee });
+  const refund = unit.documents.refunds.get(unit.slot, sourceId);
+  // Stripe keeps its fee when a charge is refunded.
+  return refund && transactionView(unit, refund, { type: 'refund', amount: -refund.amount, fee: 0 });
+};
+
+interface Moved {
+  readonly type: 'charge' | 'refund';
+  readonly amount: number;
+  readonly fee: number | null;
+}
+
+const transactionView = (unit: Unit, source: LedgerCharge | LedgerRefund, moved: Moved): StripeObject => {
+  const { type, amount } = moved;
+  const fee = moved.fee ?? 0;
+  const availableAt = source.createdAt + AVAILABLE_AFTER_MS;
+  const currency = lower(source.currency);
+  return {
+    id: nameOf(source.id),
+    object: 'balance_transaction',
+    amount,
+    available_on: seconds(availableAt),
+    balance_type: 'payments',
+    created: seconds(source.createdAt),
+    currency,
+    description: null,
+    exchange_rate: null,
+    fee,
+    fee_details:
+      fee === 0
+        ? []
+        : [{ amount: fee, application: null, currency, description: 'Stripe processing fees', type: 'stripe_fee' }],
+    net: amount - fee,
+    reporting_category: type,
+    source: source.id,
+    status: availableAt <= unit.at ? 'available' : 'pending',
+    type,
+  };
+};

@@ -1,0 +1,14 @@
+/**
+ * @module Ends with one line if this Node cannot run the project's scripts, which are TypeScript. Every script loads it
+ * first (`node --require`), so an older Node must be able to read this file.
+ */
+
+const LEAST = 24;
+const { node } = process.versions;
+
+if (Number(node.split('.')[0]) < LEAST) {
+  process.stderr.write(
+    `This project needs Node ${LEAST} or newer, and this is Node ${node}. On Linux (x64 and arm64), "npm ci" installs Node ${LEAST} for it, unless optional packages are omitted. Elsewhere, install Node ${LEAST} (https://nodejs.org).\n`,
+  );
+  process.exit(1);
+}

@@ -1,0 +1,12 @@
+/** @module The words for methods and authentications. Without schemas, because every function loads this file. */
+
+export const METHOD_KINDS = ['card', 'bank_account', 'wallet'] as const;
+/** The kind of a method. A wallet is an account at the provider; a card in Apple Pay or Google Pay is a card. */
+export type MethodKind = (typeof METHOD_KINDS)[number];
+
+export const FUNDINGS = ['credit', 'debit', 'prepaid'] as const;
+export type Funding = (typeof FUNDINGS)[number];
+
+/** `attempted`: the bank takes no part in 3-D Secure. `exempted`: it was not required. */
+export const AUTHENTICATION_RESULTS = ['authenticated', 'attempted', 'exempted', 'failed'] as const;
+export type AuthenticationResult = (typeof AUTHENTICATION_RESULTS)[number];

@@ -1,0 +1,121 @@
+/**
+ * @module The facts in a payment's record and the reads that complete them. A report adds facts to the attempt that it
+ * is about, and never removes known facts. A payment that has just succeeded or failed is read again later, at most
+ * three times, while its facts are incomplete. No request of a payer waits for these reads.
+ */
+
+import type { MethodDetails, PaymentFacts } from '../core/payment-facts.ts';
+import { DAY_MS, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+
+/** When a payment or a refund with incomplete facts is read again, counted from its outcome. */
+const FACT_LOOKS_MS: readonly number[] = [MINUTE_MS, HOUR_MS, DAY_MS];
+
+/** The next read for facts, and how many were made. Both are undefined if no further read is due. */
+export interface FactLooks {
+  readonly factsAt?: string | undefined;
+  readonly factLooks?: number | undefined;
+}
+
+const NO_LOOK = { factsAt: undefined, factLooks: undefined } as const;
+
+export const firstFactLook = (now: Instant): FactLooks => ({ ...NO_LOOK, factsAt: iso(now + (FACT_LOOKS_MS[0] ?? 0)) });
+
+/** The looks after the one that is due now, whether or not it finds anything. */
+export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks => {
+  const [current, next] = FACT_LOOKS_MS.slice(factLooks, factLooks + 2);
+  if (factsAt === undefined || current === undefined || next === undefined) return NO_LOOK;
+  return { factsAt: iso(instant(factsAt) - current + next), factLooks: factLooks + 1 };
+};
+
+export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement'>;
+
+const hasOutcome = (status: Payment['status']): status is 'succeeded' | 'failed' =>
+  status === 'succeeded' || status === 'failed';
+
+/** The fields that a report of this status adds to the record. Only a known outcome has facts. */
+export const reportedFacts = (status: PaymentStatus, facts: PaymentFacts = {}): FactFields => ({
+  ...(hasOutcome(status) && facts.details && { details: facts.details }),
+  ...(status === 'failed' && facts.decline && { decline: facts.decline }),
+  ...(status === 'succeeded' && facts.settlement && { settlement: facts.settlement }),
+});
+
+const lacksFacts = (status: Payment['status'], { details, settlement }: FactFields): boolean =>
+  hasOutcome(status) && (details === undefined || (status === 'succeeded' && settlement === undefined));
+
+/** The facts and the looks of the next version. @param reported the facts of the report that led to the version */
+export const factsOfNext = (
+  was: Payment,
+  next: Pick<Payment, 'status' | 'attempt'>,
+  { reported, now }: { readonly reported: FactFields; readonly now: Instant },
+): FactFields & FactLooks => {
+  const { status, attempt } = next;
+  const isNewOutcome = hasOutcome(status) && (was.status !== status || was.attempt !== attempt);
+  // The facts of an earlier attempt say nothing about a later attempt.
+  const known: FactFields = isNewOutcome ? {} : was;
+  const details = merged(known.details, reported.details);
+  const facts: FactFields = {
+    details: details && isMethodErased(was) ? withoutPersonDetails(details) : details,
+    decline: status === 'failed' ? merged(known.decline, reported.decline) : undefined,
+    settlement: status === 'succeeded' ? merged(known.settlement, reported.settlement) : undefined,
+  };
+  if (!lacksFacts(status, facts)) return { ...facts, ...NO_LOOK };
+  const looks = isNewOutcome ? firstFactLook(now) : { factsAt: was.factsAt, factLooks: was.factLooks };
+  return { ...facts, ...looks };
+};
+
+/** Fields that the report does not tell stay as they are known. */
+const merged = <T extends object>(known: T | undefined, reported: T | undefined): T | undefined =>
+  known && reported
+    ? { ...known, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined)) }
+    : (reported ?? known);
+
+/** The version that adds the facts of a report of the same status. @returns undefined if it tells nothing new */
+export const withFacts = (
+  payment: VisiblePayment,
+  { facts, attemptRef }: { readonly facts?: PaymentFacts | undefined; readonly attemptRef: string | undefined },
+  now: Instant,
+): VisiblePayment | undefined => {
+  if (facts === undefined || !isOfLastAttempt(payment, attemptRef)) return undefined;
+  const next = factsOfNext(payment, payment, { reported: reportedFacts(payment.status, facts), now });
+  if (containsFacts(factsIn(payment), factsIn(next))) return undefined;
+  return {
+    ...payment,
+    ...next,
+    // A version names a refund or a dispute only if that is its cause.
+    ...{ refund: undefined, dispute: undefined },
+    ...(payment.draft === undefined && { reconcileAt: undefined, reconcileStep: undefined }),
+    cause: 'facts',
+    version: payment.version + 1,
+    updatedAt: iso(now),
+  };
+};
+
+/** A payer may be declined several times in the browser. The record tells of one of these attempts. */
+const isOfLastAttempt = (payment: VisiblePayment, reported: string | undefined): boolean => {
+  const { status, attemptRef, priorAttemptRefs = [] } = payment;
+  if (status !== 'failed' || reported === undefined || attemptRef === undefined) return true;
+  return reported === attemptRef || (priorAttemptRefs.includes(attemptRef) && !priorAttemptRefs.includes(reported));
+};
+
+const factsIn = ({ details, decline, settlement }: FactFields): FactFields => ({ details, decline, settlement });
+
+/** True if everything in the report is known already. */
+export const containsFacts = (known: unknown, reported: unknown): boolean => {
+  if (typeof reported !== 'object' || reported === null) return reported === undefined || reported === known;
+  if (typeof known !== 'object' || known === null) return false;
+  return Object.entries(reported).every(([name, value]) => containsFacts(Reflect.get(known, name), value));
+};
+
+const isMethodErased = ({ erasedAt, methodErased }: Payment): boolean =>
+  erasedAt !== undefined || methodErased === true;
+
+/** The details without the fields that identify a person's card or account. */
+export const withoutPersonDetails = ({
+  lastFour: _lastFour,
+  expiryMonth: _expiryMonth,
+  expiryYear: _expiryYear,
+  bankName: _bankName,
+  fingerprint: _fingerprint,
+  ...kept
+}: MethodDetails): MethodDetails => kept;

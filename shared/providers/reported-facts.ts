@@ -1,0 +1,22 @@
+/** @module Turns a provider's words for cards, declines and fees into the facts of a payment. */
+
+import { FUNDINGS, type Funding } from '../core/fact-words.ts';
+import type { PaymentFacts, ProviderDecline } from '../core/payment-facts.ts';
+
+/** @returns undefined if the provider tells nothing */
+export const knownFacts = (facts: PaymentFacts): PaymentFacts | undefined =>
+  Object.values(facts).some((fact) => fact !== undefined) ? facts : undefined;
+
+type Word = string | null | undefined;
+
+export const fundingOf = (word: Word): Funding | undefined =>
+  FUNDINGS.find((funding) => funding === word?.toLowerCase());
+
+/** An ISO 3166-1 alpha-2 code in upper case. */
+export const countryCodeOf = (word: Word): string | undefined =>
+  word && /^[a-z]{2}$/i.test(word) ? word.toUpperCase() : undefined;
+
+export const declineOf = (providerCode: Word, networkCode: Word): ProviderDecline | undefined =>
+  providerCode || networkCode
+    ? { providerCode: providerCode || undefined, networkCode: networkCode || undefined }
+    : undefined;

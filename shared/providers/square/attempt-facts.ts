@@ -1,0 +1,66 @@
+/** @module The facts of a payment in Square's payments: the card, bank account or wallet, the decline, Square's fee. */
+
+import type { MethodDetails, PaymentFacts, Settlement } from '../../core/payment-facts.ts';
+import type { FingerprintOf } from '../card-fingerprint.ts';
+import type { ReportedStatus } from '../payment-port.ts';
+import { countryCodeOf, declineOf, knownFacts } from '../reported-facts.ts';
+import { cardFacts } from './card-facts.ts';
+import { type SquareMoney, squareAmounts } from './currencies.ts';
+import type { SquareFees, SquarePayment } from './schemas.ts';
+
+type FactFields = 'card_details' | 'bank_account_details' | 'wallet_details' | 'processing_fee' | 'amount_money';
+type Attempt = { readonly [F in FactFields]?: SquarePayment[F] | undefined };
+
+/** A payment in progress has no facts, because its outcome is not known. */
+export const attemptFacts = (
+  payment: Attempt,
+  status: ReportedStatus,
+  fingerprintOf: FingerprintOf,
+): PaymentFacts | undefined => {
+  if (status === 'processing') return undefined;
+  const { card_details: card, bank_account_details: bank, amount_money: amount } = payment;
+  const [error] = card?.errors ?? bank?.errors ?? [];
+  return knownFacts({
+    details: detailsOf(payment, fingerprintOf),
+    decline: status === 'failed' ? declineOf(error?.code, card?.auth_result_code) : undefined,
+    settlement: status === 'succeeded' && amount ? squareSettlement(payment.processing_fee, amount, 1) : undefined,
+  });
+};
+
+/** Square tells no 3-D Secure result, and shows cards in Apple Pay and Google Pay as plain cards. */
+const detailsOf = (
+  { card_details: card, bank_account_details: bank, wallet_details: wallet }: Attempt,
+  fingerprintOf: FingerprintOf,
+): MethodDetails | undefined => {
+  if (card?.card) return cardFacts(card.card, fingerprintOf);
+  if (bank) {
+    return {
+      type: 'bank_account',
+      bankName: bank.bank_name ?? undefined,
+      lastFour: bank.ach_details?.account_number_suffix ?? undefined,
+      country: countryCodeOf(bank.country),
+      fingerprint: fingerprintOf(bank.fingerprint),
+    };
+  }
+  const brand = wallet?.brand === 'UNKNOWN' ? undefined : wallet?.brand?.toLowerCase();
+  return wallet ? { type: 'wallet', walletType: brand } : undefined;
+};
+
+/**
+ * Square assesses its fee after the payment, and later adjusts it, so the fees are added. A refund may give a fee back.
+ * @param sign 1 for a payment, -1 for a refund
+ */
+export const squareSettlement = (
+  fees: SquareFees | null | undefined,
+  amount: SquareMoney,
+  sign: 1 | -1,
+): Settlement | undefined => {
+  const { currency } = amount;
+  const charged = fees?.flatMap(({ amount_money: fee }) => fee ?? []) ?? [];
+  if (charged.length === 0 || charged.some((fee) => fee.currency !== currency)) return undefined;
+  const feeCents = squareAmounts.toCents(
+    charged.reduce((sum, fee) => sum + fee.amount, 0),
+    currency,
+  );
+  return { feeCents, netCents: sign * squareAmounts.toCents(amount.amount, currency) - feeCents, currency };
+};

@@ -1,0 +1,30 @@
+/** @module Items that lead from an e-mail address to the customers who have it, for the search of platform admins. */
+
+import { type Customer, customerRecord } from '../customers/customer.ts';
+import { emailCustomerKey, emailCustomers, type Key } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+
+/** Both are undefined for a customer without an e-mail address. */
+export interface CustomerChange {
+  readonly before: Customer | undefined;
+  readonly after: Customer | undefined;
+}
+
+export const projectCustomerEmail = async (table: Table, { before, after }: CustomerChange): Promise<void> => {
+  if (before?.email !== undefined && before.email !== after?.email) {
+    await table.remove(emailCustomerKey(before.email, before.id));
+  }
+  if (after?.email !== undefined) {
+    await table.put({ ...emailCustomerKey(after.email, after.id), customerId: after.id });
+  }
+};
+
+/** The customers with this e-mail address, in no order. A customer who has just changed it may still be among them. */
+export const customersByEmail = async (
+  table: Table,
+  email: string,
+  limit: number,
+): Promise<{ readonly keys: readonly Key[]; readonly hasMore: boolean }> => {
+  const { items, next } = await table.queryItems({ ...emailCustomers(email), limit });
+  return { keys: items.map(({ customerId }) => customerRecord.key(String(customerId))), hasMore: next !== undefined };
+};

@@ -1,0 +1,37 @@
+/** @module The columns of payments in CSV. The values that are nested in JSON have a column each, after the others. */
+
+import type { VisiblePayment } from '../payments/payment.ts';
+import { PAYMENT_COLUMNS, paymentView } from '../payments/payment-view.ts';
+
+const methodCells = ({ details, failureCode }: VisiblePayment) => ({
+  method_type: details?.type ?? null,
+  wallet_type: details?.walletType ?? null,
+  card_brand: details?.cardBrand ?? null,
+  last_four: details?.lastFour ?? null,
+  decline_code: failureCode ?? null,
+});
+
+export const PAYMENT_CSV_COLUMNS = [
+  ...PAYMENT_COLUMNS,
+  'method_type',
+  'wallet_type',
+  'card_brand',
+  'last_four',
+  'decline_code',
+] as const satisfies readonly (keyof ReturnType<typeof paymentRow>)[];
+
+/** A payment as a row of CSV, for callers who may read it. */
+export const paymentRow = (payment: VisiblePayment) => ({ ...paymentView(payment, 'payer'), ...methodCells(payment) });
+
+/** The amounts that only platform admins see, in minor units of the settlement currency. */
+export const settlementCells = ({ settlement }: VisiblePayment) => ({
+  fee_cents: settlement?.feeCents ?? null,
+  net_cents: settlement?.netCents ?? null,
+  settlement_currency: settlement?.currency ?? null,
+});
+
+export const SETTLEMENT_COLUMNS = [
+  'fee_cents',
+  'net_cents',
+  'settlement_currency',
+] as const satisfies readonly (keyof ReturnType<typeof settlementCells>)[];

@@ -1,0 +1,125 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startBrowser } from './browser.ts';
+import {
+  type ConsoleVisit,
+  enterSession,
+  expectNoSidewaysScroll,
+  expectNoViolation,
+  expectQuiet,
+  openFilters,
+  soon,
+  visitConsole,
+  WIDTHS,
+} from './console-steps.ts';
+import type { User } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { company, createCustomer } from './payers.ts';
+import { signInAdmin } from './refunders.ts';
+import { OWN_BILLING, type Subscriber, subscribe, subscriber } from './subscribers.ts';
+
+describe('the console’s pages of customers', () => {
+  const service = withHost({ env: OWN_BILLING });
+  let browser: Browser;
+  let admin: User;
+  let owner: Subscriber & { readonly user: User };
+  let subscription: ParsedJson;
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+    admin = await signInAdmin(service);
+    owner = await subscriber(service, 'pm_card_visa', { email: 'ada@example.com', name: 'Ada Lovelace' });
+    subscription = await subscribe(service, owner, { concept: 'Magazine' });
+    await service.settle();
+  });
+  afterAll(() => browser?.close());
+
+  describe.each(WIDTHS)('the pages at %i pixels', (width) => {
+    let visit: ConsoleVisit;
+
+    beforeAll(async () => {
+      visit = await visitConsole(browser, service, width);
+      await enterSession(visit, owner.user.session);
+    });
+
+    const rows = (page: Page, name: string) => page.getByRole('table', { name, exact: true }).locator('tbody tr');
+
+    const expectRecords = async (page: Page): Promise<void> => {
+      await soon(() => rows(page, 'Payment methods').allInnerTexts()).toEqual([
+        expect.stringMatching(/Visa •••• 4242\s+12\/20\d\d\s+Ready/),
+      ]);
+      await soon(() => rows(page, 'Subscriptions').allInnerTexts()).toEqual([expect.stringContaining('Magazine')]);
+      await soon(() => rows(page, 'Payments').allInnerTexts()).toEqual([
+        expect.stringMatching(/USD\s19.00\s+Succeeded/),
+      ]);
+    };
+
+    test('list the caller’s customers, and show one with its methods, subscriptions and payments', async () => {
+      const { page } = visit;
+      await page.getByRole('link', { name: 'Customers' }).click();
+      await soon(() => rows(page, 'Customers').count()).toBe(1);
+      expect(await rows(page, 'Customers').innerText()).toMatch(/ada@example.com\s+Ada Lovelace\s+Stripe/);
+      await expectNoViolation(page);
+      await expectNoSidewaysScroll(page);
+      await rows(page, 'Customers').click();
+      await page.getByRole('heading', { name: 'ada@example.com' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/console/customers/${owner.names.customer_id}`);
+      await expectRecords(page);
+      expect(await page.getByLabel('Details').innerText()).toContain(owner.names.customer_id);
+      await expectNoViolation(page);
+      await expectNoSidewaysScroll(page);
+    });
+
+    test('link to the subscription and the payment, which link back to the customer', async () => {
+      const { page } = visit;
+      await rows(page, 'Subscriptions').click();
+      await page.getByRole('heading', { name: `Subscription ${subscription.id}` }).waitFor();
+      await page.getByRole('link', { name: owner.names.customer_id }).click();
+      await rows(page, 'Payments').click();
+      await page.getByRole('heading', { name: /^Payment pay_/ }).waitFor();
+      await page.getByRole('link', { name: owner.names.customer_id }).click();
+      await page.getByRole('heading', { name: 'ada@example.com' }).waitFor();
+    });
+
+    test('filter by provider, and say what was searched if nothing matches', async () => {
+      const { page, open } = visit;
+      await open('/customers');
+      await openFilters(page);
+      await page.getByLabel('Provider').selectOption('provider_c');
+      await page.getByText('No customer matches').waitFor();
+      expect(await page.getByText('Searched:').innerText()).toBe('Searched: provider Square');
+      expect(new URL(page.url()).search).toBe('?provider=provider_c');
+      await expectNoViolation(page);
+    });
+
+    test('show a platform admin any customer, and the customers of an organization', async () => {
+      const firm = await company(service);
+      const customer = await createCustomer(service, firm.owner.options, {
+        organization_id: firm.id,
+        email: 'books@acme.example.com',
+      });
+      const other = await visitConsole(browser, service, width);
+      const { page } = other;
+      await enterSession(other, admin.session);
+      await other.open(`/customers/${owner.names.customer_id}`);
+      await expectRecords(page);
+      await expectNoViolation(page);
+      await other.open('/customers');
+      await page.getByText('No customers').waitFor();
+      await openFilters(page);
+      await page.getByLabel('Organization').fill(firm.id);
+      await page.keyboard.press('Enter');
+      await soon(() => rows(page, 'Customers').allInnerTexts()).toEqual([
+        expect.stringContaining('books@acme.example.com'),
+      ]);
+      await rows(page, 'Customers').click();
+      await soon(() => page.getByLabel('Details').innerText()).toContain(customer.id);
+      expectQuiet(other, service);
+      await page.close();
+    });
+
+    test('make no request to another host, and violate no content policy', () => {
+      expectQuiet(visit, service);
+    });
+  });
+});

@@ -1,0 +1,118 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
+import { startBrowser } from './browser.ts';
+import {
+  type ConsoleVisit,
+  enterSession,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  expectQuiet,
+  soon,
+  visitConsole,
+  WIDTHS,
+} from './console-steps.ts';
+import { confirm, createIntent, signIn, type User } from './flow.ts';
+import { withHost } from './host.ts';
+import { paidPayment, refund, signInAdmin } from './refunders.ts';
+import { payer, subscribe } from './subscribers.ts';
+
+const SCREENS = WIDTHS.flatMap((width) => [
+  { width, colorScheme: 'light' as const },
+  { width, colorScheme: 'dark' as const },
+]);
+
+describe('the pages of the console', () => {
+  const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
+  let browser: Browser;
+  let admin: User;
+  const ids = { payment: '', subscription: '', customer: '', delivery: '' };
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+    admin = await signInAdmin(service);
+    const user = await signIn(service, { expires_in: YEAR_SECONDS });
+    ids.payment = (await paidPayment(service, user)).id;
+    await refund(service, ids.payment, { ...admin.options, body: { amount_cents: 700 } });
+    const disputed = await createIntent(service, user, { payment_method_id: 'pm_card_createDispute' });
+    await confirm(service, disputed.id, user.options);
+    const { id, customer_id } = await subscribe(service, await payer(service, user.options));
+    [ids.subscription, ids.customer] = [id, customer_id];
+    await service.settle();
+    const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
+    ids.delivery = logs[0].id;
+  });
+  afterAll(() => browser?.close());
+
+  /** Every page that a platform admin can open, with the path of one of its records. */
+  const PAGES: readonly (readonly [name: string, path: () => string])[] = [
+    ['Overview', () => '/overview'],
+    ['Payments', () => '/payments'],
+    ['a payment', () => `/payments/${ids.payment}`],
+    ['Subscriptions', () => '/subscriptions'],
+    ['a subscription', () => `/subscriptions/${ids.subscription}`],
+    ['Customers', () => '/customers'],
+    ['a customer', () => `/customers/${ids.customer}`],
+    ['Refunds', () => '/refunds'],
+    ['Disputes', () => '/disputes'],
+    ['Webhooks', () => '/webhooks'],
+    ['a delivery', () => `/webhooks/${ids.delivery}`],
+    ['Health', () => '/health'],
+    ['Developers', () => '/developers'],
+    ['the search', () => '/search'],
+    ['the results of a search', () => '/search?q=4242'],
+    ['an unknown page', () => '/nothing'],
+  ];
+
+  const isLoaded = async (page: Page): Promise<void> => {
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    await soon(() => page.locator('.loading, [aria-busy=true]').count()).toBe(0);
+  };
+
+  describe.each(SCREENS)('the pages at $width pixels, $colorScheme', (screen) => {
+    let visit: ConsoleVisit;
+
+    beforeAll(async () => {
+      visit = await visitConsole(browser, service, screen);
+      await visit.open('');
+      await expectAccessible(visit.page);
+      await enterSession(visit, admin.session);
+    });
+
+    test.each(PAGES)('axe-core finds nothing on %s, which never scrolls sideways', async (_, path) => {
+      const { page, open } = visit;
+      await open(path());
+      await isLoaded(page);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    });
+
+    test('make no request to another host, and violate no content policy', () => {
+      expectQuiet(visit, service);
+    });
+  });
+
+  describe('the pages in the browser’s zone', () => {
+    let visit: ConsoleVisit;
+
+    beforeAll(async () => {
+      visit = await visitConsole(browser, service, { width: WIDTHS[0], timezoneId: 'Europe/Berlin' });
+      await enterSession(visit, admin.session);
+      await visit.page.getByLabel('Times in').selectOption('local');
+    });
+
+    test.each(PAGES.filter(([name]) => name !== 'Overview'))(
+      'state that zone beside the times of %s',
+      async (_, path) => {
+        const { page, open } = visit;
+        await open(path());
+        await isLoaded(page);
+        const titles = await page.locator('th, dt').allInnerTexts();
+        expect(titles.filter((title) => title.includes('UTC'))).toEqual([]);
+        const exact = await page.locator('dd time, .entry-by time').allInnerTexts();
+        expect(exact.filter((text) => text.includes('UTC'))).toEqual([]);
+      },
+    );
+  });
+});

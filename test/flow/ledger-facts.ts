@@ -1,0 +1,61 @@
+import { expect } from 'vitest';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { atProvider, confirm, createIntent, read, type User } from './flow.ts';
+import type { ParsedJson, TestHost } from './host.ts';
+
+/** Steps of tests that compare the facts of a payment with the provider's ledger. */
+export type PaidWith = readonly [provider: string, method: string];
+
+/** The payment of the user after one attempt, as the user reads it. */
+export const attemptWith = async (
+  service: TestHost,
+  user: User,
+  {
+    with: [provider_id, payment_method_id],
+    ...body
+  }: { readonly with: PaidWith; readonly verification_token?: string },
+): Promise<ParsedJson> => {
+  const { id } = await createIntent(service, user, { provider_id, payment_method_id });
+  await confirm(service, id, { ...user.options, body });
+  return read(service, id, user.options);
+};
+
+const chargeOf = async (service: TestHost, id: string): Promise<ParsedJson> =>
+  (await atProvider(service, id)).charges.at(-1);
+
+const UNKNOWN = {
+  ...{ type: null, wallet_type: null, card_brand: null, last_four: null, expiry_month: null, expiry_year: null },
+  ...{ funding: null, country: null, bank_name: null, three_d_secure: null, fingerprint: null },
+};
+
+/**
+ * The method of the last charge as the service shows it. PayPal tells no fingerprint, and Square tells no
+ * authentication.
+ */
+export const detailsInLedger = async (service: TestHost, id: string): Promise<ParsedJson> => {
+  const { provider, payment_method_details: shown } = await chargeOf(service, id);
+  const fingerprint =
+    shown.fingerprint && provider !== 'provider_b' ? expect.stringMatching(/^fp_[0-9a-f]{24}$/) : null;
+  const isAuthenticated = shown.three_d_secure && provider !== 'provider_c';
+  const three_d_secure = isAuthenticated ? expect.objectContaining(shown.three_d_secure) : null;
+  return { ...UNKNOWN, ...shown, fingerprint, three_d_secure };
+};
+
+/** A charge under way settles, Square tells its fee, and the first read for facts is made. */
+export const untilFactsRead = async (service: TestHost): Promise<void> => {
+  for (let read = 0; read < 2; read += 1) {
+    await service.settle();
+    await service.advance(2 * MINUTE_SECONDS);
+  }
+  await service.settle();
+};
+
+/** The method and the fee equal those of the ledger. @returns the payment as the platform admin reads it */
+export const expectFactsOfLedger = async (service: TestHost, admin: User, id: string): Promise<ParsedJson> => {
+  const payment = await read(service, id, admin.options);
+  const { fee } = await chargeOf(service, id);
+  expect(payment.payment_method_details).toEqual(await detailsInLedger(service, id));
+  const settled = { fee_cents: fee, net_cents: payment.total_cents - fee, currency: 'USD' };
+  expect(payment.settlement).toEqual(payment.status === 'succeeded' ? expect.objectContaining(settled) : null);
+  return payment;
+};

@@ -1,0 +1,70 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { guestIntentBody, VISA } from '../builders/intent.ts';
+import { confirm, createIntent, PATIENT, read, signIn } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { signInAdmin } from './refunders.ts';
+
+/** The calls to the provider that a payer waits for. Facts of a payment add none. */
+const service = withHost({ frozen: true, env: PATIENT });
+beforeEach(() => service.clearProviderRequests());
+
+/**
+ * The calls in order, with ids left out. An access token and a location are read once per instance, and PayPal verifies
+ * the signatures of its events.
+ */
+const calls = async (): Promise<readonly string[]> =>
+  (await service.providerRequests())
+    .map(({ method, path }: ParsedJson) => `${method} ${path.slice(path.search(/\/v\d\//))}`)
+    .filter((call: string) => !/oauth2|locations|verify-webhook/.test(call))
+    .map((call: string) => call.replaceAll(/\/(?=[a-z_]*[A-Z0-9])[\w-]{6,}(?=\/|$)/g, '/:id'));
+
+const STRIPE = ['POST /v1/payment_intents', 'POST /v1/payment_intents/:id/confirm'] as const;
+/** A method is read before the charge, because PayPal charges a wallet and a card by different fields. */
+const PAYPAL = [
+  'POST /v2/checkout/orders',
+  'GET /v3/vault/payment-tokens/:id',
+  'POST /v2/checkout/orders/:id/capture',
+] as const;
+const SQUARE = ['POST /v2/orders', 'POST /v2/payments'] as const;
+
+const CASES: readonly (readonly [provider: string, method: string, calls: readonly string[]])[] = [
+  ['provider_a', 'pm_card_visa', STRIPE],
+  ['provider_a', 'pm_card_visa_chargeDeclined', STRIPE],
+  ['provider_a', 'pm_card_authenticationRequired', STRIPE],
+  ['provider_a', 'pm_sim_processing_ok', STRIPE],
+  ['provider_b', 'SIM-CARD', PAYPAL],
+  ['provider_b', 'SIM-OK-3-THEN-LOST', PAYPAL],
+  ['provider_b', 'SIM-DECLINED', PAYPAL],
+  ['provider_b', 'SIM-PENDING-OK', PAYPAL],
+  ['provider_c', 'cnon:card-nonce-ok', SQUARE],
+  ['provider_c', 'cnon:card-nonce-declined', SQUARE],
+  ['provider_c', 'bnon:bank-nonce-ok', SQUARE],
+];
+
+describe('the calls that a payer waits for', () => {
+  test.each(CASES)('are at %s with %s those of the payment alone', async (provider_id, payment_method_id, expected) => {
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user, { provider_id, payment_method_id });
+    await confirm(service, id, user.options);
+    await read(service, id, user.options);
+    await service.get(`/payments/${id}?include=payment_method`, user.options);
+    await service.get('/payments', user.options);
+    await service.get(`/payments/${id}/timeline`, user.options);
+    await service.settle();
+    expect(await calls()).toEqual(expected);
+  });
+
+  test('are the same for a guest, and a sync reads the payment, its refunds and its disputes once', async () => {
+    const { body } = await service.post('/payments/intents', guestIntentBody({ payment_method_id: VISA }));
+    const guest = { guestToken: body.guest_token };
+    await confirm(service, body.id, guest);
+    await read(service, body.id, guest);
+    await service.settle();
+    expect(await calls()).toEqual(STRIPE);
+    const admin = await signInAdmin(service);
+    const synced = await service.post(`/payments/sync/${body.provider_payment_id}`, {}, admin.options);
+    expect(synced).toMatchObject({ status: 200 });
+    const reads = ['GET /v1/payment_intents/:id', 'GET /v1/refunds', 'GET /v1/disputes'];
+    expect(await calls()).toEqual([...STRIPE, ...reads]);
+  });
+});

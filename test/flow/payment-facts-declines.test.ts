@@ -1,0 +1,83 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
+import { PATIENT, read, signIn, type User } from './flow.ts';
+import { withHost } from './host.ts';
+import { attemptWith, detailsInLedger, expectFactsOfLedger, type PaidWith, untilFactsRead } from './ledger-facts.ts';
+import { signInAdmin } from './refunders.ts';
+
+/** The method and the decline of each kind of payment that fails, compared with the provider's ledger. */
+const service = withHost({ frozen: true, env: PATIENT });
+let user: User;
+let admin: User;
+beforeAll(async () => {
+  user = await signIn(service, { expires_in: YEAR_SECONDS });
+  admin = await signInAdmin(service);
+});
+
+const DECLINES: readonly (readonly [
+  ...PaidWith,
+  code: string,
+  provider_code: string,
+  advice: string,
+  hard: boolean,
+])[] = [
+  ['provider_a', 'pm_card_visa_chargeDeclined', 'do_not_honor', 'generic_decline', 'contact_bank', false],
+  ['provider_a', 'pm_sim_do_not_honor', 'do_not_honor', 'do_not_honor', 'contact_bank', false],
+  [
+    ...(['provider_a', 'pm_card_chargeDeclinedInsufficientFunds'] as const),
+    ...(['insufficient_funds', 'insufficient_funds', 'retry_later', false] as const),
+  ],
+  ['provider_a', 'pm_card_chargeDeclinedLostCard', 'lost_card', 'lost_card', 'another_method', true],
+  ['provider_a', 'pm_card_chargeDeclinedStolenCard', 'stolen_card', 'stolen_card', 'another_method', true],
+  ['provider_a', 'pm_card_chargeDeclinedExpiredCard', 'expired_card', 'expired_card', 'correct_data', false],
+  ['provider_a', 'pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc', 'incorrect_cvc', 'correct_data', false],
+  [
+    ...(['provider_a', 'pm_card_chargeDeclinedProcessingError'] as const),
+    ...(['processing_error', 'processing_error', 'retry_later', false] as const),
+  ],
+  ['provider_b', 'SIM-NSF', 'insufficient_funds', '5120', 'retry_later', false],
+  ['provider_b', 'SIM-LOST', 'lost_card', '9520', 'another_method', true],
+  ['provider_b', 'SIM-EXPIRED', 'expired_card', '5400', 'correct_data', false],
+  ['provider_b', 'SIM-CVC', 'incorrect_cvc', '5110', 'correct_data', false],
+  ['provider_b', 'SIM-DO-NOT-HONOR', 'do_not_honor', '0500', 'contact_bank', false],
+  ['provider_b', 'SIM-PROCESSING-ERROR', 'processing_error', '5910', 'retry_later', false],
+  ['provider_c', 'cnon:card-nonce-declined', 'do_not_honor', 'GENERIC_DECLINE', 'contact_bank', false],
+  [
+    ...(['provider_c', 'cnon:card-nonce-insufficient-funds'] as const),
+    ...(['insufficient_funds', 'INSUFFICIENT_FUNDS', 'retry_later', false] as const),
+  ],
+  ['provider_c', 'cnon:card-nonce-lost', 'lost_card', 'GENERIC_DECLINE', 'another_method', true],
+  ['provider_c', 'cnon:card-nonce-rejected-cvv', 'incorrect_cvc', 'CVV_FAILURE', 'correct_data', false],
+];
+
+describe('a payment that is declined', () => {
+  test.each(DECLINES)('at %s with %s has the method of the ledger and %s (%s)', async (...row) => {
+    const [provider, method, code, provider_code, advice, hard] = row;
+    const { id, ...payment } = await attemptWith(service, user, { with: [provider, method] });
+    expect(payment).toMatchObject({ status: 'failed', failure_code: code });
+    expect(payment.decline).toMatchObject({ code, provider_code, advice, hard });
+    expect(payment.payment_method_details).toEqual(await detailsInLedger(service, id));
+    await untilFactsRead(service);
+    expect(await expectFactsOfLedger(service, admin, id)).toMatchObject({ decline: payment.decline });
+  });
+
+  test.each([
+    ['provider_a', 'pm_sim_processing_fail'],
+    ['provider_b', 'SIM-PENDING-FAIL'],
+    ['provider_c', 'bnon:bank-nonce-insufficient-funds'],
+  ])('at %s after it was under way with %s has the method of the ledger', async (...method) => {
+    const { id } = await attemptWith(service, user, { with: method });
+    await untilFactsRead(service);
+    expect(await expectFactsOfLedger(service, admin, id)).toMatchObject({ status: 'failed', decline: { hard: false } });
+  });
+
+  test('at Stripe because the payer failed the authentication says so', async () => {
+    const { id } = await attemptWith(service, user, { with: ['provider_a', 'pm_card_authenticationRequired'] });
+    await service.authenticate(id, 'failure');
+    await untilFactsRead(service);
+    expect(await read(service, id, user.options)).toMatchObject({
+      payment_method_details: { last_four: '3184', three_d_secure: { result: 'failed' } },
+      decline: { advice: 'authenticate', provider_code: 'payment_intent_authentication_failure' },
+    });
+  });
+});

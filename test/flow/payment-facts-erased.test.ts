@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { VISA } from '../builders/intent.ts';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
+import { platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
+import { changeTable, confirm, createPaidIntent, itemsOf, PATIENT, read, signIn, storedPayment } from './flow.ts';
+import { withHost } from './host.ts';
+import { refund } from './refunders.ts';
+
+/** The method of a payment after the erasure of its payer. */
+const service = withHost({ frozen: true, env: PATIENT });
+
+describe('an erasure of a payer', () => {
+  test('leaves the digits of the card in no item of the table', async () => {
+    const admin = await platformAdmin(service);
+    const user = await signIn(service, { expires_in: YEAR_SECONDS });
+    const card = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
+    const { body: method } = await service.post('/payment-methods', card, user.options);
+    expect(method).toMatchObject({ card_last_four: '4242' });
+    const once = await createPaidIntent(service, user, { payment_method_id: VISA });
+    expect(await confirm(service, once.id, user.options)).toMatchObject({ status: 200 });
+    await service.settle();
+    const item = await storedPayment(service, once.id);
+    const details = { type: 'card', cardBrand: 'visa', lastFour: '4242', expiryMonth: '12', fingerprint: 'fp_4242' };
+    await changeTable(service, { put: { ...item, details: { ...item.details, ...details } } });
+    await refund(service, once.id, { body: { amount_cents: 100 }, ...admin.options });
+    const object = { id: 'ch_unseen_000002', object: 'charge', payment_intent: once.provider_intent_id };
+    const charged = { ...object, payment_method_details: { card: { brand: 'visa', last4: '4242', exp_year: 2_030 } } };
+    await service.sendEvent({ type: 'charge.updated', object: charged, vocabulary: 'native' });
+    await service.settle();
+    const holding = async () => (await itemsOf(service)).filter((one) => /"4242"|fp_4242/.test(textOf(one)));
+    expect((await holding()).length).toBeGreaterThan(2);
+    const { id } = await requestErasure(service, admin.options, { user_id: user.userId });
+    await untilErased(service, admin.options, { id });
+    const mine = (await holding()).map(({ pk, sk }) => [pk, sk]);
+    expect(mine).toEqual([]);
+    expect(await read(service, once.id, admin.options)).toMatchObject({
+      payment_method_details: { type: 'card', card_brand: 'visa', last_four: null, expiry_month: null },
+    });
+  });
+});
