@@ -51,8 +51,8 @@ export default defineConfig({
     pool: 'forks',
     // Loading the CDK or the service takes longer than most tests.
     isolate: false,
-    // Three times the two cores, because tests often wait for a provider that does not respond, or for a process.
-    maxWorkers: 6,
+    // Twice the two cores, because tests often wait for a provider that does not respond, or for a process.
+    maxWorkers: 4,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
     projects: [

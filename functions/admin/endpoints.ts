@@ -101,9 +101,8 @@ export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
     - any other text: the record with this id at a provider, else the user with this id and the user's newest records, else payments and
       subscriptions with this reference code, and the payment with this charge
 
-    Last four digits, reference codes and charges are compared with the payments and subscriptions of the last 90 days, from the newest, in
-    at most 128 queries. These reach back at least 32 days for digits and 16 days for the others, unless a day has over 1,000 records. A
-    response holds at most 50 records. \`truncated\` is true if it may lack some; \`GET /admin/payments?search=\` finds the rest.`,
+    Digits and charges are those of a payment's last attempt. A response holds at most 50 records. \`truncated\` is true if it may
+    lack some; \`GET /admin/payments?search=\` finds the rest.`,
   auth: 'platform-admin',
   params: none,
   query: searchQuery,

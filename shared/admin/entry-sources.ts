@@ -5,7 +5,7 @@
 
 import { DAY_MS, type Instant, instant, iso, utcDay } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
-import { entryKey, entryPartitions, type HistoricKind } from '../platform/keys.ts';
+import { entryKey, entryPartitions, type HistoricKind, wordPartition } from '../platform/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../platform/listing.ts';
 import type { Item, Table } from '../platform/table.ts';
 
@@ -33,6 +33,23 @@ export interface OwnersList {
   readonly index: 'owner' | 'project';
   readonly partition: string;
 }
+
+export const LAST_FOUR = /^\d{4}$/;
+const FINGERPRINT = /^fp_[0-9a-f]{24}$/;
+
+/** The records that have a word. Its items have no fields, so the records decide about the filter. */
+export const entriesWithWord = (table: Table, kind: HistoricKind, word: string): EntrySource => {
+  const inIndex = (index: OwnersList['index']): EntrySource => {
+    const source = ownersEntries(table, { kind, index, partition: wordPartition(kind, word) });
+    return async (range) => {
+      const { rows, knownFrom } = await source({ ...range, filter: [] });
+      return { rows: rows.filter(({ sort }) => range.before === undefined || sort < range.before), knownFrom };
+    };
+  };
+  if (FINGERPRINT.test(word)) return inIndex('owner');
+  // Four digits may also be a reference code.
+  return LAST_FOUR.test(word) ? together([inIndex('owner'), inIndex('project')]) : inIndex('project');
+};
 
 /** The entries of one user, guest or organization. One query is enough unless a filter drops most entries. */
 export const ownersEntries =

@@ -25,9 +25,17 @@ import {
 } from '../platform/keys.ts';
 import type { IndexRow } from '../platform/listing.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
-import { referenceHash } from '../queries/list-entry.ts';
 import { cursorParameter, moment } from '../queries/parameters.ts';
-import { cursorAt, type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
+import {
+  cursorAt,
+  type EntriesFound,
+  type EntrySource,
+  entriesWithWord,
+  everyEntry,
+  LAST_FOUR,
+  ownersEntries,
+  together,
+} from './entry-sources.ts';
 
 const MAX_PER_PAGE = 100;
 const PER_PAGE = 25;
@@ -77,8 +85,8 @@ export interface EveryKind<T extends EveryRecord, Q extends EveryQuery> {
   readonly parse: RecordKind<T>['parse'];
   /** The clauses of the kind's own filters. */
   readonly clausesOf: (query: Q) => readonly Clause[];
-  /** The clauses besides the reference code that a searched text may match. */
-  readonly textClauses: (search: string) => readonly Clause[];
+  /** A filter of the kind's own that is a word of the record. */
+  readonly wordOf: (query: Q) => string | undefined;
   /** True if the record matches the kind's own filters. */
   readonly matches: (record: T, query: Q) => boolean;
   readonly viewsOf: (table: Table, records: readonly T[], isCsv: boolean) => Promise<readonly unknown[]>;
@@ -131,7 +139,7 @@ const pageOf = (kind: HistoricKind, query: EveryQuery, csvPage: CsvPage | undefi
   return { limit, before: cursor === undefined ? undefined : decodeCursor(cursor, range).sort };
 };
 
-type FoundBy<Q extends EveryQuery> = Pick<EveryKind<never, Q>, 'kind' | 'idKind' | 'clausesOf' | 'textClauses'>;
+type FoundBy<Q extends EveryQuery> = Pick<EveryKind<never, Q>, 'kind' | 'idKind' | 'clausesOf' | 'wordOf'>;
 
 const find = async <Q extends EveryQuery>(
   deps: EveryDeps,
@@ -142,7 +150,7 @@ const find = async <Q extends EveryQuery>(
   if (id !== undefined) return { rows: before === undefined ? [rowOf(of.kind, id)] : [], knownFrom: undefined };
   const { from, to = iso(deps.now()) } = query;
   if (from !== undefined && before !== undefined && before <= from) return { rows: [], knownFrom: undefined };
-  const source = await sourceOf(deps, of.kind, query);
+  const source = await sourceOf(deps, of, query);
   const isInRange = before !== undefined && before < `${to}#~`;
   return source({ from, to, filter: filterOf(of, query), limit, before: isInRange ? before : undefined });
 };
@@ -161,13 +169,18 @@ const idOf = async (
   return alias?.kind === kind ? alias.id : undefined;
 };
 
-export const LAST_FOUR = /^\d{4}$/;
 export const isEmail = (search: string): boolean => emailSchema.safeParse(search).success;
 
 /** The shortest list that holds every match. */
-const sourceOf = async (deps: EveryDeps, kind: HistoricKind, query: EveryQuery): Promise<EntrySource> => {
+const sourceOf = async <Q extends EveryQuery>(
+  deps: EveryDeps,
+  { kind, wordOf }: FoundBy<Q>,
+  query: Q,
+): Promise<EntrySource> => {
   const { search, user_id: userId, organization_id: organizationId } = query;
   if (search !== undefined && isEmail(search)) return entriesOfEmail(deps, kind, emailSchema.parse(search));
+  const word = search ?? wordOf(query);
+  if (word !== undefined) return entriesWithWord(deps.table, kind, word);
   if (userId !== undefined) return entriesOfUser(deps, kind, userId);
   if (organizationId === undefined) return everyEntry(deps.table, kind);
   const partition = organizationEntriesPartition(kind, organizationId);
@@ -192,9 +205,6 @@ const filterOf = <Q extends EveryQuery>(of: FoundBy<Q>, query: Q): readonly Clau
     ['f.o', query.organization_id],
   ]),
   ...of.clausesOf(query),
-  ...(query.search === undefined || isEmail(query.search)
-    ? []
-    : [{ any: [...of.textClauses(query.search), { equals: ['f.k', referenceHash(query.search)] } as const] }]),
 ];
 
 /** The clauses of the filters that the query names. */

@@ -19,7 +19,6 @@ import {
   everyFields,
   isOrAny,
   isWithin,
-  LAST_FOUR,
   listEvery,
   notBefore,
 } from './every-list.ts';
@@ -115,13 +114,12 @@ const PAYMENTS: EveryKind<VisiblePayment, EveryPaymentQuery> = {
       ['f.d', query.disputed],
       ['f.b', query.card_brand],
       ['f.w', query.wallet_type],
-      ['f.g', query.fingerprint],
       ['f.x', query.decline_code],
     ]),
     ...(query.min_cents === undefined ? [] : [{ atLeast: ['f.a', query.min_cents] } as const]),
     ...(query.max_cents === undefined ? [] : [{ atMost: ['f.a', query.max_cents] } as const]),
   ],
-  textClauses: (search) => [{ equals: [LAST_FOUR.test(search) ? 'f.l' : 'f.h', search] }],
+  wordOf: ({ fingerprint }) => fingerprint,
   matches: (payment, query) =>
     isOrAny(query.currency, payment.currency) &&
     isOrAny(query.refund_status, refundStatusOf(payment)) &&

@@ -70,7 +70,7 @@ const SUBSCRIPTIONS: EveryKind<VisibleSubscription, EverySubscriptionQuery> = {
       ['f.d', query.product_id],
       ['f.t', query.tier_id],
     ]),
-  textClauses: () => [],
+  wordOf: () => undefined,
   matches: (subscription, query) =>
     isOrAny(query.billing_owner, subscription.billingOwner) &&
     isOrAny(query.product_id, subscription.productId) &&

@@ -1,19 +1,18 @@
 /**
  * @module Finds records for platform admins by an id of ours or of a provider, an e-mail address, the last four digits
- * of a card, or a reference code. The form of the text decides which look-ups run. Each look-up reads one key, one
- * owner's list, or a bounded part of the lists of all payments and of all subscriptions.
+ * of a card, or a reference code. The form of the text decides which look-ups run. Each look-up reads one key, or
+ * the newest of one list.
  */
 
 import * as z from 'zod';
 import { type IdKind, isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { DAY_MS, iso } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import { boundedText, emailSchema } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { membershipRecord } from '../memberships/membership.ts';
 import { disputeIdOf } from '../payments/dispute.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
-import type { Clause } from '../platform/expression.ts';
 import {
   guestEntriesPartition,
   guestPartition,
@@ -25,11 +24,10 @@ import {
   userEntriesPartition,
 } from '../platform/keys.ts';
 import { listRows } from '../platform/listing.ts';
-import type { StoreDeps, Table } from '../platform/table.ts';
+import type { Table } from '../platform/table.ts';
 import { customersByEmail } from '../queries/customer-emails.ts';
-import { referenceHash } from '../queries/list-entry.ts';
-import { everyEntry } from './entry-sources.ts';
-import { type EveryDeps, idIn, isEmail, LAST_FOUR } from './every-list.ts';
+import { entriesWithWord, LAST_FOUR } from './entry-sources.ts';
+import { type EveryDeps, idIn, isEmail } from './every-list.ts';
 import { hitsIn, type SearchHit, userHit } from './search-hits.ts';
 
 export const searchQuery = z.object({
@@ -65,13 +63,13 @@ const only = (keys: readonly Key[]): Found => ({ keys, isCut: false });
 
 const lookUp = async (deps: EveryDeps, q: string): Promise<Found> => {
   if (isEmail(q)) return byEmail(deps, emailSchema.parse(q));
-  if (LAST_FOUR.test(q)) return inEntries(deps, q);
+  if (LAST_FOUR.test(q)) return withWord(deps, q);
   const ours = KEY_OF.find(([kind]) => isIdOf(kind, q));
   if (ours) return only([ours[1](q)]);
   if (isIdOf('membership', q)) return byMembership(deps.table, q);
   const [named, person] = await Promise.all([byProviderId(deps.table, q), byUserId(deps.table, q)]);
   if (named.length > 0) return only(named);
-  return person.keys.length > 0 ? { ...person, user: { id: q } } : inEntries(deps, q);
+  return person.keys.length > 0 ? { ...person, user: { id: q } } : withWord(deps, q);
 };
 
 /** The kinds of records that are found by our own id. */
@@ -146,27 +144,15 @@ const ofPerson = async (table: Table, entriesOf: (kind: HistoricKind) => string,
   };
 };
 
-const ENTRIES_BACK_MS = 90 * DAY_MS;
-/** The queries of one search. A text is compared with both lists, four digits only with payments. */
-const MAX_QUERIES = 128;
-const OF_ENTRIES = { PAY: 40, SUB: 10 } as const;
+const WITH_WORD = { PAY: 40, SUB: 10 } as const;
 
-/** Compares last four digits, a reference code or the id of an attempt with the entries, from the newest. */
-const inEntries = async (deps: StoreDeps, q: string): Promise<Found> => {
-  const to = iso(deps.now());
-  const from = iso(deps.now() - ENTRIES_BACK_MS);
-  const reference: Clause = { equals: ['f.k', referenceHash(q)] };
-  const isDigits = LAST_FOUR.test(q);
-  const found = async (kind: HistoricKind, any: readonly Clause[]): Promise<Found> => {
-    const source = everyEntry(deps.table, kind, isDigits ? MAX_QUERIES : MAX_QUERIES / 2);
-    const { rows, knownFrom } = await source({
-      ...{ from, to, filter: [{ any }], limit: OF_ENTRIES[kind], before: undefined },
-    });
+/** The newest records that have the text as last four digits, fingerprint, reference code or id of an attempt. */
+const withWord = async ({ table, now }: EveryDeps, q: string): Promise<Found> => {
+  const found = async (kind: HistoricKind): Promise<Found> => {
+    const range = { from: undefined, to: iso(now()), filter: [], limit: WITH_WORD[kind], before: undefined };
+    const { rows, knownFrom } = await entriesWithWord(table, kind, q)(range);
     return { keys: rows.map(({ sort }) => recordKey(kind, idIn(sort))), isCut: knownFrom !== undefined };
   };
-  const [payments, subscriptions] = await Promise.all([
-    found('PAY', [{ equals: [isDigits ? 'f.l' : 'f.h', q] }, reference]),
-    isDigits ? only([]) : found('SUB', [reference]),
-  ]);
+  const [payments, subscriptions] = await Promise.all([found('PAY'), found('SUB')]);
   return { keys: [...subscriptions.keys, ...payments.keys], isCut: payments.isCut || subscriptions.isCut };
 };

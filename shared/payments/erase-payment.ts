@@ -11,6 +11,8 @@ import {
   type Key,
   keyOf,
   paymentKey,
+  WORD_ITEMS,
+  wordKey,
 } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import {
@@ -44,6 +46,7 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const steps: readonly TransactionStep[] = [
     { delete: paymentKey(id), if: unchanged },
     { delete: entryKey('PAY', payment.createdAt, id) },
+    ...WORD_ITEMS.map((of): TransactionStep => ({ delete: wordKey('PAY', id, of) })),
     ...[...aliasesOf(payment), ...beside.slice(0, MAX_BESIDE)].map((key): TransactionStep => ({ delete: key })),
     ...countersWithout(payment, refundsIn(payment, history)),
   ];

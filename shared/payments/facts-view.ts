@@ -112,12 +112,10 @@ const factSchemas = /* @__PURE__ */ once(() => {
 
 /** The method of the last attempt, in events. */
 export const eventDetailsSchema = /* @__PURE__ */ once(() =>
-  z
-    .object(factSchemas().method)
-    .meta({
-      id: 'EventMethodDetails',
-      description: 'The card, bank account or wallet that paid or was declined, without its expiry date.',
-    }),
+  z.object(factSchemas().method).meta({
+    id: 'EventMethodDetails',
+    description: 'The card, bank account or wallet that paid or was declined, without its expiry date.',
+  }),
 );
 
 const detailsViewSchema = /* @__PURE__ */ once(() => {

@@ -77,6 +77,17 @@ export const guestEntriesPartition = (kind: HistoricKind, email: string): string
   `GUEST#${emailHash(email)}#ALL${kind}`;
 export const organizationEntriesPartition = (kind: HistoricKind, organizationId: string): string =>
   `ORG#${organizationId}#ALL${kind}`;
+/** Whose words a record is found by: people's (last four digits, reference code), a provider's (fingerprint, charge). */
+export const WORD_ITEMS = ['PEOPLE', 'PROVIDER'] as const;
+/** The items of a record's words. Each has one word in the `owner` index and one in the `project` index. */
+export const wordKey = (kind: HistoricKind, id: string, of: (typeof WORD_ITEMS)[number]): Key => ({
+  pk: `WORD#${id}`,
+  sk: `${kind}#${of}`,
+});
+/** The records that have a word, ignoring case. */
+export const wordPartition = (kind: HistoricKind, word: string): string =>
+  `WORD#${fingerprint(word.trim().toLowerCase()).slice(0, WORD_LENGTH)}#ALL${kind}`;
+const WORD_LENGTH = 24;
 /** Leads from an e-mail address to a customer who has it. */
 export const emailCustomerKey = (email: string, customerId: string): Key => ({
   pk: emailCustomers(email).partition,

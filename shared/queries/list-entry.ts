@@ -1,17 +1,20 @@
 /**
- * @module The entries of the lists of all payments and of all subscriptions. Each record has one, in the partitions of
+ * @module The entries of the lists of all payments and of all subscriptions, and the words that find a record. Each record has one, in the partitions of
  * its UTC day of creation and shard, of its user or guest, and of its organization. `project-changes` replaces it after
  * each change, never by an older version, so a replay in any order ends the same.
  */
 
 import type { Owned } from '../access/record-kind.ts';
-import { fingerprint } from '../core/ids.ts';
 import {
   entryKey,
   guestEntriesPartition,
   type HistoricKind,
+  listSort,
   organizationEntriesPartition,
   userEntriesPartition,
+  type WORD_ITEMS,
+  wordKey,
+  wordPartition,
 } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 
@@ -43,13 +46,28 @@ export const listEntry = (kind: HistoricKind, record: ListedRecord, fields: OwnF
       p: record.providerId,
       u: record.userId,
       o: record.organizationId,
-      k: record.referenceCode && referenceHash(record.referenceCode),
     },
   };
 };
 
-/** The hash of a reference code, ignoring case. */
-export const referenceHash = (code: string): string => fingerprint(code.trim().toLowerCase()).slice(0, 16);
+interface Words {
+  readonly of: (typeof WORD_ITEMS)[number];
+  readonly owner: string | undefined;
+  readonly project: string | undefined;
+}
+
+/** An item through which whole words find a record. It is written also without words, to replace former ones. */
+export const wordEntry = (
+  kind: HistoricKind,
+  { id, createdAt, version }: ListedRecord,
+  { of, owner, project }: Words,
+): Item => ({
+  ...wordKey(kind, id, of),
+  sort: listSort(createdAt, id),
+  ...(owner !== undefined && { owner: wordPartition(kind, owner) }),
+  ...(project !== undefined && { project: wordPartition(kind, project) }),
+  v: version,
+});
 
 const ownerEntries = (kind: HistoricKind, { userId, guestEmail }: Owned): string | undefined => {
   if (userId !== undefined) return userEntriesPartition(kind, userId);

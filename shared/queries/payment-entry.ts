@@ -4,24 +4,27 @@ import { isShown, type Payment, type VisiblePayment } from '../payments/payment.
 import { refundStatusOf } from '../payments/payment-view.ts';
 import { entryKey, recordKey } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
-import { listEntry, putEntries } from './list-entry.ts';
+import { listEntry, putEntries, wordEntry } from './list-entry.ts';
 
 /** @param savedDigits the last four digits of the payment's saved method, for a payment without details */
-export const paymentEntry = (payment: VisiblePayment, savedDigits: string | undefined): Item => {
+export const paymentEntries = (payment: VisiblePayment, savedDigits: string | undefined): readonly Item[] => {
   const { details, attemptRef } = payment;
-  return listEntry('PAY', payment, {
+  const digits = details ? details.lastFour : savedDigits;
+  const entry = listEntry('PAY', payment, {
     c: payment.currency,
     a: payment.totalCents,
     r: refundStatusOf(payment),
     d: payment.openDisputes !== undefined && payment.openDisputes.length > 0,
-    l: details ? details.lastFour : savedDigits,
+    l: digits,
     b: details?.cardBrand,
     w: details?.walletType,
-    g: details?.fingerprint,
     x: payment.failureCode,
-    // The alias of a payment's own id at the provider finds it too.
-    h: attemptRef === payment.providerPaymentId ? undefined : attemptRef,
   });
+  const words = wordEntry('PAY', payment, { of: 'PEOPLE', owner: digits, project: payment.referenceCode });
+  if (details === undefined && attemptRef === undefined) return [entry, words];
+  // The alias of a payment's own id at the provider finds it too.
+  const charge = attemptRef === payment.providerPaymentId ? undefined : attemptRef;
+  return [entry, words, wordEntry('PAY', payment, { of: 'PROVIDER', owner: details?.fingerprint, project: charge })];
 };
 
 /** Writes the entries of changed payments. A payment that its readers do not see yet has no entry. */
@@ -35,7 +38,7 @@ export const writePaymentEntries = async (table: Table, changed: readonly Paymen
   const saved = await savedDigitsOf(table, payments);
   await putEntries(
     table,
-    payments.map((payment) => paymentEntry(payment, saved.get(payment.id))),
+    payments.flatMap((payment) => paymentEntries(payment, saved.get(payment.id))),
   );
 };
 

@@ -89,18 +89,33 @@ describe('GET /admin/payments', () => {
 
   test('reads a bounded part of a long range without matches per request, and continues by cursor', async () => {
     const { admin, user } = await start();
-    const payment = await createIntent(service, user, { reference_code: `needle-${user.userId}` });
+    const payment = await createIntent(service, user, { currency: 'SEK' });
     await service.advance(40 * DAY_SECONDS);
     const late = await signIn(service, { is_admin: true, user_id: admin.userId });
-    const search = `needle-${user.userId}`;
+    const filter = { currency: 'SEK' };
     const from = new Date(service.now() - 60 * DAY_MS).toISOString();
-    const first = await list(late, { search, from });
+    const first = await list(late, { ...filter, from });
     expect(first).toMatchObject({ data: [], meta: { has_more: true } });
-    const { ids, pages } = await allPages(late, { search, from });
+    const { ids, pages } = await allPages(late, { ...filter, from });
     expect(ids).toEqual([payment.id]);
     expect(pages).toBeLessThanOrEqual(6);
     // Without `from`, the range is the last 31 days.
-    expect((await allPages(late, { search })).ids).toEqual([]);
+    expect((await allPages(late, filter)).ids).toEqual([]);
+  });
+
+  test('finds a payment of any age by its reference code, and no longer by a code that was replaced', async () => {
+    const { admin, user } = await start();
+    const [former, reference_code] = [`former-${user.userId}`, `needle-${user.userId}`];
+    const payment = await createIntent(service, user, { reference_code: former });
+    await service.put(`/payments/intents/${payment.id}`, { reference_code }, user.options);
+    await service.settle();
+    await service.advance(200 * DAY_SECONDS);
+    const late = await signIn(service, { is_admin: true, user_id: admin.userId });
+    expect(await list(late, { search: reference_code.toUpperCase() })).toMatchObject({
+      data: [{ id: payment.id }],
+      meta: { has_more: false },
+    });
+    expect((await list(late, { search: former })).data).toEqual([]);
   });
 
   test('finds a payment by our id, a provider’s id, an e-mail, a reference code or the last four digits', async () => {

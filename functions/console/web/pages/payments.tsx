@@ -155,7 +155,7 @@ export const PaymentsPage = () => (
 );
 
 const RANGE_HINT =
-  'A search without a date covers the last 31 days. Set “From” to search further back, or clear the filters.';
+  'Filters without a date cover the last 31 days. Set “From” to look further back, or clear the filters.';
 
 const NoPayments = () => (
   <>

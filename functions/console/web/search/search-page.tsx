@@ -48,12 +48,9 @@ const pageOf = ({ kind, id, payment_id: payment }: SearchHit): string | undefine
   }
 };
 
-/** More records than the response holds may have the same digits. */
-const LAST_FOUR = /^\d{4}$/;
-
-const onlyPage = (q: string, { hits, isTruncated }: SearchResult): string | undefined => {
+const onlyPage = ({ hits, isTruncated }: SearchResult): string | undefined => {
   const [hit] = hits;
-  return hit && hits.length === 1 && !(isTruncated && LAST_FOUR.test(q)) ? pageOf(hit) : undefined;
+  return hit && hits.length === 1 && !isTruncated ? pageOf(hit) : undefined;
 };
 
 const NOTHING: SearchResult = { hits: [], isTruncated: false };
@@ -61,7 +58,7 @@ const NOTHING: SearchResult = { hits: [], isTruncated: false };
 export const SearchPage = () => {
   const q = place.value.query.get('q')?.trim() ?? '';
   const found = useLoaded(q, async () => (q === '' ? NOTHING : searchEverything(q)));
-  const only = found.data && onlyPage(q, found.data);
+  const only = found.data && onlyPage(found.data);
   useEffect(() => {
     if (only !== undefined) go(only, 'replace');
   }, [only]);
