@@ -154,7 +154,7 @@ const SettlementFacts = ({ settlement }: { readonly settlement: Settlement }) =>
         <Money cents={net_cents} currency={currency} />
       </Fact>
       {exchange_rate !== null && <Fact name="Exchange rate">{exchange_rate}</Fact>}
-      {available_on !== null && <Fact name="Paid out from (UTC)">{dateInUtc(available_on)}</Fact>}
+      {available_on !== null && <Fact name="Paid out from">{dateInUtc(available_on)}</Fact>}
     </dl>
   );
 };
