@@ -182,4 +182,8 @@ export const stripeSettlement = (
 const RATE_DIGITS = 12;
 
 /** Without an exponent, which a decimal in the API must not have. */
-const decimalText = (rate: number): string => rate.toFixed(RATE_DIGITS).replace(/\.?0+$/, '');
+const decimalText = (rate: number): string =>
+  rate
+    .toFixed(RATE_DIGITS)
+    .replace(/(?<!0)0+$/, '')
+    .replace(/\.$/, '');
