@@ -107,7 +107,8 @@ export const containsFacts = (known: unknown, reported: unknown): boolean => {
   return Object.entries(reported).every(([name, value]) => containsFacts(Reflect.get(known, name), value));
 };
 
-const isMethodErased = ({ erasedAt, methodErased }: Payment): boolean =>
+/** True if the holder of the method was erased. */
+export const isMethodErased = ({ erasedAt, methodErased }: Payment): boolean =>
   erasedAt !== undefined || methodErased === true;
 
 /** The details without the fields that identify a person's card or account. */
