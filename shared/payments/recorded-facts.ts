@@ -84,11 +84,16 @@ export const withFacts = (
     ...next,
     // A version names a refund or a dispute only if that is its cause.
     ...{ refund: undefined, dispute: undefined },
-    ...(payment.draft === undefined && { reconcileAt: undefined, reconcileStep: undefined }),
     cause: 'facts',
     version: payment.version + 1,
     updatedAt: iso(now),
   };
+};
+
+/** The same version after a read of the provider, which replaces the pending lookup. */
+export const withFactsRead = (...report: Parameters<typeof withFacts>): VisiblePayment | undefined => {
+  const next = withFacts(...report);
+  return next && next.draft === undefined ? { ...next, reconcileAt: undefined, reconcileStep: undefined } : next;
 };
 
 /** A payer may be declined several times in the browser. The record tells of one of these attempts. */

@@ -130,11 +130,8 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
       const next = advancePayment(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
       return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
     }
-    case 'same': {
-      const next = withFacts(payment, event.object, deps.now());
-      if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
-      return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
-    }
+    case 'same':
+      return decideFacts(context, status);
     case 'ignore':
       if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
       return nothing({ kind: 'ignored', payment, reason: decision.reason });
@@ -143,6 +140,18 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
     default:
       return assertNever(decision);
   }
+};
+
+/** Adds the facts of an event that has the record's status. A pending lookup stays due, because nothing was read. */
+const decideFacts = ({ deps, store, payment, event }: PaymentEventContext, status: PaymentStatus): EventEffect => {
+  const next = withFacts(payment, event.object, deps.now());
+  if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
+  return storing({ next }, async (applied) => {
+    // The due time of a failed payment does not follow from its record.
+    const { draft, reconcileAt } = applied;
+    if (status === 'failed' && !draft && reconcileAt) await store.reschedule(applied, reconcileAt);
+    return { kind: 'applied', payment: applied, status };
+  });
 };
 
 /** After the payer has approved the payment at the provider, claims the capture of the approved amount, once. */

@@ -134,6 +134,16 @@ describe('a read for facts', () => {
     expect([work.calls.length, await work.dueAt()]).toEqual([2, NOON + HOUR_MS]);
   });
 
+  test('replaces a pending lookup', async () => {
+    const pending = { reconcileAt: iso(NOON + DAY_MS), reconcileStep: 0 };
+    const failed = outcome({ status: 'failed', failureCode: 'do_not_honor', ...pending });
+    const { result, stored } = await at(failed, {
+      findPayment: async () => reported('failed', { facts: { details: DETAILS } }),
+    });
+    expect(result).toBe('facts');
+    expect(stored).not.toHaveProperty('reconcileAt');
+  });
+
   test('precedes other due work, which stays due', async () => {
     const secret = { clientSecret: 'pi_1_secret', createdAt: iso(NOON - HOUR_MS) };
     const { calls, dueAt } = await at(outcome({ ...secret, factLooks: 2 }), telling(undefined), MINUTE_MS + SECOND_MS);

@@ -111,6 +111,19 @@ describe('an event about a payment', () => {
     expect(again.result).toMatchObject({ kind: 'ignored', reason: 'no change' });
   });
 
+  test('stores the method of a failed payment, and a pending lookup stays due', async () => {
+    const asked = { reconcileAt: iso(NOON + 5 * MINUTE_MS), reconcileStep: 0, factsAt: iso(NOON + 10 * MINUTE_MS) };
+    const record = claimed({ status: 'failed', failureCode: 'do_not_honor', attemptRef: 'ch_1', ...asked });
+    const facts = { details: { type: 'card', lastFour: '4242' } } as const;
+    const { result, stored, dueAt } = await apply({
+      ...{ record, type: 'payment_intent.failed' },
+      object: { attemptRef: 'ch_1', facts },
+    });
+    expect(result).toMatchObject({ kind: 'applied', payment: facts });
+    expect(stored).toMatchObject({ reconcileAt: asked.reconcileAt, reconcileStep: 0, version: 3 });
+    expect(await dueAt()).toBe(NOON + 5 * MINUTE_MS);
+  });
+
   test('stores no facts if it is older than the claim', async () => {
     const paid = payment({ status: 'succeeded', version: 3, attempt: 1, claimedAt: iso(NOON) });
     const { result, stored } = await apply({
