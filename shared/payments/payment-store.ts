@@ -281,6 +281,12 @@ const dueTimes = (table: Table, now: Now) => {
     );
   };
 
+  /** Stores the provider's id of an attempt under way, without a new version, so that lookups find the attempt. */
+  const learnAttempt = async (payment: Payment, attemptRef: string | undefined): Promise<void> => {
+    if (attemptRef === undefined || attemptRef === payment.attemptRef) return;
+    await table.update(paymentKey(payment.id), { set: { attemptRef } }, [{ equals: ['version', payment.version] }]);
+  };
+
   /** Moves the due time only; the work that is due stays. */
   const deferDue = (payment: Payment, dueAt: string): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
@@ -329,7 +335,7 @@ const dueTimes = (table: Table, now: Now) => {
     return written.ok ? claimed : undefined;
   };
 
-  return { reschedule, deferDue, removeSecret, dropDue, endLookup, claimFactLook };
+  return { reschedule, learnAttempt, deferDue, removeSecret, dropDue, endLookup, claimFactLook };
 };
 
 type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;
