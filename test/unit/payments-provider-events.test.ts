@@ -124,6 +124,18 @@ describe('an event about a payment', () => {
     expect(await dueAt()).toBe(NOON + 5 * MINUTE_MS);
   });
 
+  test('of another failed attempt triggers a lookup, and stores nothing', async () => {
+    const [details, decline] = [{ type: 'card', lastFour: '4242' } as const, { providerCode: 'insufficient_funds' }];
+    const record = claimed({ status: 'failed', attemptRef: 'ch_1', reconcileAt: undefined, details, decline });
+    const { result, stored, dueAt } = await apply({
+      ...{ record, type: 'payment_intent.failed' },
+      object: { facts: { decline: { providerCode: 'payment_intent_authentication_failure' } } },
+    });
+    expect(result).toMatchObject({ kind: 'ignored', reason: 'another attempt' });
+    expect(stored).toMatchObject({ decline, version: 2 });
+    expect(await dueAt()).toBe(NOON + MINUTE_MS);
+  });
+
   test('stores no facts if it is older than the claim', async () => {
     const paid = payment({ status: 'succeeded', version: 3, attempt: 1, claimedAt: iso(NOON) });
     const { result, stored } = await apply({

@@ -104,7 +104,8 @@ export const intentFacts = (
   });
 };
 
-const NOT_AUTHENTICATED: readonly string[] = [
+/** The errors of an attempt whose payer failed the authentication. */
+export const NOT_AUTHENTICATED: readonly string[] = [
   'payment_intent_authentication_failure',
   'setup_intent_authentication_failure',
 ];
