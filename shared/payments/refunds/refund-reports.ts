@@ -20,30 +20,38 @@ const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): 
 const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
   if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
-  const isKnown = containsFacts(refund.settlement, report.settlement);
-  if (!isLater && isKnown && refund.providerRefundId !== undefined) return refund;
   const status = isLater ? report.status : refund.status;
+  const told = report.status === status && mayHaveSettlement(status) ? report.settlement : undefined;
+  const isKnown = containsFacts(refund.settlement, told);
+  if (!isLater && isKnown && refund.providerRefundId !== undefined) return refund;
   const isPending = status === 'pending';
   return {
     ...refund,
     status,
     providerRefundId: report.refundId,
-    failureCode: status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+    failureCode: isLater ? failureOf(report) : refund.failureCode,
     completedAt: refund.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
     reconcileAt: isPending ? (refund.reconcileAt ?? iso(reconcileTime(now, 0))) : undefined,
     reconcileStep: isPending ? (refund.reconcileStep ?? 0) : undefined,
-    ...settlementOf(refund, { status, settlement: report.settlement ?? refund.settlement }, now),
+    ...settlementOf(refund, { status, settlement: told ?? refund.settlement }, now),
     version: refund.version + 1,
     updatedAt: iso(now),
   };
 };
 
+const failureOf = ({ status, failureCode }: ProviderRefund): string | undefined =>
+  status === 'failed' ? (failureCode ?? 'declined') : undefined;
+
+/** A refund that failed or was canceled moved no money. */
+const mayHaveSettlement = (status: Refund['status']): boolean => status === 'succeeded' || status === 'pending';
+
 /** A refund that has just succeeded without its settlement is read again later. */
 const settlementOf = (
   was: Partial<Pick<Refund, 'status' | 'factsAt' | 'factLooks'>>,
-  { status, settlement }: Pick<Refund, 'status' | 'settlement'>,
+  { status, settlement: told }: Pick<Refund, 'status' | 'settlement'>,
   now: number,
 ): Partial<Refund> => {
+  const settlement = mayHaveSettlement(status) ? told : undefined;
   if (status !== 'succeeded' || settlement) return { settlement, factsAt: undefined, factLooks: undefined };
   if (was.status === 'succeeded') return { settlement, factsAt: was.factsAt, factLooks: was.factLooks };
   return { settlement, ...firstFactLook(now) };
@@ -180,7 +188,7 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
   source: 'provider',
   providerId: payment.providerId,
   providerRefundId: report.refundId,
-  failureCode: report.status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+  failureCode: failureOf(report),
   completedAt: report.status === 'succeeded' ? iso(now) : undefined,
   ...settlementOf({}, report, now),
   ...ownerIdsOf(payment),
