@@ -27,7 +27,7 @@ import { newAliases } from './payment-aliases.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';
-import { afterFactLook } from './recorded-facts.ts';
+import { afterFactLook, oneFactLook } from './recorded-facts.ts';
 
 const DESCRIPTION_IN_INDEX = 200;
 
@@ -335,7 +335,18 @@ const dueTimes = (table: Table, now: Now) => {
     return written.ok ? claimed : undefined;
   };
 
-  return { reschedule, learnAttempt, deferDue, removeSecret, dropDue, endLookup, claimFactLook };
+  /** Makes one read for facts due now. */
+  const askForFacts = (payment: Payment): Promise<Written> => {
+    const look = oneFactLook(now());
+    const dueAt = nextPaymentDue({ ...payment, ...look });
+    return table.update(
+      paymentKey(payment.id),
+      { set: { ...look, ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }) } },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  return { reschedule, learnAttempt, deferDue, removeSecret, dropDue, endLookup, claimFactLook, askForFacts };
 };
 
 type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;

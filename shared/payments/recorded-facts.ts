@@ -28,6 +28,9 @@ export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks 
   return { factsAt: iso(instant(factsAt) - current + next), factLooks: factLooks + 1 };
 };
 
+/** One read now, because an event tells another settlement than the record. */
+export const oneFactLook = (now: Instant): FactLooks => ({ factsAt: iso(now), factLooks: FACT_LOOKS_MS.length - 1 });
+
 export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement'>;
 
 const hasOutcome = (status: Payment['status']): status is 'succeeded' | 'failed' =>
@@ -150,7 +153,7 @@ export const attemptOf = (
 };
 
 /** True if both tell a field, with another value. */
-const differs = (known: object | undefined, reported: object | undefined): boolean =>
+export const differs = (known: object | undefined, reported: object | undefined): boolean =>
   Object.entries(known ?? {}).some(([name, value]) => {
     const other: unknown = Reflect.get(reported ?? {}, name);
     if (value === undefined || other === undefined) return false;

@@ -10,7 +10,7 @@ import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
-import { attemptOf, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
+import { attemptOf, differs, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
 import { finishUpdate } from '../payments/update-intent.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
@@ -144,7 +144,7 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
 
 /**
  * Adds the facts of an event that has the record's status. A pending lookup stays due, because nothing was read. Events
- * may arrive in any order, so the provider is read if the event is about another attempt.
+ * may arrive in any order, so the provider is read if the event is about another attempt, or tells another settlement.
  */
 const decideFacts = async (
   { deps, store, payment, event }: PaymentEventContext,
@@ -153,6 +153,10 @@ const decideFacts = async (
   if (attemptOf(payment, event.object) === 'other') {
     await store.reschedule(payment, iso(deps.now()));
     return nothing({ kind: 'ignored', payment, reason: 'another attempt' });
+  }
+  if (status === 'succeeded' && differs(payment.settlement, event.object.facts?.settlement)) {
+    if (payment.factsAt === undefined) await store.askForFacts(payment);
+    return nothing({ kind: 'ignored', payment, reason: 'another settlement' });
   }
   const next = withFacts(payment, event.object, deps.now());
   if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });

@@ -124,6 +124,19 @@ describe('an event about a payment', () => {
     expect(await dueAt()).toBe(NOON + 5 * MINUTE_MS);
   });
 
+  test('with another settlement triggers one read, because an older event may come later', async () => {
+    const settlement = { feeCents: 103, netCents: 2_397, currency: 'USD' };
+    const record = payment({ status: 'succeeded', version: 3, attempt: 1, settlement });
+    const older = { facts: { settlement: { feeCents: 60, netCents: 2_440, currency: 'USD' } } };
+    const { result, stored, dueAt } = await apply({ record, object: older });
+    expect(result).toMatchObject({ kind: 'ignored', reason: 'another settlement', payment: { settlement } });
+    expect(stored).toMatchObject({ version: 3, factsAt: iso(NOON + MINUTE_MS), factLooks: 2 });
+    expect(await dueAt()).toBe(NOON + MINUTE_MS);
+    const later = iso(NOON + 5 * MINUTE_MS);
+    const pending = await apply({ record: { ...record, factsAt: later }, object: older });
+    expect(pending.stored).toMatchObject({ factsAt: later });
+  });
+
   test('of another failed attempt triggers a lookup, and stores nothing', async () => {
     const [details, decline] = [{ type: 'card', lastFour: '4242' } as const, { providerCode: 'insufficient_funds' }];
     const record = claimed({ status: 'failed', attemptRef: 'ch_1', reconcileAt: undefined, details, decline });
