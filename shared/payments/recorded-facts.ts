@@ -108,7 +108,7 @@ export const withFactsRead = (
   return next && next.draft === undefined ? { ...next, reconcileAt: undefined, reconcileStep: undefined } : next;
 };
 
-/** The version of a failed payment whose record told of an earlier attempt. Late events about that one are stale. */
+/** The version of a failed payment whose record had an earlier attempt. Late events about that one are stale. */
 const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Instant): VisiblePayment => {
   const { attemptRef = payment.attemptRef, failureCode = payment.failureCode, facts } = report;
   const known = { ...payment, details: undefined, decline: undefined };

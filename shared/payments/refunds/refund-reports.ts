@@ -28,8 +28,8 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
   if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
   const status = isLater ? report.status : refund.status;
-  const told = report.status === status && mayHaveSettlement(status) ? report.settlement : undefined;
-  const isKnown = containsFacts(refund.settlement, told);
+  const reported = report.status === status && mayHaveSettlement(status) ? report.settlement : undefined;
+  const isKnown = containsFacts(refund.settlement, reported);
   if (!isLater && isKnown && refund.providerRefundId !== undefined) return refund;
   const isPending = status === 'pending';
   return {
@@ -40,7 +40,7 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
     completedAt: refund.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
     reconcileAt: isPending ? (refund.reconcileAt ?? iso(reconcileTime(now, 0))) : undefined,
     reconcileStep: isPending ? (refund.reconcileStep ?? 0) : undefined,
-    ...settlementOf(refund, { status, settlement: told ?? refund.settlement }, now),
+    ...settlementOf(refund, { status, settlement: reported ?? refund.settlement }, now),
     version: refund.version + 1,
     updatedAt: iso(now),
   };
@@ -55,10 +55,10 @@ const mayHaveSettlement = (status: Refund['status']): boolean => status === 'suc
 /** A refund that has just succeeded without its settlement is read again later. */
 const settlementOf = (
   was: Partial<Pick<Refund, 'status' | 'factsAt' | 'factLooks'>>,
-  { status, settlement: told }: Pick<Refund, 'status' | 'settlement'>,
+  { status, settlement: reported }: Pick<Refund, 'status' | 'settlement'>,
   now: number,
 ): Partial<Refund> => {
-  const settlement = mayHaveSettlement(status) ? told : undefined;
+  const settlement = mayHaveSettlement(status) ? reported : undefined;
   if (status !== 'succeeded' || settlement) return { settlement, factsAt: undefined, factLooks: undefined };
   if (was.status === 'succeeded') return { settlement, factsAt: was.factsAt, factLooks: was.factLooks };
   return { settlement, ...firstFactLook(now) };
