@@ -89,7 +89,7 @@ export const withFacts = (
   { facts, attemptRef }: FactsReport,
   now: Instant,
 ): VisiblePayment | undefined => {
-  if (facts === undefined || attemptOf(payment, { facts, attemptRef }) !== 'recorded') return undefined;
+  if (facts === undefined || attemptReported(payment, { facts, attemptRef }) !== 'recorded') return undefined;
   const next = factsOfNext(payment, payment, { reported: reportedFacts(payment.status, facts), now });
   return containsFacts(factsIn(payment), factsIn(next)) ? undefined : factsVersion(payment, next, now);
 };
@@ -103,7 +103,7 @@ export const withFactsRead = (
   report: FactsReport,
   now: Instant,
 ): VisiblePayment | undefined => {
-  const isLater = report.facts !== undefined && attemptOf(payment, report) === 'other';
+  const isLater = report.facts !== undefined && attemptReported(payment, report) === 'other';
   const next = isLater ? ofLaterAttempt(payment, report, now) : withFacts(payment, report, now);
   return next && next.draft === undefined ? { ...next, reconcileAt: undefined, reconcileStep: undefined } : next;
 };
@@ -139,7 +139,7 @@ export const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): s
  * The attempt of a failed payment that a report is about: the recorded attempt, another attempt, or one that is known to
  * be earlier. Not every attempt has an id, because a failed authentication makes no charge. The facts tell those apart.
  */
-export const attemptOf = (
+export const attemptReported = (
   payment: VisiblePayment,
   { facts, attemptRef: reported }: FactsReport,
 ): 'recorded' | 'other' | 'earlier' => {

@@ -10,7 +10,7 @@ import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
-import { attemptOf, differs, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
+import { attemptReported, differs, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
 import { finishUpdate } from '../payments/update-intent.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
@@ -150,7 +150,7 @@ const decideFacts = async (
   { deps, store, payment, event }: PaymentEventContext,
   status: PaymentStatus,
 ): Promise<EventEffect> => {
-  if (attemptOf(payment, event.object) === 'other') {
+  if (attemptReported(payment, event.object) === 'other') {
     await store.reschedule(payment, iso(deps.now()));
     return nothing({ kind: 'ignored', payment, reason: 'another attempt' });
   }
