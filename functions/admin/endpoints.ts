@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
+import { subjectOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { EVERY_PAYMENT_COLUMNS, everyPaymentQuery, everyPaymentSchema } from '../../shared/admin/list-every-payment.ts';
 import {
@@ -41,7 +41,7 @@ export const clearCacheEndpoint = /* @__PURE__ */ endpoint(() => ({
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
-  limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put'],
 }));
 

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
+import { subjectOf } from '../../shared/access/caller.ts';
 import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { LOG_STATUSES } from '../../shared/event-log/log-entry.ts';
@@ -179,7 +179,7 @@ export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
   idempotent: 'stored',
-  limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'secrets:webhooks'],
   timeoutSeconds: 29,
 }));
@@ -210,7 +210,7 @@ export const replayWebhookLogEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],
   idempotent: 'stored',
-  limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'queue:send:webhook-delivery'],
 }));
 

@@ -94,12 +94,18 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'No cache has this name; `details.cache_types` lists the names.',
     example: because('UNKNOWN_CACHE_TYPE', undefined, { cache_types: ['organization_membership', 'session', 'all'] }),
   },
+  ACTING_REQUIRED: {
+    when: 'A service key sent a request that only a payer can make. Name the payer in `X-Act-For`, or send `guest_data` where the route takes it. For a list of all owners, `error` names the route.',
+  },
   IDEMPOTENCY_KEY_INVALID: {
     when: 'The key is empty, too long or not printable ASCII, or has fewer than 20 characters in a request without a credential.',
   },
   AUTHENTICATION_REQUIRED: { when: 'The request has no credential, and the route needs one.' },
   SESSION_INVALID: {
     when: 'The session, bearer token or guest token does not exist or is forged, or the guest token has expired.',
+  },
+  API_KEY_INVALID: {
+    when: 'The service key is unknown, malformed, expired or revoked, or the request comes from an address that the key does not allow.',
   },
   SESSION_EXPIRED: { when: 'The session or bearer token was valid and has expired; sign in again.' },
   GUEST_NOT_ALLOWED: { when: 'The request has only `guest_data` or a guest token, and the route does not accept it.' },
@@ -268,7 +274,7 @@ const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
   if (!access) return [];
   const { action, record, organization } = access;
   const missing: readonly ErrorCode[] = record || organization ? ['RESOURCE_NOT_FOUND'] : [];
-  if (action === 'platform admin') return missing;
+  if (action === 'merchant') return missing;
   const ofOrganization: readonly ErrorCode[] = record || organization ? ['ORGANIZATION_ACCESS_DENIED'] : [];
   const ofRole: readonly ErrorCode[] = action === 'read' || action === 'member' ? [] : ['INSUFFICIENT_PERMISSIONS'];
   return [...missing, ...ofOrganization, ...ofRole];

@@ -317,6 +317,7 @@ export const isGuestPayment = (payment: Payment): boolean => payment.guestId !==
 
 export const paymentRecord: RecordKind<VisiblePayment> = {
   resource: 'payment',
+  readScope: 'payments:read',
   key: paymentKey,
   parse: (item) => {
     const payment = paymentOf(item);

@@ -34,7 +34,7 @@ export const listLogs = async (
         limit: query.limit,
       }),
     recordOf: logRecordOf,
-    viewsOf: (records) => records.map((record) => listedViewOfLog(record, audienceOf(caller))),
+    viewsOf: (records) => records.map((record) => listedViewOfLog(record, audienceOf(caller, 'webhooks:read'))),
     replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };
@@ -47,7 +47,7 @@ const filterOf = ({ provider, event_type: eventType }: LogsQuery): readonly Clau
 type GetLogDeps = Pick<WebDeps, 'table' | 'standings'>;
 
 export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => ({
-  data: viewOfLog(await logFor(deps, request), audienceOf(request.caller)),
+  data: viewOfLog(await logFor(deps, request), audienceOf(request.caller, 'webhooks:read')),
 });
 
 /** @returns the entry that the path names @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it */

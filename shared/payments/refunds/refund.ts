@@ -82,6 +82,7 @@ export const foundRefund = (refund: Refund | undefined): Found<Refund> | undefin
 
 export const refundRecord: RecordKind<Refund> = {
   resource: 'refund',
+  readScope: 'payments:read',
   key: refundKey,
   parse: refundOf,
   ownedBy: ownerIdsOf,
