@@ -3,10 +3,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const SECOND_MS = 1_000;
 const BROWSER = 'test/browser/install.ts';
+const INFRA = 'test/infra/temporary.ts';
 
 interface More {
   readonly include?: string[];
-  readonly globalSetup?: string;
+  readonly globalSetup?: string | string[];
   readonly provide?: { readonly scale: number };
   readonly sequence?: { readonly groupOrder: number };
 }
@@ -20,9 +21,11 @@ const SCALED = [
   'test/flow/organizations-races.test.ts',
   'test/flow/payments-updates-unclear.test.ts',
   'test/flow/permission-former-members.test.ts',
+  'test/flow/permission-lost.test.ts',
   'test/flow/permission-restarts.test.ts',
   'test/flow/reference-page.test.ts',
   'test/flow/subscriptions-transfer.test.ts',
+  'test/infra/bundles.test.ts',
   'test/simulation/simulation.test.ts',
 ];
 
@@ -58,12 +61,12 @@ export default defineConfig({
     projects: [
       project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),
       project('flow', 120 * SECOND_MS, { globalSetup: BROWSER, provide: { scale: 1 } }),
-      project('long', 1_800 * SECOND_MS, { include: SCALED, globalSetup: BROWSER, provide: { scale: 10 } }),
+      project('long', 1_800 * SECOND_MS, { include: SCALED, globalSetup: [BROWSER, INFRA], provide: { scale: 10 } }),
       project('shots', 300 * SECOND_MS, { globalSetup: BROWSER }),
       project('contract', 60 * SECOND_MS),
       // After all other tests, because its processes take both cores.
       project('simulation', 120 * SECOND_MS, { provide: { scale: 1 }, sequence: { groupOrder: 1 } }),
-      project('infra', 120 * SECOND_MS, { globalSetup: 'test/infra/temporary.ts' }),
+      project('infra', 120 * SECOND_MS, { globalSetup: INFRA, provide: { scale: 1 } }),
     ],
   },
 });

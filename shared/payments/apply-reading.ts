@@ -8,7 +8,7 @@ import { findMismatch, matchAmount } from './payment-amounts.ts';
 import { decideRead } from './payment-decisions.ts';
 import type { PaymentStore } from './payment-store.ts';
 import { advancePayment, applyDraft, reportedFields } from './payment-versions.ts';
-import { withFacts } from './recorded-facts.ts';
+import { withFactsRead } from './recorded-facts.ts';
 
 export interface Reading {
   readonly payment: VisiblePayment;
@@ -37,7 +37,7 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   const draft = current === payment ? undefined : payment.draft;
   const decision = decideRead(current, report);
   if (decision.kind !== 'store' && !draft) {
-    const next = decision.kind === 'same' ? withFacts(current, report, deps.now()) : undefined;
+    const next = decision.kind === 'same' ? withFactsRead(current, report, deps.now()) : undefined;
     return next ? { outcome: 'store', next } : { outcome: decision.kind };
   }
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;

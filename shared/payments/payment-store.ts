@@ -27,7 +27,7 @@ import { newAliases } from './payment-aliases.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';
-import { afterFactLook } from './recorded-facts.ts';
+import { afterFactLook, oneFactLook } from './recorded-facts.ts';
 
 const DESCRIPTION_IN_INDEX = 200;
 
@@ -281,6 +281,12 @@ const dueTimes = (table: Table, now: Now) => {
     );
   };
 
+  /** Stores the provider's id of an attempt under way, without a new version, so that lookups find the attempt. */
+  const learnAttempt = async (payment: Payment, attemptRef: string | undefined): Promise<void> => {
+    if (attemptRef === undefined || attemptRef === payment.attemptRef) return;
+    await table.update(paymentKey(payment.id), { set: { attemptRef } }, [{ equals: ['version', payment.version] }]);
+  };
+
   /** Moves the due time only; the work that is due stays. */
   const deferDue = (payment: Payment, dueAt: string): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
@@ -329,7 +335,18 @@ const dueTimes = (table: Table, now: Now) => {
     return written.ok ? claimed : undefined;
   };
 
-  return { reschedule, deferDue, removeSecret, dropDue, endLookup, claimFactLook };
+  /** Makes one read for facts due now. */
+  const askForFacts = (payment: Payment): Promise<Written> => {
+    const look = oneFactLook(now());
+    const dueAt = nextPaymentDue({ ...payment, ...look });
+    return table.update(
+      paymentKey(payment.id),
+      { set: { ...look, ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }) } },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  return { reschedule, learnAttempt, deferDue, removeSecret, dropDue, endLookup, claimFactLook, askForFacts };
 };
 
 type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;

@@ -18,7 +18,7 @@ import {
 } from './payment.ts';
 import { reconcileTime } from './payment-due.ts';
 import { isSettled } from './payment-states.ts';
-import { factsOfNext, reportedFacts, withoutPersonDetails } from './recorded-facts.ts';
+import { attemptRefsOf, factsOfNext, reportedFacts, withoutPersonDetails } from './recorded-facts.ts';
 
 export const isUnderWay = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
 
@@ -152,12 +152,6 @@ export const claimAttempt = (
   reconcileAt: iso(reconcileTime(now, 0)),
   reconcileStep: 0,
 });
-
-const MOST_PRIOR_REFS = 20;
-
-/** A late event may be about any earlier attempt. */
-const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[] | undefined =>
-  attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
 
 /** Releases a claim after the provider certainly did nothing. The next claim has another idempotency key. */
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {

@@ -7,7 +7,7 @@ import { type IntentParts, refusalError } from './create-intent.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 import { findMismatch } from './payment-amounts.ts';
 import { mayPaymentChange } from './payment-states.ts';
-import { advanceStored } from './payment-store.ts';
+import { advanceStored, type PaymentStore } from './payment-store.ts';
 import { providerReference, reportedFields } from './payment-versions.ts';
 import { reportedFacts } from './recorded-facts.ts';
 
@@ -65,8 +65,13 @@ const recordReport = async (
     return { payment: failed, declined: code };
   }
   if (!mayPaymentChange('processing', report.status, 'answer')) return { payment };
-  if (report.status === 'processing') await parts.store.learnIds(payment, reportedFields(report));
+  if (report.status === 'processing') await learnFrom(parts.store, payment, report);
   return { payment: await settle(parts, payment, [report.status, reportedFields(report)]) };
+};
+
+/** Some providers report a failed attempt only by the attempt's own id. */
+const learnFrom = async (store: PaymentStore, payment: VisiblePayment, report: ProviderPayment): Promise<void> => {
+  await Promise.all([store.learnIds(payment, reportedFields(report)), store.learnAttempt(payment, report.attemptRef)]);
 };
 
 /** Statuses that show another confirmation (for example in the payer's browser), whose outcome counts. */
@@ -89,7 +94,7 @@ const recordRefusal = async (
   return { payment: failed, refusal };
 };
 
-/** The claim has set `processing`, so a `processing` response commits nothing. The settlement stores its fields. */
+/** The claim has set `processing`, so a `processing` response commits nothing but ids. The settlement stores the rest. */
 const settle = async (
   { deps, store }: IntentParts,
   payment: VisiblePayment,

@@ -28,6 +28,9 @@ export const afterFactLook = ({ factsAt, factLooks = 0 }: FactLooks): FactLooks 
   return { factsAt: iso(instant(factsAt) - current + next), factLooks: factLooks + 1 };
 };
 
+/** One read now, because an event tells another settlement than the record. */
+export const oneFactLook = (now: Instant): FactLooks => ({ factsAt: iso(now), factLooks: FACT_LOOKS_MS.length - 1 });
+
 export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement'>;
 
 const hasOutcome = (status: Payment['status']): status is 'succeeded' | 'failed' =>
@@ -70,33 +73,92 @@ const merged = <T extends object>(known: T | undefined, reported: T | undefined)
     ? { ...known, ...Object.fromEntries(Object.entries(reported).filter(([, value]) => value !== undefined)) }
     : (reported ?? known);
 
-/** The version that adds the facts of a report of the same status. @returns undefined if it tells nothing new */
+interface FactsReport {
+  readonly facts?: PaymentFacts | undefined;
+  readonly attemptRef: string | undefined;
+  readonly failureCode?: Payment['failureCode'];
+}
+
+/**
+ * The version that adds the facts of a report of the same status. A payer may be declined several times in the browser,
+ * and the record tells of one of these attempts, so the facts of another attempt are not added.
+ * @returns undefined if the report tells nothing new
+ */
 export const withFacts = (
   payment: VisiblePayment,
-  { facts, attemptRef }: { readonly facts?: PaymentFacts | undefined; readonly attemptRef: string | undefined },
+  { facts, attemptRef }: FactsReport,
   now: Instant,
 ): VisiblePayment | undefined => {
-  if (facts === undefined || !isOfLastAttempt(payment, attemptRef)) return undefined;
+  if (facts === undefined || attemptReported(payment, { facts, attemptRef }) !== 'recorded') return undefined;
   const next = factsOfNext(payment, payment, { reported: reportedFacts(payment.status, facts), now });
-  if (containsFacts(factsIn(payment), factsIn(next))) return undefined;
+  return containsFacts(factsIn(payment), factsIn(next)) ? undefined : factsVersion(payment, next, now);
+};
+
+/**
+ * The same version after a read of the provider, which replaces the pending lookup. A read tells of the last attempt, so
+ * its facts replace those of an earlier attempt.
+ */
+export const withFactsRead = (
+  payment: VisiblePayment,
+  report: FactsReport,
+  now: Instant,
+): VisiblePayment | undefined => {
+  const isLater = report.facts !== undefined && attemptReported(payment, report) === 'other';
+  const next = isLater ? ofLaterAttempt(payment, report, now) : withFacts(payment, report, now);
+  return next && next.draft === undefined ? { ...next, reconcileAt: undefined, reconcileStep: undefined } : next;
+};
+
+/** The version of a failed payment whose record had an earlier attempt. Late events about that one are stale. */
+const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Instant): VisiblePayment => {
+  const { attemptRef = payment.attemptRef, failureCode = payment.failureCode, facts } = report;
+  const known = { ...payment, details: undefined, decline: undefined };
+  const next = factsOfNext(known, payment, { reported: reportedFacts(payment.status, facts), now });
   return {
-    ...payment,
-    ...next,
-    // A version names a refund or a dispute only if that is its cause.
-    ...{ refund: undefined, dispute: undefined },
-    ...(payment.draft === undefined && { reconcileAt: undefined, reconcileStep: undefined }),
-    cause: 'facts',
-    version: payment.version + 1,
-    updatedAt: iso(now),
+    ...factsVersion(payment, next, now),
+    ...{ attemptRef, failureCode, priorAttemptRefs: attemptRefsOf(payment) },
   };
 };
 
-/** A payer may be declined several times in the browser. The record tells of one of these attempts. */
-const isOfLastAttempt = (payment: VisiblePayment, reported: string | undefined): boolean => {
+const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now: Instant): VisiblePayment => ({
+  ...payment,
+  ...next,
+  // A version names a refund or a dispute only if that is its cause.
+  ...{ refund: undefined, dispute: undefined },
+  cause: 'facts',
+  version: payment.version + 1,
+  updatedAt: iso(now),
+});
+
+const MOST_PRIOR_REFS = 20;
+
+/** A late event may be about any earlier attempt. */
+export const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[] | undefined =>
+  attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
+
+/**
+ * The attempt of a failed payment that a report is about: the recorded attempt, another attempt, or one that is known to
+ * be earlier. Not every attempt has an id, because a failed authentication makes no charge. The facts tell those apart.
+ */
+export const attemptReported = (
+  payment: VisiblePayment,
+  { facts, attemptRef: reported }: FactsReport,
+): 'recorded' | 'other' | 'earlier' => {
   const { status, attemptRef, priorAttemptRefs = [] } = payment;
-  if (status !== 'failed' || reported === undefined || attemptRef === undefined) return true;
-  return reported === attemptRef || (priorAttemptRefs.includes(attemptRef) && !priorAttemptRefs.includes(reported));
+  if (status !== 'failed') return 'recorded';
+  if (reported !== undefined && priorAttemptRefs.includes(reported)) return 'earlier';
+  const isNamed = attemptRef !== undefined && !priorAttemptRefs.includes(attemptRef);
+  if (reported !== undefined && isNamed) return reported === attemptRef ? 'recorded' : 'other';
+  const { details, decline } = payment;
+  return differs(details, facts?.details) || differs(decline, facts?.decline) ? 'other' : 'recorded';
 };
+
+/** True if both tell a field, with another value. */
+export const differs = (known: object | undefined, reported: object | undefined): boolean =>
+  Object.entries(known ?? {}).some(([name, value]) => {
+    const other: unknown = Reflect.get(reported ?? {}, name);
+    if (value === undefined || other === undefined) return false;
+    return typeof value === 'object' ? differs(value, Object(other)) : value !== other;
+  });
 
 const factsIn = ({ details, decline, settlement }: FactFields): FactFields => ({ details, decline, settlement });
 
@@ -107,7 +169,8 @@ export const containsFacts = (known: unknown, reported: unknown): boolean => {
   return Object.entries(reported).every(([name, value]) => containsFacts(Reflect.get(known, name), value));
 };
 
-const isMethodErased = ({ erasedAt, methodErased }: Payment): boolean =>
+/** True if the holder of the method was erased. */
+export const isMethodErased = ({ erasedAt, methodErased }: Payment): boolean =>
   erasedAt !== undefined || methodErased === true;
 
 /** The details without the fields that identify a person's card or account. */

@@ -28,7 +28,7 @@ import { isAhead, isSettled } from './payment-states.ts';
 import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { advancePayment, isUnderWay, providerReference } from './payment-versions.ts';
 import { recordAnswer } from './record-outcome.ts';
-import { withFacts } from './recorded-facts.ts';
+import { withFactsRead } from './recorded-facts.ts';
 import { saveMethod } from './save-method.ts';
 import { finishUpdate } from './update-intent.ts';
 
@@ -123,7 +123,7 @@ const lookForFacts = async ({ deps, store, provider }: DueParts, payment: Visibl
   }
   if (report.status !== claimed.status || findMismatch(claimed, report)) return 'no facts';
   const { isOurs } = await store.change(claimed, (current) =>
-    current.status === report.status ? withFacts(current, report, deps.now()) : undefined,
+    current.status === report.status ? withFactsRead(current, report, deps.now()) : undefined,
   );
   return isOurs ? 'facts' : 'no facts';
 };

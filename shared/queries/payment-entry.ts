@@ -2,6 +2,7 @@
 
 import { isShown, type Payment, type VisiblePayment } from '../payments/payment.ts';
 import { refundStatusOf } from '../payments/payment-view.ts';
+import { isMethodErased } from '../payments/recorded-facts.ts';
 import { entryKey, recordKey } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { listEntry, putEntries, wordEntry } from './list-entry.ts';
@@ -44,17 +45,17 @@ export const writePaymentEntries = async (table: Table, changed: readonly Paymen
 
 /**
  * The last four digits of the saved methods of payments without details. A deleted method's digits come from the
- * existing entry, unless the payment's person was erased.
+ * existing entry, unless the holder of the method was erased.
  */
 const savedDigitsOf = async (
   table: Table,
   payments: readonly VisiblePayment[],
 ): Promise<ReadonlyMap<string, string>> => {
-  const paidBy = payments.flatMap(({ id, createdAt, paymentMethodId: method, details, erasedAt }) =>
-    method === undefined || details !== undefined || erasedAt !== undefined
-      ? []
-      : [{ id, keys: [recordKey('PM', method), entryKey('PAY', createdAt, id)] }],
-  );
+  const paidBy = payments.flatMap((payment) => {
+    const { id, createdAt, paymentMethodId: method, details } = payment;
+    if (method === undefined || details !== undefined || isMethodErased(payment)) return [];
+    return [{ id, keys: [recordKey('PM', method), entryKey('PAY', createdAt, id)] }];
+  });
   if (paidBy.length === 0) return new Map();
   const items = await table.getMany(
     paidBy.flatMap(({ keys }) => keys),

@@ -38,7 +38,7 @@ export const applyMoneyBackEvent = async (
     const at = event.createdAt * SECOND_MS;
     const recorded = await recordInOrder(deps, { payment, report: dispute, by: 'event', at });
     if (recorded.kind === 'ignored') return { kind: 'ignored', payment, reason: recorded.reason };
-  } else if (refund) await recordReportedRefund(deps, { payment, report: refund });
+  } else if (refund) await recordReportedRefund(deps, { payment, report: refund, isEvent: true });
   else await readRefundsNow(deps, payment);
   // The event of the charge itself has not come yet, so due work reads the provider.
   if (payment.status !== 'succeeded' && type !== 'dispute.updated') await store.reschedule(payment, iso(deps.now()));

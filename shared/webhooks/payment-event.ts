@@ -10,7 +10,7 @@ import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
-import { reportedFacts, withFacts } from '../payments/recorded-facts.ts';
+import { attemptReported, differs, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
 import { finishUpdate } from '../payments/update-intent.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
@@ -130,11 +130,8 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
       const next = advancePayment(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
       return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
     }
-    case 'same': {
-      const next = withFacts(payment, event.object, deps.now());
-      if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
-      return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
-    }
+    case 'same':
+      return decideFacts(context, status);
     case 'ignore':
       if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
       return nothing({ kind: 'ignored', payment, reason: decision.reason });
@@ -143,6 +140,32 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
     default:
       return assertNever(decision);
   }
+};
+
+/**
+ * Adds the facts of an event that has the record's status. A pending lookup stays due, because nothing was read. Events
+ * may arrive in any order, so the provider is read if the event is about another attempt, or tells another settlement.
+ */
+const decideFacts = async (
+  { deps, store, payment, event }: PaymentEventContext,
+  status: PaymentStatus,
+): Promise<EventEffect> => {
+  if (attemptReported(payment, event.object) === 'other') {
+    await store.reschedule(payment, iso(deps.now()));
+    return nothing({ kind: 'ignored', payment, reason: 'another attempt' });
+  }
+  if (status === 'succeeded' && differs(payment.settlement, event.object.facts?.settlement)) {
+    if (payment.factsAt === undefined) await store.askForFacts(payment);
+    return nothing({ kind: 'ignored', payment, reason: 'another settlement' });
+  }
+  const next = withFacts(payment, event.object, deps.now());
+  if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
+  return storing({ next }, async (applied) => {
+    // The due time of a failed payment does not follow from its record.
+    const { draft, reconcileAt } = applied;
+    if (status === 'failed' && !draft && reconcileAt) await store.reschedule(applied, reconcileAt);
+    return { kind: 'applied', payment: applied, status };
+  });
 };
 
 /** After the payer has approved the payment at the provider, claims the capture of the approved amount, once. */

@@ -21,7 +21,7 @@ export interface Text {
   readonly of: (length: number) => string;
 }
 
-export const textOf = (unit: string): Text => ({
+export const repeated = (unit: string): Text => ({
   name: JSON.stringify(unit),
   of: (length) =>
     unit
@@ -33,7 +33,7 @@ export const textOf = (unit: string): Text => ({
 const TEXTS: readonly Text[] = [
   ...['1', 'a', ' ', '@', '-', '"', '[', '\\', '😀', 'Zm9v', 'a@a.', '4 ', '_secret_', '?token=a', '[]', 'a,'],
   ...['\u0301\u0316', '👩\u200d'],
-].map(textOf);
+].map(repeated);
 
 type Run = (text: string) => unknown;
 

@@ -27,7 +27,7 @@ import { matchesFilter, urlProblem } from '../../shared/webhooks/webhook-targets
 import { apiEvent } from '../builders/api-event.ts';
 import { NOON } from '../builders/payment.ts';
 import { answers, stripeThatAnswers } from '../builders/stripe.ts';
-import { growthOf, type Text, textOf } from './growth-of-time.ts';
+import { growthOf, repeated, type Text } from './growth-of-time.ts';
 import { say } from './sheet.ts';
 
 const quietly =
@@ -144,7 +144,7 @@ const nested = (open: string, close: string): Text => ({
 });
 const NESTED = [nested('[', ']'), nested('{"a":', '}')];
 /** Passes Luhn's check nowhere, so each of its parts is tried. */
-const DIGITS = [textOf('4 2 '), textOf('1783999999999999981, ')];
+const DIGITS = [repeated('4 2 '), repeated('1783999999999999981, ')];
 
 /** @returns whether each reader takes time linear in the length of the text. */
 export const benchReaders = async (): Promise<boolean> => {

@@ -245,6 +245,25 @@ describe('the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
+    test('names the range of days only if the filters do not find payments of any age', async () => {
+      const { page, open } = visit;
+      const hint = page.getByText('cover the last 31 days');
+      await open('/payments?currency=SEK');
+      await page.getByText('No payment matches').waitFor();
+      expect(await hint.count()).toBe(1);
+      const ofAnyAge = [
+        'search=nothing-77',
+        'user=user_none',
+        'organization=org_none',
+        `fingerprint=fp_${'0'.repeat(24)}`,
+      ];
+      for (const filter of [...ofAnyAge, 'from=2020-01-01']) {
+        await open(`/payments?currency=SEK&${filter}`);
+        await page.getByText('No payment matches').waitFor();
+        expect([filter, await hint.count()]).toEqual([filter, 0]);
+      }
+    });
+
     test('supports the keyboard: / goes to the search, arrows move in the table, Enter opens a payment', async () => {
       const { page, open } = visit;
       await open('/payments');

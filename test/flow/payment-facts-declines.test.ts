@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
-import { PATIENT, read, signIn, type User } from './flow.ts';
+import { confirmInBrowser, PATIENT, read, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { attemptWith, detailsInLedger, expectFactsOfLedger, type PaidWith, untilFactsRead } from './ledger-facts.ts';
 import { signInAdmin } from './refunders.ts';
@@ -78,6 +78,22 @@ describe('a payment that is declined', () => {
     expect(await read(service, id, user.options)).toMatchObject({
       payment_method_details: { last_four: '3184', three_d_secure: { result: 'failed' } },
       decline: { advice: 'authenticate', provider_code: 'payment_intent_authentication_failure' },
+    });
+  });
+  test('at Stripe and whose second card fails the authentication in the browser has the facts of the second card', async () => {
+    const declined = ['provider_a', 'pm_card_chargeDeclinedInsufficientFunds'] as const;
+    const payment = await attemptWith(service, user, { with: declined });
+    await service.settle();
+    await service.webhookMode('drop');
+    await confirmInBrowser(service, payment, 'pm_card_authenticationRequired');
+    await service.webhookMode('normal');
+    await service.authenticate(payment.id, 'failure');
+    await untilFactsRead(service);
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      status: 'failed',
+      payment_method_details: { last_four: '3184', three_d_secure: { result: 'failed' } },
+      decline: { network_code: null, provider_code: 'payment_intent_authentication_failure' },
+      failure_code: 'authentication_required',
     });
   });
 });

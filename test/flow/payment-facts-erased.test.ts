@@ -1,9 +1,21 @@
 import { describe, expect, test } from 'vitest';
+import { wordPartition } from '../../shared/platform/keys.ts';
 import { VISA } from '../builders/intent.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
-import { changeTable, confirm, createPaidIntent, itemsOf, PATIENT, read, signIn, storedPayment } from './flow.ts';
+import {
+  changeTable,
+  confirm,
+  createIntent,
+  createPaidIntent,
+  itemsOf,
+  PATIENT,
+  read,
+  signIn,
+  storedPayment,
+} from './flow.ts';
 import { withHost } from './host.ts';
+import { company, saveReadyMethod } from './payers.ts';
 import { refund } from './refunders.ts';
 
 /** The method of a payment after the erasure of its payer. */
@@ -36,5 +48,23 @@ describe('an erasure of a payer', () => {
     expect(await read(service, once.id, admin.options)).toMatchObject({
       payment_method_details: { type: 'card', card_brand: 'visa', last_four: null, expiry_month: null },
     });
+  });
+  test("leaves in no item the digits of the member's own card that an organization's unpaid payment names", async () => {
+    const admin = await platformAdmin(service);
+    const { id: organization_id, billing } = await company(service);
+    const card = { organization_id: null, provider_payment_method_token: 'pm_card_amex' };
+    const { id: payment_method_id, card_last_four } = await saveReadyMethod(service, billing.options, card);
+    const { id: paymentId } = await createIntent(service, billing, { organization_id, payment_method_id });
+    await service.settle();
+    const holding = async () => {
+      const traces = [`"${card_last_four}"`, wordPartition('PAY', card_last_four)];
+      const items = (await itemsOf(service)).filter((one) => traces.some((trace) => textOf(one).includes(trace)));
+      return items.map(({ pk, sk }) => `${pk} ${sk}`);
+    };
+    const entries = (await holding()).filter((key) => key.includes(paymentId));
+    expect(entries.length).toBeGreaterThanOrEqual(2);
+    const { id } = await requestErasure(service, admin.options, { user_id: billing.userId });
+    await untilErased(service, admin.options, { id });
+    expect(await holding()).toEqual([]);
   });
 });

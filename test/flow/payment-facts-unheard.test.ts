@@ -26,18 +26,23 @@ const later = async (...seconds: readonly number[]): Promise<void> => {
 /** A day, in steps between which due work runs. */
 const DAY = [MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS - HOUR_SECONDS - MINUTE_SECONDS];
 
-const shown = (payment: ParsedJson) => ({ status: payment.status, ...payment.payment_method_details });
+const shown = (payment: ParsedJson) => ({
+  ...{ status: payment.status, failure_code: payment.failure_code },
+  ...payment.payment_method_details,
+});
 const VISA_1111 = { type: 'card', card_brand: 'visa', last_four: '1111' };
 const WALLET = { type: 'wallet', wallet_type: 'paypal' };
 
+const FAILED_BANK = { status: 'failed', failure_code: 'do_not_honor', type: 'bank_account', last_four: '6789' };
+
 type Case = readonly [what: string, provider: string, method: string, expected: Readonly<Record<string, unknown>>];
-// A bank payment at Square that fails is not found by its order, so its method needs the event.
 const CASES: readonly Case[] = [
   ['settles later', 'provider_a', 'pm_sim_processing_ok', { status: 'succeeded', type: 'card', last_four: '0006' }],
   ['settles later', 'provider_b', 'SIM-PENDING-OK', { status: 'succeeded', ...WALLET }],
   ['settles later', 'provider_c', 'bnon:bank-nonce-ok', { status: 'succeeded', type: 'bank_account' }],
   ['fails later', 'provider_a', 'pm_sim_processing_fail', { status: 'failed', type: 'card', last_four: '0006' }],
   ['fails later', 'provider_b', 'SIM-PENDING-FAIL', { status: 'failed', ...WALLET }],
+  ['fails later', 'provider_c', 'bnon:bank-nonce-insufficient-funds', FAILED_BANK],
   ['loses its response', 'provider_a', 'pm_sim_timeout_after', { status: 'succeeded', last_four: '0006' }],
   ['loses its response', 'provider_b', 'SIM-TIMEOUT-AFTER', { status: 'succeeded', ...WALLET }],
   ['loses its response', 'provider_c', 'cnon:sim-timeout-after', { status: 'succeeded', ...VISA_1111 }],

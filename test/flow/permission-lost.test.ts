@@ -93,7 +93,7 @@ const runCase = async ({ service, watch, overtaken }: Stoppable, { prepare, send
   const all = held.flatMap((at) => LOSSES.map(([how, lose]) => ({ at, how, lose })));
   const caught = [];
   // Half of the cases still hold every call.
-  for (const one of everyNth(waits > 0 ? 2 : 1, all)) caught.push({ ...one, ...(await ready()) });
+  for (const one of everyNth(waits > 0 ? 4 : 2, all)) caught.push({ ...one, ...(await ready()) });
   await service.advance(waits);
   for (const { how, lose, at, acme, run, count } of caught) {
     await service.settle();

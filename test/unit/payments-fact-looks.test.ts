@@ -134,6 +134,24 @@ describe('a read for facts', () => {
     expect([work.calls.length, await work.dueAt()]).toEqual([2, NOON + HOUR_MS]);
   });
 
+  test('that an event with another settlement asked for stores the settlement of the provider, and is the only one', async () => {
+    const asked = outcome({ details: DETAILS, settlement: { ...FEE, feeCents: 60, netCents: 2_440 }, factLooks: 2 });
+    const { result, stored, dueAt } = await at(asked, telling({ details: DETAILS, settlement: FEE }));
+    expect([result, stored?.['settlement'], await dueAt()]).toEqual(['facts', FEE, undefined]);
+    const same = await at({ ...asked, settlement: FEE }, telling({ details: DETAILS, settlement: FEE }));
+    expect([same.result, await same.dueAt()]).toEqual(['no facts', undefined]);
+  });
+
+  test('replaces a pending lookup', async () => {
+    const pending = { reconcileAt: iso(NOON + DAY_MS), reconcileStep: 0 };
+    const failed = outcome({ status: 'failed', failureCode: 'do_not_honor', ...pending });
+    const { result, stored } = await at(failed, {
+      findPayment: async () => reported('failed', { facts: { details: DETAILS } }),
+    });
+    expect(result).toBe('facts');
+    expect(stored).not.toHaveProperty('reconcileAt');
+  });
+
   test('precedes other due work, which stays due', async () => {
     const secret = { clientSecret: 'pi_1_secret', createdAt: iso(NOON - HOUR_MS) };
     const { calls, dueAt } = await at(outcome({ ...secret, factLooks: 2 }), telling(undefined), MINUTE_MS + SECOND_MS);

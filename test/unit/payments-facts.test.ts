@@ -6,7 +6,7 @@ import { useNone } from '../../shared/payment-methods/usable-method.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentEvents } from '../../shared/payments/payment-events.ts';
 import { advancePayment, blankPayment, claimAttempt, releaseAttempt } from '../../shared/payments/payment-versions.ts';
-import { afterFactLook, reportedFacts, withFacts } from '../../shared/payments/recorded-facts.ts';
+import { afterFactLook, reportedFacts, withFacts, withFactsRead } from '../../shared/payments/recorded-facts.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
 const LATER = NOON + MINUTE_MS;
@@ -104,6 +104,35 @@ describe('facts that arrive later', () => {
   test('are not added to a failed payment if they are of another attempt', () => {
     const failed: VisiblePayment = { ...ended('failed', {}), attemptRef: 'ch_1' };
     expect(withFacts(failed, report({ details: VISA }, 'ch_2'), LATER)).toBeUndefined();
+  });
+});
+
+describe('a second decline of a payment, whose authentication failed and made no charge', () => {
+  const first: VisiblePayment = {
+    ...ended('failed', { details: VISA, decline: DECLINE }),
+    ...{ attemptRef: 'ch_1', failureCode: 'insufficient_funds' },
+  };
+  const second: PaymentFacts = {
+    details: { type: 'card', cardBrand: 'mastercard', lastFour: '3178', threeDSecure: { result: 'failed' } },
+    decline: { providerCode: 'payment_intent_authentication_failure' },
+  };
+  const said = { facts: second, attemptRef: undefined, failureCode: 'authentication_required' } as const;
+
+  test('is not added to the first decline', () => {
+    expect(withFacts(first, said, LATER)).toBeUndefined();
+    expect(withFacts({ ...first, attemptRef: undefined }, said, LATER)).toBeUndefined();
+  });
+
+  test('replaces the first decline after a read, and later reports of the first decline change nothing', () => {
+    const next = withFactsRead(first, said, LATER);
+    expect(next).toMatchObject({ cause: 'facts', failureCode: 'authentication_required', priorAttemptRefs: ['ch_1'] });
+    expect([next?.details, next?.decline]).toEqual([second.details, second.decline]);
+    expect(next && withFactsRead(next, said, LATER)).toBeUndefined();
+    expect(next && withFactsRead(next, report({ details: VISA, decline: DECLINE }, 'ch_1'), LATER)).toBeUndefined();
+  });
+
+  test('stays if the provider tells no facts of it', () => {
+    expect(withFactsRead(first, { attemptRef: 'ch_2', failureCode: 'lost_card' }, LATER)).toBeUndefined();
   });
 });
 

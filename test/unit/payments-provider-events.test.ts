@@ -111,6 +111,44 @@ describe('an event about a payment', () => {
     expect(again.result).toMatchObject({ kind: 'ignored', reason: 'no change' });
   });
 
+  test('stores the method of a failed payment, and a pending lookup stays due', async () => {
+    const asked = { reconcileAt: iso(NOON + 5 * MINUTE_MS), reconcileStep: 0, factsAt: iso(NOON + 10 * MINUTE_MS) };
+    const record = claimed({ status: 'failed', failureCode: 'do_not_honor', attemptRef: 'ch_1', ...asked });
+    const facts = { details: { type: 'card', lastFour: '4242' } } as const;
+    const { result, stored, dueAt } = await apply({
+      ...{ record, type: 'payment_intent.failed' },
+      object: { attemptRef: 'ch_1', facts },
+    });
+    expect(result).toMatchObject({ kind: 'applied', payment: facts });
+    expect(stored).toMatchObject({ reconcileAt: asked.reconcileAt, reconcileStep: 0, version: 3 });
+    expect(await dueAt()).toBe(NOON + 5 * MINUTE_MS);
+  });
+
+  test('with another settlement triggers one read, because an older event may come later', async () => {
+    const settlement = { feeCents: 103, netCents: 2_397, currency: 'USD' };
+    const record = payment({ status: 'succeeded', version: 3, attempt: 1, settlement });
+    const older = { facts: { settlement: { feeCents: 60, netCents: 2_440, currency: 'USD' } } };
+    const { result, stored, dueAt } = await apply({ record, object: older });
+    expect(result).toMatchObject({ kind: 'ignored', reason: 'another settlement', payment: { settlement } });
+    expect(stored).toMatchObject({ version: 3, factsAt: iso(NOON + MINUTE_MS), factLooks: 2 });
+    expect(await dueAt()).toBe(NOON + MINUTE_MS);
+    const later = iso(NOON + 5 * MINUTE_MS);
+    const pending = await apply({ record: { ...record, factsAt: later }, object: older });
+    expect(pending.stored).toMatchObject({ factsAt: later });
+  });
+
+  test('of another failed attempt triggers a lookup, and stores nothing', async () => {
+    const [details, decline] = [{ type: 'card', lastFour: '4242' } as const, { providerCode: 'insufficient_funds' }];
+    const record = claimed({ status: 'failed', attemptRef: 'ch_1', reconcileAt: undefined, details, decline });
+    const { result, stored, dueAt } = await apply({
+      ...{ record, type: 'payment_intent.failed' },
+      object: { facts: { decline: { providerCode: 'payment_intent_authentication_failure' } } },
+    });
+    expect(result).toMatchObject({ kind: 'ignored', reason: 'another attempt' });
+    expect(stored).toMatchObject({ decline, version: 2 });
+    expect(await dueAt()).toBe(NOON + MINUTE_MS);
+  });
+
   test('stores no facts if it is older than the claim', async () => {
     const paid = payment({ status: 'succeeded', version: 3, attempt: 1, claimedAt: iso(NOON) });
     const { result, stored } = await apply({

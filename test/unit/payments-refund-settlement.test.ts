@@ -102,6 +102,49 @@ describe('the settlement of a refund', () => {
     expect(item).not.toHaveProperty('factsAt');
   });
 
+  test('of an event is read at the provider if the record has another, because an older event may come later', async () => {
+    const older = reported({ settlement: { ...GIVEN_BACK, feeCents: 0, netCents: -500 } });
+    const known = refunded({ settlement: GIVEN_BACK, factsAt: undefined });
+    const { deps, paid, stored, run, reads } = await setUp(known, listed(reported({ settlement: GIVEN_BACK })));
+    await recordReportedRefund(deps, { payment: paid, report: older, isEvent: true });
+    expect(await stored()).toMatchObject({ settlement: GIVEN_BACK, due_at: iso(NOON), updatedAt: known.updatedAt });
+    await run();
+    expect(reads).toEqual([0]);
+    expect(await stored()).toMatchObject({ settlement: GIVEN_BACK });
+    expect(await stored()).not.toHaveProperty('due_at');
+  });
+
+  test('of a read replaces the settlement of an event', async () => {
+    const { deps, paid, stored } = await setUp(refunded({ settlement: GIVEN_BACK, factsAt: undefined }));
+    const settlement = { ...GIVEN_BACK, feeCents: 0, netCents: -500 };
+    await recordReportedRefund(deps, { payment: paid, report: reported({ settlement }) });
+    expect(await stored()).toMatchObject({ settlement });
+  });
+
+  test('of an earlier report is not stored with a refund that failed, whose reason stays', async () => {
+    const failed = refunded({ status: 'failed', failureCode: 'lost_or_stolen_card', factsAt: undefined });
+    const { deps, paid, stored } = await setUp(failed);
+    for (const status of ['succeeded', 'pending', 'failed'] as const) {
+      await recordReportedRefund(deps, { payment: paid, report: reported({ status, settlement: GIVEN_BACK }) });
+    }
+    const item = await stored();
+    expect(item).toMatchObject({ status: 'failed', failureCode: 'lost_or_stolen_card', version: 2 });
+    expect(item).not.toHaveProperty('settlement');
+  });
+
+  test.each([
+    ['known before', refunded({ settlement: GIVEN_BACK, factsAt: undefined }), undefined],
+    ['of the same report', refunded(), GIVEN_BACK],
+    ['of a refund made at the provider', undefined, GIVEN_BACK],
+  ])('is dropped when the refund fails: %s', async (_, before, settlement) => {
+    const { deps, paid } = await setUp(before);
+    const failed = await recordReportedRefund(deps, {
+      payment: paid,
+      report: reported({ status: 'failed', settlement }),
+    });
+    expect([failed.status, failed.settlement, failed.factsAt]).toEqual(['failed', undefined, undefined]);
+  });
+
   test('is shown to platform admins only', () => {
     const known = refundOf(refundItem(refunded({ settlement: GIVEN_BACK })));
     expect(refundView(known, 'staff')).toMatchObject({ settlement: { fee_cents: -30, net_cents: -470 } });

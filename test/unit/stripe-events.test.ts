@@ -232,6 +232,18 @@ describe('a Stripe event', () => {
     expect([plain?.attemptRef, plain?.failureCode, plain?.ourPaymentId]).toEqual([undefined, undefined, undefined]);
   });
 
+  test('names no attempt if the authentication failed, which made no charge, and the charge of the error otherwise', () => {
+    const attemptOf = (last_payment_error: object) => {
+      const failed = paymentIntent({ status: 'requires_payment_method', latest_charge: 'ch_1', last_payment_error });
+      const event = readStripeEvent(own('payment_intent.payment_failed', failed));
+      const read = readStripePayment(failed as unknown as Stripe.PaymentIntent);
+      return [event?.object.attemptRef, read.attemptRef];
+    };
+    const unauthenticated = { code: 'payment_intent_authentication_failure' };
+    expect(attemptOf(unauthenticated)).toEqual([undefined, undefined]);
+    expect(attemptOf({ code: 'card_declined', charge: 'ch_2' })).toEqual(['ch_2', 'ch_2']);
+  });
+
   test('contains the current fields of a method', () => {
     const card = { brand: 'visa', last4: '4242', exp_month: 3, exp_year: 2031, wallet: { type: 'apple_pay' } };
     expect(readStripeEvent(own('payment_method.updated', { id: 'pm_1', type: 'card', card }))?.object.method).toEqual({

@@ -7,7 +7,7 @@ import { findAlias } from '../../platform/alias.ts';
 import type { ProviderRefund } from '../../providers/refund-port.ts';
 import type { VisiblePayment } from '../payment.ts';
 import { reconcileTime } from '../payment-due.ts';
-import { containsFacts, firstFactLook } from '../recorded-facts.ts';
+import { containsFacts, differs, firstFactLook, oneFactLook } from '../recorded-facts.ts';
 import type { Refund } from './refund.ts';
 import { isLaterRefund, refundMismatch } from './refund-states.ts';
 import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-store.ts';
@@ -16,41 +16,60 @@ import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-st
 const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
   providerRefundId !== undefined && providerRefundId !== refundId;
 
+/** Events may arrive in any order, so an event with another settlement causes a read. */
+const withEvent = (refund: Refund, report: ProviderRefund, now: number): Refund => {
+  const isSettled = refund.status === 'succeeded' && report.status === 'succeeded' && !isAnother(refund, report);
+  if (!isSettled || !differs(refund.settlement, report.settlement)) return withReport(refund, report, now);
+  return refund.factsAt === undefined ? { ...refund, ...oneFactLook(now), version: refund.version + 1 } : refund;
+};
+
 /** The refund as the provider reports it; the same refund if the report says nothing new. */
 const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
   if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
-  const isKnown = containsFacts(refund.settlement, report.settlement);
-  if (!isLater && isKnown && refund.providerRefundId !== undefined) return refund;
   const status = isLater ? report.status : refund.status;
+  const reported = report.status === status && mayHaveSettlement(status) ? report.settlement : undefined;
+  const isKnown = containsFacts(refund.settlement, reported);
+  if (!isLater && isKnown && refund.providerRefundId !== undefined) return refund;
   const isPending = status === 'pending';
   return {
     ...refund,
     status,
     providerRefundId: report.refundId,
-    failureCode: status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+    failureCode: isLater ? failureOf(report) : refund.failureCode,
     completedAt: refund.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
     reconcileAt: isPending ? (refund.reconcileAt ?? iso(reconcileTime(now, 0))) : undefined,
     reconcileStep: isPending ? (refund.reconcileStep ?? 0) : undefined,
-    ...settlementOf(refund, { status, settlement: report.settlement ?? refund.settlement }, now),
+    ...settlementOf(refund, { status, settlement: reported ?? refund.settlement }, now),
     version: refund.version + 1,
     updatedAt: iso(now),
   };
 };
 
+const failureOf = ({ status, failureCode }: ProviderRefund): string | undefined =>
+  status === 'failed' ? (failureCode ?? 'declined') : undefined;
+
+/** A refund that failed or was canceled moved no money. */
+const mayHaveSettlement = (status: Refund['status']): boolean => status === 'succeeded' || status === 'pending';
+
 /** A refund that has just succeeded without its settlement is read again later. */
 const settlementOf = (
   was: Partial<Pick<Refund, 'status' | 'factsAt' | 'factLooks'>>,
-  { status, settlement }: Pick<Refund, 'status' | 'settlement'>,
+  { status, settlement: reported }: Pick<Refund, 'status' | 'settlement'>,
   now: number,
 ): Partial<Refund> => {
+  const settlement = mayHaveSettlement(status) ? reported : undefined;
   if (status !== 'succeeded' || settlement) return { settlement, factsAt: undefined, factLooks: undefined };
   if (was.status === 'succeeded') return { settlement, factsAt: was.factsAt, factLooks: was.factLooks };
   return { settlement, ...firstFactLook(now) };
 };
 
 /** The report comes from a response, an event or a read. */
-const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+const settleRefund = async (
+  deps: RefundStoreDeps,
+  refund: Refund,
+  { report, isEvent = false }: Pick<Reported, 'report' | 'isEvent'>,
+): Promise<Refund> => {
   const mismatch = refundMismatch(refund, report);
   if (mismatch) {
     deps.log.error('refund anomaly', {
@@ -62,7 +81,7 @@ const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: Provi
     return refund;
   }
   const { record } = await refundStore(deps).change(refund, 'report', (current) =>
-    withReport(current, report, deps.now()),
+    (isEvent ? withEvent : withReport)(current, report, deps.now()),
   );
   return record;
 };
@@ -77,7 +96,7 @@ export const recordAnsweredRefund = async (
   report: ProviderRefund,
 ): Promise<Refund> => {
   if (refundMismatch(refund, report) === undefined) await endDuplicate(deps, refund, report);
-  const settled = await settleRefund(deps, refund, report);
+  const settled = await settleRefund(deps, refund, { report });
   if (settled.providerRefundId === report.refundId) await endDuplicate(deps, refund, report);
   return settled;
 };
@@ -136,6 +155,8 @@ const findOurs = async (
 export interface Reported {
   readonly payment: VisiblePayment;
   readonly report: ProviderRefund;
+  /** True if an event tells the report. A response or a read always tells the present state. */
+  readonly isEvent?: boolean | undefined;
 }
 
 /** Why a reported refund cannot be stored, if so. Sums hold only whole minor units of the payment's currency. */
@@ -151,20 +172,23 @@ export const findUnusable = (
  * A refund made at the provider gets an id derived from the provider's, so reports make one record. It is stored even
  * if the provider gave back more than was paid.
  */
-export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
+export const recordReportedRefund = async (
+  deps: RefundStoreDeps,
+  { payment, report, isEvent }: Reported,
+): Promise<Refund> => {
   const store = refundStore(deps);
   const known = await findOurs(deps, store, { payment, report });
-  const settled = known && (await settleRefund(deps, known, report));
+  const settled = known && (await settleRefund(deps, known, { report, isEvent }));
   // Several refunds at the provider may bear our id. The first that is stored is ours.
   if (settled && !isAnother(settled, report)) return settled;
   const id = idOfReported({ payment, report });
   const stored = await store.load(id);
-  if (stored) return settleRefund(deps, stored, report);
+  if (stored) return settleRefund(deps, stored, { report, isEvent });
   const made = await store.insert(payment, (current) => providerRefund(id, { payment: current, report }, deps.now()));
   if (made) return made.refund;
   const other = await store.load(id);
   if (!other) throw new Error('a refund was removed while it was stored');
-  return settleRefund(deps, other, report);
+  return settleRefund(deps, other, { report, isEvent });
 };
 
 const providerRefund = (id: string, { payment, report }: Reported, now: number): Refund => ({
@@ -180,7 +204,7 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
   source: 'provider',
   providerId: payment.providerId,
   providerRefundId: report.refundId,
-  failureCode: report.status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+  failureCode: failureOf(report),
   completedAt: report.status === 'succeeded' ? iso(now) : undefined,
   ...settlementOf({}, report, now),
   ...ownerIdsOf(payment),

@@ -104,7 +104,8 @@ export const intentFacts = (
   });
 };
 
-const NOT_AUTHENTICATED: readonly string[] = [
+/** The errors of an attempt whose payer failed the authentication. */
+export const NOT_AUTHENTICATED: readonly string[] = [
   'payment_intent_authentication_failure',
   'setup_intent_authentication_failure',
 ];
@@ -182,4 +183,8 @@ export const stripeSettlement = (
 const RATE_DIGITS = 12;
 
 /** Without an exponent, which a decimal in the API must not have. */
-const decimalText = (rate: number): string => rate.toFixed(RATE_DIGITS).replace(/\.?0+$/, '');
+const decimalText = (rate: number): string =>
+  rate
+    .toFixed(RATE_DIGITS)
+    .replace(/(?<!0)0+$/, '')
+    .replace(/\.$/, '');

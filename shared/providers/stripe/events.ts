@@ -9,7 +9,7 @@ import type { EventSubscription } from '../subscription-port.ts';
 import { readEventFacts } from './charge-facts.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
-import { idOf, stripeDeclineCode } from './report.ts';
+import { failedAttempt, idOf, stripeDeclineCode } from './report.ts';
 
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 
@@ -21,7 +21,7 @@ const ownFields = z.looseObject({
       latest_charge: reference,
       payment_intent: reference,
       last_payment_error: z.nullish(
-        z.looseObject({ code: z.nullish(z.string()), decline_code: z.nullish(z.string()) }),
+        z.looseObject({ code: z.nullish(z.string()), decline_code: z.nullish(z.string()), charge: reference }),
       ),
       card: z.nullish(z.looseObject({ fingerprint: z.nullish(z.string()) })),
     }),
@@ -89,12 +89,13 @@ export const readStripeEvent = (body: unknown, fingerprintOf = noFingerprint): P
     return moneyBack && { ...event, type, object: { ...inCents(event.object), ...moneyBack } };
   }
   const { latest_charge: charge, last_payment_error: error } = object;
+  const isFailed = type === 'payment_intent.failed';
   return {
     ...event,
     type,
     object: {
       ...(isStripes ? inCents(event.object) : event.object),
-      attemptRef: idOf(charge),
+      attemptRef: isFailed ? failedAttempt(object, error) : idOf(charge),
       failureCode: error ? stripeDeclineCode(error) : undefined,
       ...(isStripes && ownFacts(type, { object, method: event.object.method }, fingerprintOf)),
     },

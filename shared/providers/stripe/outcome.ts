@@ -8,7 +8,7 @@ import { retryAfterSeconds } from '../../platform/retry-after.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import { meaningOf, networkFailure } from '../vendor-failures.ts';
 import { failureFacts } from './charge-facts.ts';
-import { idOf, stripeDeclineCode } from './report.ts';
+import { failedAttempt, stripeDeclineCode } from './report.ts';
 
 /** Runs one call. The outcome is a refusal only if Stripe certainly did nothing. */
 export type StripeCall = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
@@ -89,7 +89,7 @@ const declined = (
 ): Extract<Outcome<never>, { kind: 'declined' }> => ({
   kind: 'declined',
   code: stripeDeclineCode(error),
-  attemptRef: idOf(error.payment_intent?.latest_charge),
+  attemptRef: failedAttempt(error.payment_intent ?? {}, error),
   facts: failureFacts(error, fingerprintOf),
 });
 

@@ -7,7 +7,7 @@ import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { methodFacts } from '../contract-event.ts';
 import type { ProviderMethod, ProviderSetup } from '../method-port.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
-import { intentFacts } from './charge-facts.ts';
+import { intentFacts, NOT_AUTHENTICATED } from './charge-facts.ts';
 import { reportedAmount } from './currencies.ts';
 
 /** @param known the method in our record, because Stripe receives a saved method only with the confirmation */
@@ -23,7 +23,7 @@ export const readStripePayment = (
     paymentId: intent.id,
     status,
     ...reportedAmount(intent),
-    attemptRef: idOf(intent.latest_charge),
+    attemptRef: status === 'failed' ? failedAttempt(intent, intent.last_payment_error) : idOf(intent.latest_charge),
     failureCode: intent.last_payment_error ? stripeDeclineCode(intent.last_payment_error) : undefined,
     clientSecret: intent.client_secret ?? undefined,
     nextAction: nextActionOf(intent),
@@ -31,6 +31,20 @@ export const readStripePayment = (
     ourPaymentId: intent.metadata?.['payment_id'],
     facts: intentFacts(intent, status === 'failed', fingerprintOf),
   };
+};
+
+/**
+ * The charge of a failed attempt. A failed authentication makes no charge, so the latest charge is of an earlier
+ * attempt.
+ * @returns undefined if the attempt made no charge
+ */
+export const failedAttempt = (
+  intent: { readonly latest_charge?: Reference },
+  error: { readonly code?: string | null | undefined; readonly charge?: Reference } | null | undefined,
+): string | undefined => {
+  const charge = idOf(error?.charge);
+  if (charge !== undefined || NOT_AUTHENTICATED.includes(error?.code ?? '')) return charge;
+  return idOf(intent.latest_charge);
 };
 
 const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): ReportedStatus => {
@@ -104,7 +118,9 @@ const setupStatusOf = ({ status }: Stripe.SetupIntent): ProviderSetup['status'] 
   }
 };
 
-export const idOf = (reference: string | { id: string } | null | undefined): string | undefined =>
+type Reference = string | { readonly id: string } | null | undefined;
+
+export const idOf = (reference: Reference): string | undefined =>
   typeof reference === 'string' ? reference : reference?.id;
 
 const BY_CODE = wordTable<DeclineCode>({

@@ -150,9 +150,14 @@ export const PaymentsPage = () => (
     pageOf={({ id }) => `/payments/${id}`}
     csv={{ file: 'payments.csv', ask: askCsv }}
     empty={<NoPayments />}
-    {...(isAdmin.value && filterText('from') === undefined && { hint: RANGE_HINT })}
+    {...(isAdmin.value && !readsAnyAge() && { hint: RANGE_HINT })}
   />
 );
+
+/** With one of these filters, the list holds payments of any age. */
+const ANY_AGE = ['from', 'search', 'user', 'organization', 'fingerprint'] as const;
+
+const readsAnyAge = (): boolean => ANY_AGE.some((name) => filterText(name) !== undefined);
 
 const RANGE_HINT =
   'Filters without a date cover the last 31 days. Set “From” to look further back, or clear the filters.';
