@@ -51,7 +51,7 @@ const planRefund = async (
 };
 
 /** The fields of a payment that a report of its refund names. */
-export interface RefundedPayment {
+interface RefundedPayment {
   readonly id: string;
   readonly total_cents: number;
   readonly refundable_cents: number;

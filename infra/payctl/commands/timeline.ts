@@ -37,7 +37,7 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
   });
 };
 
-export interface PaymentHistory {
+interface PaymentHistory {
   readonly payment: {
     readonly id: string;
     readonly status: string;
@@ -87,7 +87,7 @@ const showSubscription = async (table: Table, id: string): Promise<Report> => {
   return reportSubscription({ id, status, currency, provider_id: providerId, ...shown }, entries);
 };
 
-export interface ShownSubscription {
+interface ShownSubscription {
   readonly id: string;
   readonly status: string;
   readonly total_cents: number;

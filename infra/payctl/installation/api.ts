@@ -13,7 +13,7 @@ const envelopeSchema = z.object({
   data: z.unknown(),
   meta: z.object({ next_cursor: z.string().nullish() }).optional(),
 });
-export type Envelope = z.output<typeof envelopeSchema>;
+type Envelope = z.output<typeof envelopeSchema>;
 
 const refusalSchema = z.object({ code: z.string(), error: z.string(), request_id: z.string() });
 
