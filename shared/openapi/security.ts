@@ -1,6 +1,6 @@
 /** @module Authentication in the API document, with the security schemes, and who may call each endpoint. */
 
-import { rolesOfScope, type Scope, scopesOfRoute } from '../access/scopes.ts';
+import { type RouteScopes, rolesOfScope, type Scope, scopesOfRoute } from '../access/scopes.ts';
 import type { Auth, Endpoint } from '../http/endpoint.ts';
 
 /** How callers of the endpoint authenticate. */
@@ -66,21 +66,35 @@ export const securitySchemes = {
 
 /** Who may call, in sentences of the operation's description. */
 export const whoMayCall = ({ id, auth }: Pick<Endpoint, 'id' | 'auth'>): string => {
-  const { merchant, payer } = scopesOfRoute(id) ?? {};
+  const { merchant, payer, ownersList } = scopesOfRoute(id) ?? {};
   if (merchant === undefined && payer === undefined) return WHO_MAY_CALL[auth];
-  const ofKey = [
-    ...(payer === undefined ? [] : [`\`${payer}\` with \`X-Act-For\`${OR_A_GUEST[auth] ?? ''}`]),
-    ...(merchant === undefined ? [] : [payer === undefined ? `\`${merchant}\`` : `\`${merchant}\` without it`]),
-  ];
   return [
     auth === 'platform-admin' ? FOR_THE_MERCHANT : WHO_MAY_CALL[auth],
-    `A service key needs the scope ${ofKey.join(', or ')}.`,
+    `A service key needs the scope ${scopesOfKey({ merchant, payer }, auth)}.`,
+    ...(ownersList ? [withoutPayer(ownersList)] : []),
     ...(merchant === undefined ? [] : [staffWith(merchant)]),
   ].join(' ');
 };
 
+const scopesOfKey = ({ merchant, payer }: Scoped, auth: Auth): string => {
+  if (payer === merchant || payer === undefined) return `\`${merchant}\``;
+  const withPayer = `\`${payer}\` with \`X-Act-For\`${OR_A_GUEST[auth] ?? ''}`;
+  return merchant === undefined ? withPayer : `${withPayer}, or \`${merchant}\` without it`;
+};
+
+interface Scoped {
+  readonly merchant: Scope | undefined;
+  readonly payer: Scope | undefined;
+}
+
 /** The merchant may also name a guest as the payer. */
 const OR_A_GUEST: Readonly<Partial<Record<Auth, string>>> = { 'session-or-guest': ' or `guest_data`' };
+
+/** The merchant names the owner of a list in the query, or reads the list of all owners. */
+const withoutPayer = ({ parameter, ofAll }: NonNullable<RouteScopes['ownersList']>): string => {
+  const namesOwner = parameter === undefined ? '' : `names the owner in \`${parameter}\`, or `;
+  return `Without \`X-Act-For\` a key ${namesOwner}uses \`${ofAll}\`.`;
+};
 
 const staffWith = (scope: Scope): string => {
   const roles = rolesOfScope(scope);

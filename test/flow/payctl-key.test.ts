@@ -36,7 +36,9 @@ describe('payctl with a service key', () => {
     await service.settle();
     const shown = await spawned(service.host().baseUrl, ['timeline', id], env);
     expect(shown).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(shown.stdout).toMatch(/^pay_\w+ is succeeded: 25\.00 USD at provider_a\nrefund +ref_\w+ +succeeded +7\.00 USD/);
+    expect(shown.stdout).toMatch(
+      /^pay_\w+ is succeeded: 25\.00 USD at provider_a\nrefund +ref_\w+ +succeeded +7\.00 USD/,
+    );
     expect(shown.stdout).toMatch(/key key_de30de30de30de30de30de30$/m);
   });
 
