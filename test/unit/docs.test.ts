@@ -111,7 +111,7 @@ describe('every page', () => {
   test('docs/security.md has an expression that finds the secret of a service key in a text', () => {
     const [, expression = ''] = /^```\n(psk_.+)\n```$/m.exec(readPage('docs/security.md')) ?? [];
     const secret = secretOf('key_0123456789abcdef01234567', randomBytes(32).toString('base64url'));
-    expect(`KEY="${secret}"; A=1`.match(new RegExp(expression))).toEqual([secret]);
+    expect(`KEY="${secret}"; A=1`.match(new RegExp(expression))?.[0]).toBe(secret);
     expect(new RegExp(expression).test(secret.slice(0, -1))).toBe(false);
   });
 
