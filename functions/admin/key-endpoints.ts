@@ -119,11 +119,12 @@ export const revokeKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   uses: ['table:read', 'table:put'],
 }));
 
+/** The document lists rotation first, because its example needs a key that is not revoked. */
 export const keyEndpoints = [
   createKeyEndpoint,
   listKeysEndpoint,
+  rotateKeyEndpoint,
   getKeyEndpoint,
   updateKeyEndpoint,
-  rotateKeyEndpoint,
   revokeKeyEndpoint,
 ];

@@ -128,7 +128,7 @@ export const getOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   response: () =>
     organizationSchema
       .extend({
-        your_role: role.nullable().describe('The role of the caller; null for a platform admin who is not a member.'),
+        your_role: role.nullable().describe('The role of the caller; null for the merchant, who is not a member.'),
       })
       .meta({ id: 'ShownOrganization', description: 'An organization, with the role of the caller.' }),
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],

@@ -52,8 +52,10 @@ export type Scope = keyof typeof SCOPE_TABLE;
 
 export const SCOPES: readonly Scope[] = keysOf(SCOPE_TABLE);
 
+export const rolesOfScope = (scope: Scope): readonly StaffRole[] => SCOPE_TABLE[scope].roles;
+
 export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
-  SCOPES.filter((scope) => (SCOPE_TABLE[scope].roles as readonly StaffRole[]).includes(role));
+  SCOPES.filter((scope) => rolesOfScope(scope).includes(role));
 
 /**
  * The scopes of one route. `merchant` permits it on every owner's records, `payer` for the payer whom a key's X-Act-For

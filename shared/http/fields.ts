@@ -199,7 +199,7 @@ export const nextActionSchema = z
       .describe(
         "`use_provider_sdk`: continue with the provider's library in the browser and the `client_secret`. `redirect_to_url`: send the payer to `url`.",
       ),
-    url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from platform admins."),
+    url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from the merchant."),
   })
   .meta({ id: 'NextAction', description: 'The step that the payer must complete before the provider continues.' });
 

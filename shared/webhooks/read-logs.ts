@@ -80,11 +80,11 @@ export const logView = z
     event_id: z.string().describe("The event's id: `msg_…` for deliveries, the provider's own for inbound events."),
     payload: z.unknown().meta({
       description:
-        'What was received or sent, without secrets. An event of a provider is `{id, type, provider, data: {object: {id, amount, currency, status}}, created}`; platform admins see it as received. In lists a payload over 16 KB is `{left_out, bytes}`.',
+        'What was received or sent, without secrets. An event of a provider is `{id, type, provider, data: {object: {id, amount, currency, status}}, created}`; the merchant sees it as received. In lists a payload over 16 KB is `{left_out, bytes}`.',
     }),
     response: z.unknown().meta({
       description:
-        "The result of the attempt: the outcome, the status or the reason. Platform admins also see the beginning of the target's response.",
+        "The result of the attempt: the outcome, the status or the reason. The merchant also sees the beginning of the target's response.",
     }),
     created_at: timestamp.describe('When the attempt was made.'),
   })
