@@ -191,4 +191,5 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
 
   'api.health': {},
   'api.config': {},
+  'api.me': {},
 };
