@@ -49,21 +49,9 @@ export const answerOf = async <Data>(call: Promise<Called<Data>>): Promise<Answe
 /** @throws Problem if the credential is refused */
 export const signIn = async (credential: string): Promise<void> => {
   const headers = Object.fromEntries([credentialHeader(credential)]);
-  const { data: list } = await answerOf(api.GET('/payments', { headers, params: { query: { limit: 1 } } }));
-  const { response } = await api.GET('/admin/payments', { headers, params: { query: { limit: 1 } } });
-  const { email, id } = userIn(list);
-  keepSession({ credential, isAdmin: response.ok, name: email || id, userId: id });
-};
-
-/** Reads the caller from the list of payments, which reports the caller beside its data. */
-const userIn = (list: object): { readonly email: string; readonly id: string } => {
-  const context: unknown = 'user_context' in list ? list.user_context : undefined;
-  if (typeof context !== 'object' || context === null) return { email: '', id: '' };
-  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-  return {
-    email: textOf('user_email' in context && context.user_email),
-    id: textOf('user_id' in context && context.user_id),
-  };
+  const { data } = (await answerOf(api.GET('/me', { headers }))).data;
+  const { user_id: userId, email, is_admin: isAdmin, staff_role: staffRole, scopes } = data;
+  keepSession({ credential, userId, name: email || userId, isAdmin, staffRole, scopes });
 };
 
 /** The position of the next page of a list with offsets; undefined on the last page. */
