@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { merchantScopesOf } from '../access/caller.ts';
+import { type RefundLimits, refundLimitsOf } from '../access/refund-limits.ts';
 import { SCOPES, STAFF_ROLES } from '../access/scopes.ts';
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -19,11 +20,21 @@ export const meSchema = z
     scopes: z
       .array(z.enum(SCOPES))
       .describe("What the user may do for the merchant, on every owner's records; empty for payers."),
+    refund_limits: z
+      .record(z.string(), z.int())
+      .nullable()
+      .describe(
+        'For support, the largest sum that the refunds of one payment may reach, in minor units by currency; a currency that is not named has no refunds. Null for users without a limit.',
+      ),
   })
   .meta({ id: 'Me', description: 'The user of the session.' });
 
+interface MeDeps {
+  readonly supportRefundLimits: RefundLimits;
+}
+
 /** Shows the caller of a session. */
-export const me = async (_: unknown, { caller }: ApiRequest): Promise<Reply> => {
+export const me = async ({ supportRefundLimits }: MeDeps, { caller }: ApiRequest): Promise<Reply> => {
   if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
   const { userId, email, organizationId, isAdmin, staffRole } = caller;
   return {
@@ -34,6 +45,7 @@ export const me = async (_: unknown, { caller }: ApiRequest): Promise<Reply> => 
       is_admin: isAdmin,
       staff_role: staffRole ?? null,
       scopes: merchantScopesOf(caller),
+      refund_limits: refundLimitsOf(caller, supportRefundLimits) ?? null,
     },
   };
 };

@@ -64,8 +64,8 @@ const PAGES: readonly Page[] = [
   { path: '/search', scope: 'payments:read', show: () => <SearchPage /> },
 ];
 
-const isOpen = ({ scope, isForAdmins = false }: Page): boolean =>
-  (scope === undefined || may(scope)) && (!isForAdmins || isAdmin.value);
+const isOpen = ({ scope, isForAdmins }: Page): boolean =>
+  (scope === undefined || may(scope)) && (isForAdmins === undefined || isAdmin.value);
 
 const navigation = (): readonly NavigationItem[] =>
   PAGES.filter(isOpen).flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));

@@ -9,6 +9,8 @@ export interface Session {
   readonly staffRole: Me['staff_role'];
   /** Empty for payers. */
   readonly scopes: readonly Scope[];
+  /** The largest sum of refunds of one payment by currency; null without a limit. */
+  readonly refundLimits: Me['refund_limits'];
   /** The user's e-mail address or id. */
   readonly name: string;
   readonly userId: string;
@@ -33,6 +35,12 @@ export const isAdmin = computed(() => session.value?.isAdmin === true);
 
 /** True if the user may do for the merchant what the scope permits, on the records of every owner. */
 export const may = (scope: Scope): boolean => session.value?.scopes.includes(scope) === true;
+
+/** The most that all refunds of one payment may reach; undefined if the user has no limit. */
+export const refundLimitIn = (currency: string): number | undefined => {
+  const limits = session.value?.refundLimits;
+  return limits ? (limits[currency] ?? 0) : undefined;
+};
 
 /**
  * True if the user may open what a payment or subscription names. Payers see only their own records; staff need the
