@@ -62,12 +62,16 @@ export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
 export interface RouteScopes {
   readonly merchant?: Scope;
   readonly payer?: Scope;
-  /** The route reads one owner's list, so the merchant names the owner. */
-  readonly insteadList?: string;
+  /** The route reads one owner's list. The merchant names the owner in this parameter, or reads the list of all owners. */
+  readonly ownersList?: { readonly parameter?: 'organization_id' | 'entity_id'; readonly ofAll: string };
 }
 
 const reads = (scope: Scope): RouteScopes => ({ merchant: scope, payer: scope });
-const readsList = (scope: Scope, insteadList: string): RouteScopes => ({ ...reads(scope), insteadList });
+const readsList = (
+  scope: Scope,
+  ofAll: string,
+  parameter: 'organization_id' | 'entity_id' = 'organization_id',
+): RouteScopes => ({ ...reads(scope), ownersList: { parameter, ofAll } });
 const forPayer = (scope: Scope): RouteScopes => ({ payer: scope });
 const forMerchant = (scope: Scope): RouteScopes => ({ merchant: scope });
 
@@ -120,9 +124,9 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'subscriptions.pause': forPayer('subscriptions:write'),
   'subscriptions.resume': forPayer('subscriptions:write'),
   'memberships.get': reads('subscriptions:read'),
-  'memberships.list': readsList('subscriptions:read', 'GET /admin/subscriptions'),
+  'memberships.list': readsList('subscriptions:read', 'GET /admin/subscriptions', 'entity_id'),
   'organizations.create': forPayer('organizations:write'),
-  'organizations.list': { ...reads('customers:read'), insteadList: 'GET /admin/search' },
+  'organizations.list': { ...reads('customers:read'), ownersList: { ofAll: 'GET /admin/search' } },
   'organizations.get': reads('customers:read'),
   'organizations.update': forPayer('organizations:write'),
   'organizations.remove': forPayer('organizations:write'),
