@@ -192,6 +192,12 @@ export const webDeps = /* @__PURE__ */ perInstance(() => ({
 /** The dependencies of use cases that make secrets of service keys. */
 export const keyDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), newSecret }));
 
+/** The dependencies of the use case that shows the caller. */
+export const meDeps = /* @__PURE__ */ perInstance(() => ({
+  ...webDeps(),
+  supportRefundLimits: settings().SUPPORT_REFUND_LIMITS,
+}));
+
 const dunning = /* @__PURE__ */ perHost(() => ({
   days: settings().DUNNING_DAYS,
   finalAction: settings().DUNNING_FINAL_ACTION,

@@ -101,7 +101,7 @@ export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
     - any other text: the record with this id at a provider, else the user with this id and the user's newest records, else payments and
       subscriptions with this reference code, and the payment with this charge
 
-    Digits and charges are those of a payment's last attempt. A response holds at most 50 records. \`truncated\` is true if it may
+    A caller finds only records that its scopes permit it to read. Digits and charges are those of a payment's last attempt. A response holds at most 50 records. \`truncated\` is true if it may
     lack some; \`GET /admin/payments?search=\` finds the rest.`,
   auth: 'platform-admin',
   params: none,

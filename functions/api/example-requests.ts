@@ -205,4 +205,5 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
 
   'api.health': {},
   'api.config': {},
+  'api.me': {},
 };

@@ -1,8 +1,9 @@
 /** @module Refunds a payment. Reserves the amount first, so that refunds made here never exceed the total. */
 
 import * as z from 'zod';
-import { type Caller, keyOfCaller } from '../access/caller.ts';
+import { keyOfCaller } from '../access/caller.ts';
 import { ownerIdsOf } from '../access/record-kind.ts';
+import { type RefundLimits, refundLimitsOf } from '../access/refund-limits.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { REFUND_REASONS } from '../core/money-back.ts';
 import type { NotDone } from '../core/outcome.ts';
@@ -73,15 +74,15 @@ export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'>
 export type OrderedRefund = RefundResult & { readonly replayed: boolean };
 
 interface CreateRefundDeps extends MoneyDeps {
-  /** By currency, in minor units. */
-  readonly supportRefundLimits: Readonly<Record<string, number>>;
+  readonly supportRefundLimits: RefundLimits;
 }
 
 export const createRefund = async (deps: CreateRefundDeps, request: CreateRequest): Promise<Reply> => {
   const { record: payment, body, caller, idempotency } = request;
   const createdBy = caller.kind === 'session' ? caller.userId : keyOfCaller(caller)?.id;
   requireOthers(payment, createdBy);
-  const limitCents = isSupport(caller) ? (deps.supportRefundLimits[payment.currency] ?? 0) : undefined;
+  const limits = refundLimitsOf(caller, deps.supportRefundLimits);
+  const limitCents = limits && (limits[payment.currency] ?? 0);
   const ordered = await orderRefund(deps, { payment, body, idempotency, createdBy, limitCents });
   return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
 };
@@ -161,9 +162,6 @@ interface Asked {
 }
 
 type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'> & Pick<RefundOrder, 'limitCents'>;
-
-const isSupport = (caller: Caller): boolean =>
-  caller.kind === 'session' && caller.staffRole === 'support' && !caller.isAdmin;
 
 /** The limit counts every refund of the payment, also those under way. @throws DomainError INSUFFICIENT_PERMISSIONS */
 const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, amountCents: number): void => {

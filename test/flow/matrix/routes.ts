@@ -560,6 +560,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'memberships.list-tiers': always(reading(PUBLIC), { path: '/memberships/tiers' }),
   'api.health': always(reading(PUBLIC), { path: '/health' }),
   'api.config': always(reading(PUBLIC), { path: '/config' }),
+  'api.me': always(reading(SIGNED_IN), { path: '/me' }),
   'api.openapi': always(reading(PUBLIC), { path: '/openapi.json' }),
   'console.page': always(reading(PUBLIC), { path: '/console' }),
   'console.file': always(reading(PUBLIC), { path: '/console/payments' }),
