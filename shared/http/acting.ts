@@ -58,19 +58,17 @@ const ORGANIZATION_ROUTES = 'organizations.';
 const requireMerchantScope = (
   exchange: Exchange,
   key: KeyIdentity,
-  { merchant, payer, insteadList }: RouteScopes,
+  { merchant, payer, insteadList, owners = [] }: RouteScopes,
 ): void => {
   requireScope(key, merchant ?? payer);
-  if (merchant === undefined && exchange.spec.auth !== 'session-or-guest') throw new DomainError('ACTING_REQUIRED');
-  if (insteadList !== undefined && !OWNERS.some((name) => (exchange.query[name] ?? '') !== '')) {
+  if (insteadList !== undefined && !owners.some((name) => (exchange.query[name] ?? '') !== '')) {
+    const named = owners.length > 0 ? ` or ${owners.join(' or ')} in the query,` : '';
     throw new DomainError('ACTING_REQUIRED', {
-      message: `Name the payer in X-Act-For, or one owner in the query, or use ${insteadList} for the records of all`,
+      message: `Name the payer in X-Act-For,${named} or use ${insteadList} for the records of all`,
     });
   }
+  if (merchant === undefined && exchange.spec.auth !== 'session-or-guest') throw new DomainError('ACTING_REQUIRED');
 };
-
-/** The parameters with which a list names the owner of its records. */
-const OWNERS = ['organization_id', 'entity_id', 'project_id'] as const;
 
 const requireScope = ({ scopes }: KeyIdentity, scope: Scope | undefined): void => {
   if (scope === undefined || !scopes.includes(scope)) throw scopeMissing(scope);

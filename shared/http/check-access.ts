@@ -41,7 +41,9 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: Api
   const checkPath = checkerFor(deps, { ...context, scopes });
   const path = rule.record && (await checkPath(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
-  for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
+  // The merchant may filter a list by any record, with the scope of the list.
+  const checkNamed = rule.action === 'read' ? checkPath : check;
+  for (const { kind, item } of loaded.references) named.set(kind, (await checkNamed(kind, item)).record);
   for (const { kind, item } of loaded.used) {
     requireSession(caller, kind, item);
     named.set(kind, (await check(kind, item)).record);
