@@ -263,6 +263,23 @@ describe('X-Act-For', () => {
     };
   };
 
+  const ASKED = endpoints.filter(({ auth }) => auth !== 'public' && auth !== 'provider-signature');
+  type Route = (typeof ASKED)[number];
+  type Sender = readonly [who: string, options: RequestOptions];
+
+  /** A guest token is no credential on routes for sessions only. */
+  const expectedOf = ({ auth }: Route, who: string): number => {
+    const takesGuests = auth === 'session-or-guest' || auth === 'session-or-token';
+    return who === 'nobody' || (who === 'a guest token' && !takesGuests) ? 401 : 403;
+  };
+
+  const sendersOn = ({ path, auth, body }: Route, senders: readonly Sender[]): readonly Sender[] => {
+    const sent = body === null ? {} : { body: bodyOf() };
+    const all = senders.map(([who, options]): Sender => [who, { ...options, ...sent }]);
+    const takesGuestData = auth === 'session-or-guest' && path !== '/subscriptions';
+    return takesGuestData ? [...all, ['guest_data', { body: bodyOf(true) }]] : all;
+  };
+
   test('changes nothing from a session, a guest or nobody, on every route', async () => {
     const [user, admin] = [await signIn(service), await newAdmin(service)];
     const support = await signIn(service, { staff_role: 'support' });
@@ -270,31 +287,22 @@ describe('X-Act-For', () => {
     const payment = await createIntent(service, user);
     await service.settle();
     const before = await tableNow();
-    const payer = { 'x-act-for': `user:${user.userId}` };
-    const callers = [
-      ['a session', user.options, 403],
-      ['a bearer token', { bearer: user.token }, 403],
-      ['an admin', admin.options, 403],
-      ['support', support.options, 403],
-      ['a guest token', guest.options, 403],
-      ['nobody', {}, 401],
-    ] as const;
-    const asked = endpoints.filter(({ auth }) => auth !== 'public' && auth !== 'provider-signature');
+    const headers = { 'x-act-for': `user:${user.userId}` };
+    const senders: readonly Sender[] = [
+      ['a session', user.options],
+      ['a bearer token', { bearer: user.token }],
+      ['an admin', admin.options],
+      ['support', support.options],
+      ['a guest token', guest.options],
+      ['nobody', {}],
+    ];
     const wrong: unknown[] = [];
-    for (const { method, path, auth, body } of asked) {
+    for (const route of ASKED) {
+      const { method, path } = route;
       const target = path.replace(/^(\/payments.*)\{\w*id\}/, `$1${payment.id}`).replaceAll(/\{\w+\}/g, 'unknown');
-      const takesGuests = auth === 'session-or-guest';
-      for (const [who, options, expected] of callers) {
-        const isGuest = who === 'a guest token';
-        const status = isGuest && !takesGuests && auth !== 'session-or-token' ? 401 : expected;
-        const sent = body === null ? {} : { body: bodyOf() };
-        const answer = await service.request(method, target, { ...options, ...sent, headers: payer });
-        if (answer.status !== status) wrong.push({ method, path, who, status: answer.status, body: answer.body });
-      }
-      if (takesGuests && path !== '/subscriptions') {
-        const answer = await service.request(method, target, { body: bodyOf(true), headers: payer });
-        if (answer.status !== 403)
-          wrong.push({ method, path, who: 'guest_data', status: answer.status, body: answer.body });
+      for (const [who, options] of sendersOn(route, senders)) {
+        const { status, body } = await service.request(method, target, { ...options, headers });
+        if (status !== expectedOf(route, who)) wrong.push({ method, path, who, status, body });
       }
     }
     expect(wrong).toEqual([]);

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { signIn, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 
@@ -18,22 +19,25 @@ export interface TestKey {
   readonly secret: string;
   /** The part of the secret that only its holder knows. */
   readonly last: string;
+  readonly admin: RequestOptions;
 }
 
-export const keyOf = ({ id, secret }: ParsedJson): TestKey => ({
+/** The key of a response that shows its secret. */
+export const keyOf = ({ id, secret }: ParsedJson, admin: RequestOptions): TestKey => ({
   id,
+  admin,
   secret,
   last: secret.slice(`psk_${'0'.repeat(24)}_`.length),
 });
 
-export const newAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true });
+export const newAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
 
 /** A key with every scope unless the fields say otherwise. */
 export const createKey = async (service: TestHost, admin: User, fields: Fields = {}): Promise<TestKey> => {
   const body = { name: 'Shop backend', scopes: ALL_SCOPES, ...fields };
   const made = await service.post('/admin/keys', body, admin.options);
   expect(made).toMatchObject({ status: 201, body: { success: true, data: { status: 'active' } } });
-  return keyOf(made.body.data);
+  return keyOf(made.body.data, admin.options);
 };
 
 type Keyed = Pick<TestKey, 'secret'>;
@@ -52,14 +56,14 @@ export const forUser = (key: Keyed, { userId }: Pick<User, 'userId'>): RequestOp
 
 export const forOrganization = (key: Keyed, id: string): RequestOptions => actingFor(key, `organization:${id}`);
 
-export const changeKey = (service: TestHost, admin: User, { id }: TestKey, fields: Fields): Promise<TestAnswer> =>
-  service.request('PATCH', `/admin/keys/${id}`, { ...admin.options, body: fields });
+export const changeKey = (service: TestHost, { id, admin }: TestKey, fields: Fields): Promise<TestAnswer> =>
+  service.request('PATCH', `/admin/keys/${id}`, { ...admin, body: fields });
 
-export const rotateKey = (service: TestHost, admin: User, { id }: TestKey, fields: Fields = {}): Promise<TestAnswer> =>
-  service.post(`/admin/keys/${id}/rotate`, fields, admin.options);
+export const rotateKey = (service: TestHost, { id, admin }: TestKey, fields: Fields = {}): Promise<TestAnswer> =>
+  service.post(`/admin/keys/${id}/rotate`, fields, admin);
 
-export const revokeKey = async (service: TestHost, admin: User, { id }: TestKey): Promise<void> => {
-  expect(await service.request('DELETE', `/admin/keys/${id}`, admin.options)).toMatchObject({ status: 204 });
+export const revokeKey = async (service: TestHost, { id, admin }: TestKey): Promise<void> => {
+  expect(await service.request('DELETE', `/admin/keys/${id}`, admin)).toMatchObject({ status: 204 });
 };
 
 /** The response to every secret that is not valid. */
