@@ -202,6 +202,7 @@ export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   providers: providers(),
   dunning: dunning(),
+  supportRefundLimits: settings().SUPPORT_REFUND_LIMITS,
   prepare: providers().openSlots,
 }));
 

@@ -62,22 +62,20 @@ export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
 export interface RouteScopes {
   readonly merchant?: Scope;
   readonly payer?: Scope;
-  /** The route reads one owner's list, so the merchant names the owner, or reads this list of all owners. */
-  readonly insteadList?: string;
-  /** The parameters with which the query of such a list names the owner. */
-  readonly owners?: readonly string[];
+  /** The route reads one owner's list. The merchant names the owner in this parameter, or reads the list of all owners. */
+  readonly ownersList?: { readonly parameter?: 'organization_id' | 'entity_id'; readonly ofAll: string };
 }
 
 const reads = (scope: Scope): RouteScopes => ({ merchant: scope, payer: scope });
-const readsList = (scope: Scope, insteadList: string, owners = ['organization_id']): RouteScopes => ({
-  ...reads(scope),
-  insteadList,
-  owners,
-});
+const readsList = (
+  scope: Scope,
+  ofAll: string,
+  parameter: 'organization_id' | 'entity_id' = 'organization_id',
+): RouteScopes => ({ ...reads(scope), ownersList: { parameter, ofAll } });
 const forPayer = (scope: Scope): RouteScopes => ({ payer: scope });
 const forMerchant = (scope: Scope): RouteScopes => ({ merchant: scope });
 
-const OWNER_OR_PROJECT = ['organization_id', 'project_id'];
+const PAYMENTS_LIST = 'GET /admin/payments';
 
 /** By the id of the endpoint. A route that is not here takes no key: it is public, or for platform admins' sessions. */
 const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
@@ -89,7 +87,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.sync': forMerchant('payments:operate'),
   'payments.get': reads('payments:read'),
   'payments.timeline': reads('payments:read'),
-  'payments.list': readsList('payments:read', 'GET /admin/payments', OWNER_OR_PROJECT),
+  'payments.list': readsList('payments:read', PAYMENTS_LIST),
   'payments.summary': readsList('payments:read', 'GET /admin/summary'),
   'refunds.create': forMerchant('refunds:write'),
   'refunds.list-of-payment': reads('payments:read'),
@@ -118,7 +116,7 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'subscriptions.create': forPayer('subscriptions:write'),
   'subscriptions.get': reads('subscriptions:read'),
   'subscriptions.timeline': reads('subscriptions:read'),
-  'subscriptions.list': readsList('subscriptions:read', 'GET /admin/subscriptions', OWNER_OR_PROJECT),
+  'subscriptions.list': readsList('subscriptions:read', 'GET /admin/subscriptions'),
   'subscriptions.update': forPayer('subscriptions:write'),
   'subscriptions.link-address': forPayer('subscriptions:write'),
   'subscriptions.cancel': { merchant: 'subscriptions:operate', payer: 'subscriptions:write' },
@@ -126,9 +124,9 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'subscriptions.pause': forPayer('subscriptions:write'),
   'subscriptions.resume': forPayer('subscriptions:write'),
   'memberships.get': reads('subscriptions:read'),
-  'memberships.list': readsList('subscriptions:read', 'GET /admin/subscriptions', ['entity_id']),
+  'memberships.list': readsList('subscriptions:read', 'GET /admin/subscriptions', 'entity_id'),
   'organizations.create': forPayer('organizations:write'),
-  'organizations.list': { ...forPayer('customers:read'), insteadList: 'GET /admin/search' },
+  'organizations.list': { ...reads('customers:read'), ownersList: { ofAll: 'GET /admin/search' } },
   'organizations.get': reads('customers:read'),
   'organizations.update': forPayer('organizations:write'),
   'organizations.remove': forPayer('organizations:write'),

@@ -58,16 +58,17 @@ const ORGANIZATION_ROUTES = 'organizations.';
 const requireMerchantScope = (
   exchange: Exchange,
   key: KeyIdentity,
-  { merchant, payer, insteadList, owners = [] }: RouteScopes,
+  { merchant, payer, ownersList }: RouteScopes,
 ): void => {
   requireScope(key, merchant ?? payer);
-  if (insteadList !== undefined && !owners.some((name) => (exchange.query[name] ?? '') !== '')) {
-    const named = owners.length > 0 ? ` or ${owners.join(' or ')} in the query,` : '';
-    throw new DomainError('ACTING_REQUIRED', {
-      message: `Name the payer in X-Act-For,${named} or use ${insteadList} for the records of all`,
-    });
-  }
   if (merchant === undefined && exchange.spec.auth !== 'session-or-guest') throw new DomainError('ACTING_REQUIRED');
+  if (ownersList === undefined) return;
+  const { parameter, ofAll } = ownersList;
+  if (parameter !== undefined && (exchange.query[parameter] ?? '') !== '') return;
+  const orOwner = parameter === undefined ? '' : `, or ${parameter} in the query`;
+  throw new DomainError('ACTING_REQUIRED', {
+    message: `Name the payer in X-Act-For${orOwner}, or use ${ofAll} for the records of all`,
+  });
 };
 
 const requireScope = ({ scopes }: KeyIdentity, scope: Scope | undefined): void => {

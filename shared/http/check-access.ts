@@ -37,13 +37,12 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: Api
   const scope = scopeOf(rule, request);
   const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded, scopes });
   const context = { caller, action: rule.action, standing: inScope?.standing ?? loaded.standing };
-  const check = checkerFor(deps, context);
+  // A list that names its owner is read with the scope of the list.
+  const check = checkerFor(deps, { ...context, scopes: rule.action === 'read' ? scopes : undefined });
   const checkPath = checkerFor(deps, { ...context, scopes });
   const path = rule.record && (await checkPath(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
-  // The merchant may filter a list by any record, with the scope of the list.
-  const checkNamed = rule.action === 'read' ? checkPath : check;
-  for (const { kind, item } of loaded.references) named.set(kind, (await checkNamed(kind, item)).record);
+  for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
   for (const { kind, item } of loaded.used) {
     requireSession(caller, kind, item);
     named.set(kind, (await check(kind, item)).record);

@@ -72,8 +72,8 @@ const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
 
 const scopeOf = ({ caller, owner, query }: ApiRequest<unknown, ListPaymentsQuery>): Scope => {
   if (caller.kind === 'guest') return guestScope(caller, query);
+  if (caller.kind === 'anonymous' || !owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   if (query.project_id !== undefined) return projectScope(query.project_id, query.organization_id || undefined);
-  if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   const organizationId = owner.kind === 'organization' ? owner.organizationId : undefined;
   return {
     index: 'owner',

@@ -30,6 +30,7 @@ export const listSubscriptions = async (
   { table }: StoreDeps,
   { caller, owner, query, csvPage }: ApiRequest<unknown, ListSubscriptionsQuery>,
 ): Promise<Reply> => {
+  if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   const { scope, clauses } = scopeOf(owner, query);
   return runList(table, {
     findPage: () => {
@@ -61,9 +62,8 @@ interface Scope {
   readonly clauses: readonly Clause[];
 }
 
-const scopeOf = (owner: Owner | undefined, { project_id, organization_id }: ListSubscriptionsQuery): Scope => {
+const scopeOf = (owner: Owner, { project_id, organization_id }: ListSubscriptionsQuery): Scope => {
   if (project_id === undefined) {
-    if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
     return { scope: { index: 'owner', partition: ownerPartition(owner, 'SUB') }, clauses: [] };
   }
   return {

@@ -182,24 +182,22 @@ describe('a service key without a payer', () => {
     expect(JSON.stringify(body)).not.toContain(payment.client_secret);
   });
 
-  test('lists by project, and names the list of all owners if no owner is named', async () => {
+  test('names the list of all owners, unless the query names the owner', async () => {
     const admin = await newAdmin(service);
-    const user = await signIn(service);
-    const project = { name: 'P', slug: 'p', owner_user_id: user.userId };
-    expect((await service.put('/admin/projects/project-1', project, admin.options)).status).toBe(200);
-    const payment = await createIntent(service, user, { project_id: 'project-1' });
     const options = asMerchant(await createKey(service, admin));
-    const listed = await service.get('/payments?project_id=project-1', options);
+    const acme = await company(service);
+    const payment = await createIntent(service, acme.billing, { organization_id: acme.id });
+    const listed = await service.get(`/payments?organization_id=${acme.id}`, options);
     expect(listed).toMatchObject({ status: 200, body: { data: [{ id: payment.id }] } });
-    expect(await service.get('/subscriptions?project_id=project-1', options)).toMatchObject({ status: 200 });
     for (const [path, instead] of [
       ['/payments', 'GET /admin/payments'],
-      ['/payments/summary?project_id=project-1', 'GET /admin/summary'],
+      ['/payments?project_id=project-1', 'GET /admin/payments'],
+      ['/payments/summary?entity_id=user_1', 'GET /admin/summary'],
       ['/subscriptions', 'GET /admin/subscriptions'],
       ['/customers?project_id=project-1', 'GET /admin/search'],
       ['/organizations?organization_id=org_1', 'GET /admin/search'],
-    ]) {
-      const answer = await service.get(String(path), options);
+    ] as const) {
+      const answer = await service.get(path, options);
       expect({ path, answer }).toMatchObject({ answer: { status: 400, body: { code: 'ACTING_REQUIRED' } } });
       expect(answer.body.error).toContain(instead);
     }

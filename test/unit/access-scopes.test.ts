@@ -63,7 +63,7 @@ describe('the scopes of a route', () => {
   });
 
   test('of lists name an existing list of all owners', () => {
-    const lists = scoped.flatMap(({ id }) => scopesOfRoute(id)?.insteadList ?? []);
+    const lists = scoped.flatMap(({ id }) => scopesOfRoute(id)?.ownersList?.ofAll ?? []);
     const known = endpoints.map(({ method, path }) => `${method} ${path}`);
     expect(lists.length).toBeGreaterThan(5);
     expect(lists.filter((list) => !known.includes(list))).toEqual([]);

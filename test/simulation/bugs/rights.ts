@@ -3,6 +3,20 @@ import type { Bug } from './bug.ts';
 /** Mistakes in the rights to see and to charge. */
 export const RIGHTS_BUGS: readonly Bug[] = [
   {
+    name: 'revoked-key-acts',
+    what: 'A revoked service key is accepted',
+    file: 'shared/admin/service-keys.ts',
+    text: '{ ...key, revokedAt: iso(deps.now()), secrets: [] }',
+    replacement: '{ ...key }',
+  },
+  {
+    name: 'key-without-scope',
+    what: 'A service key acts for a payer without the scope',
+    file: 'shared/http/acting.ts',
+    text: '  if (scope === undefined || !scopes.includes(scope)) throw scopeMissing(scope);',
+    replacement: '  if (scope === undefined) throw scopeMissing(scopes[0]);',
+  },
+  {
     name: 'everybody-owns',
     what: 'Every signed-in user counts as the owner of a personal record',
     file: 'shared/access/access.ts',
