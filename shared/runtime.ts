@@ -7,7 +7,7 @@ import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { identityClient } from './access/identity.ts';
-import { serviceKeys } from './access/service-keys.ts';
+import { serviceKeys } from './access/identify-key.ts';
 import { standings } from './access/standing.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';

@@ -3,7 +3,7 @@ import { authenticator, type Credentials } from '../../shared/access/authenticat
 import { type CacheEpoch, cacheEpoch } from '../../shared/access/cache-epoch.ts';
 import { guestTokens } from '../../shared/access/guest-token.ts';
 import type { Identity, IdentitySession } from '../../shared/access/identity.ts';
-import { serviceKeys } from '../../shared/access/service-keys.ts';
+import { serviceKeys } from '../../shared/access/identify-key.ts';
 import { standings } from '../../shared/access/standing.ts';
 import { DomainError } from '../../shared/core/errors.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';

@@ -6,12 +6,12 @@ import {
   prefixOf,
   readSecret,
   rotated,
-  type ServiceKey,
+  type StoredKey,
   secretOf,
   serviceKeyOf,
   statusOfKey,
 } from '../../shared/access/service-key.ts';
-import { serviceKeys } from '../../shared/access/service-keys.ts';
+import { serviceKeys } from '../../shared/access/identify-key.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { keyUseKey } from '../../shared/platform/keys.ts';
 import type { Table } from '../../shared/platform/table.ts';
@@ -22,7 +22,7 @@ const ID = 'key_00000000000000000000000a';
 const LAST = 'a'.repeat(43);
 const last = (letter: string): string => letter.repeat(43);
 
-const key = (fields: Partial<ServiceKey> = {}): ServiceKey => ({
+const key = (fields: Partial<StoredKey> = {}): StoredKey => ({
   id: ID,
   version: 1,
   name: 'Shop backend',
@@ -67,7 +67,7 @@ describe('a secret', () => {
 
 describe('a rotation', () => {
   const rotate = (
-    known: ServiceKey,
+    known: StoredKey,
     letter: string,
     { now, graceMs }: Readonly<Record<'now' | 'graceMs', number>>,
   ) => ({
@@ -121,7 +121,7 @@ describe('a stored key', () => {
 });
 
 describe('serviceKeys', () => {
-  const open = async (...keys: readonly ServiceKey[]) => {
+  const open = async (...keys: readonly StoredKey[]) => {
     const clock = { at: NOON };
     const now = () => clock.at;
     const { table } = memoryTable({ now });
