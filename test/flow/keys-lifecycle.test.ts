@@ -8,7 +8,7 @@ import {
   asMerchant,
   changeKey,
   createKey,
-  keyOf,
+  shownKey,
   NOT_VALID,
   newAdmin,
   revokeKey,
@@ -27,7 +27,7 @@ const rotated = async (key: TestKey, fields = {}): Promise<TestKey> => {
   const answer = await rotateKey(service, key, fields);
   expect(answer).toMatchObject({ status: 200, body: { data: { id: key.id, secret: expect.any(String) } } });
   await service.advance(CACHE_SECONDS);
-  return keyOf(answer.body.data, key.admin);
+  return shownKey(answer.body.data, key.admin);
 };
 
 const acceptedOf = async (keys: readonly TestKey[]): Promise<boolean[]> =>
@@ -95,7 +95,7 @@ describe('creating a service key', () => {
     const again = await service.post('/admin/keys', body, once);
     expect(again).toMatchObject({ status: 201, body: { data: { id: first.body.data.id, secret: null } } });
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect((await useKey(service, keyOf(first.body.data, admin.options))).status).toBe(200);
+    expect((await useKey(service, shownKey(first.body.data, admin.options))).status).toBe(200);
     expect(await service.post('/admin/keys', { ...body, name: 'Other' }, once)).toMatchObject({
       status: 422,
       body: { code: 'IDEMPOTENCY_KEY_REUSED' },
@@ -179,13 +179,13 @@ describe('rotating a service key', () => {
     const first = await createKey(service, admin);
     const rotate = (idempotencyKey: string) =>
       service.post(`/admin/keys/${first.id}/rotate`, {}, { ...admin.options, idempotencyKey });
-    const second = keyOf((await rotate('rotate-1')).body.data, admin.options);
+    const second = shownKey((await rotate('rotate-1')).body.data, admin.options);
     const again = await rotate('rotate-1');
     expect(again).toMatchObject({ status: 200, body: { data: { id: first.id, secret: null } } });
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     await service.advance(CACHE_SECONDS);
     expect(await acceptedOf([first, second])).toEqual([true, true]);
-    const third = keyOf((await rotate('rotate-2')).body.data, admin.options);
+    const third = shownKey((await rotate('rotate-2')).body.data, admin.options);
     await service.advance(CACHE_SECONDS);
     expect(await acceptedOf([first, second, third])).toEqual([true, true, true]);
   });
@@ -196,7 +196,7 @@ describe('rotating a service key', () => {
     const answers = await Promise.all(Array.from({ length: 3 }, () => rotateKey(service, first)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     await service.advance(CACHE_SECONDS);
-    expect(await acceptedOf(answers.map(({ body }) => keyOf(body.data, admin.options)))).toEqual([true, true, true]);
+    expect(await acceptedOf(answers.map(({ body }) => shownKey(body.data, admin.options)))).toEqual([true, true, true]);
     expect(await useKey(service, first)).toMatchObject(NOT_VALID);
   });
 
@@ -237,7 +237,7 @@ describe('a service key with an end', () => {
     const body = { name: 'Past', scopes: ['payments:read'], expires_at: later(-1) };
     const made = await service.post('/admin/keys', body, admin.options);
     expect(made).toMatchObject({ status: 201, body: { data: { status: 'expired' } } });
-    expect(await useKey(service, keyOf(made.body.data, admin.options))).toMatchObject(NOT_VALID);
+    expect(await useKey(service, shownKey(made.body.data, admin.options))).toMatchObject(NOT_VALID);
   });
 });
 

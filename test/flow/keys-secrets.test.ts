@@ -11,7 +11,7 @@ import {
   changeKey,
   createKey,
   forUser,
-  keyOf,
+  shownKey,
   newAdmin,
   revokeKey,
   rotateKey,
@@ -118,10 +118,10 @@ beforeAll(async () => {
   await askInTrouble(first, user);
   const once = { ...admin.options, idempotencyKey: 'create-once' };
   const body = { name: 'Once', scopes: ['payments:read'] };
-  keep(keyOf((await service.post('/admin/keys', body, once)).body.data, admin.options));
+  keep(shownKey((await service.post('/admin/keys', body, once)).body.data, admin.options));
   await ask('POST', '/admin/keys', { ...once, body });
   const rotated = await rotateKey(service, first);
-  const second = keep(keyOf(rotated.body.data, admin.options));
+  const second = keep(shownKey(rotated.body.data, admin.options));
   asked.push(second.secret);
   await ask('GET', '/admin/payments', asMerchant(second));
   await changeKey(service, second, { name: 'Renamed' });

@@ -23,7 +23,7 @@ export interface TestKey {
 }
 
 /** The key of a response that shows its secret. */
-export const keyOf = ({ id, secret }: ParsedJson, admin: RequestOptions): TestKey => ({
+export const shownKey = ({ id, secret }: ParsedJson, admin: RequestOptions): TestKey => ({
   id,
   admin,
   secret,
@@ -37,7 +37,7 @@ export const createKey = async (service: TestHost, admin: User, fields: Fields =
   const body = { name: 'Shop backend', scopes: ALL_SCOPES, ...fields };
   const made = await service.post('/admin/keys', body, admin.options);
   expect(made).toMatchObject({ status: 201, body: { success: true, data: { status: 'active' } } });
-  return keyOf(made.body.data, admin.options);
+  return shownKey(made.body.data, admin.options);
 };
 
 type Keyed = Pick<TestKey, 'secret'>;
