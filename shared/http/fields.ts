@@ -99,12 +99,15 @@ const listBound = (max: number) => {
 
 /** A list whose length is checked before its members. */
 export const boundedList = <T extends z.ZodType>(max: number, member: T) =>
-  z.preprocess((value, { issues }) => {
-    if (Array.isArray(value) && value.length > max) {
-      issues.push({ code: 'too_big', origin: 'array', maximum: max, inclusive: true, input: value });
-    }
-    return value;
-  }, z.array(member).check(listBound(max)));
+  z.preprocess(
+    (value, { issues }) => {
+      if (Array.isArray(value) && value.length > max) {
+        issues.push({ code: 'too_big', origin: 'array', maximum: max, inclusive: true, input: value });
+      }
+      return value;
+    },
+    z.array(member).check(listBound(max)),
+  );
 
 const METADATA_KEYS = 50;
 const METADATA_VALUE_LENGTH = 500;

@@ -10,7 +10,15 @@ import { epochSeconds, instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.t
 import { erasureKey, guestPartition, keyOf, ownerPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './erase-records.ts';
-import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, erasedSubject } from './erasure-job.ts';
+import {
+  type Counted,
+  type ErasureJob,
+  erasedSubject,
+  jobItem,
+  jobOf,
+  lockKeyOf,
+  type Subject,
+} from './erasure-job.ts';
 import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './erasure-traces.ts';
 import type { RemovalDeps } from './organization-children.ts';
 

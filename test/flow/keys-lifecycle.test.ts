@@ -8,11 +8,11 @@ import {
   asMerchant,
   changeKey,
   createKey,
-  shownKey,
   NOT_VALID,
   newAdmin,
   revokeKey,
   rotateKey,
+  shownKey,
   type TestKey,
   useKey,
 } from './keys.ts';

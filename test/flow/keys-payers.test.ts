@@ -114,7 +114,7 @@ describe('a service key that acts for a user', () => {
 
   test('is refused for a user whom the identity service does not know', async () => {
     const key = await createKey(service, await newAdmin(service));
-    const create = service.post('/payments/intents', intentBody(), actingFor(key, 'user:user_nobody'));
+    const create = service.post('/payments/intents', intentBody(), actingFor(key, 'user:user_unknown'));
     expect(await create).toMatchObject({ status: 404, body: { code: 'USER_NOT_FOUND' } });
   });
 });
@@ -268,7 +268,7 @@ describe('X-Act-For', () => {
   /** A guest token is no credential on routes for sessions only. */
   const expectedOf = ({ auth }: Route, who: string): number => {
     const takesGuests = auth === 'session-or-guest' || auth === 'session-or-token';
-    return who === 'nobody' || (who === 'a guest token' && !takesGuests) ? 401 : 403;
+    return who === 'no credential' || (who === 'a guest token' && !takesGuests) ? 401 : 403;
   };
 
   const sendersOn = ({ path, auth, body }: Route, senders: readonly Sender[]): readonly Sender[] => {
@@ -278,7 +278,7 @@ describe('X-Act-For', () => {
     return takesGuestData ? [...all, ['guest_data', { body: bodyOf(true) }]] : all;
   };
 
-  test('changes nothing from a session, a guest or nobody, on every route', async () => {
+  test('changes nothing from a session, a guest or a caller without a credential, on every route', async () => {
     const [user, admin] = [await signIn(service), await newAdmin(service)];
     const support = await signIn(service, { staff_role: 'support' });
     const guest = await guestWithMethod(service, 'gina@example.com');
@@ -292,7 +292,7 @@ describe('X-Act-For', () => {
       ['an admin', admin.options],
       ['support', support.options],
       ['a guest token', guest.options],
-      ['nobody', {}],
+      ['no credential', {}],
     ];
     const wrong: unknown[] = [];
     for (const route of ASKED) {

@@ -11,10 +11,10 @@ import {
   changeKey,
   createKey,
   forUser,
-  shownKey,
   newAdmin,
   revokeKey,
   rotateKey,
+  shownKey,
   type TestKey,
 } from './keys.ts';
 

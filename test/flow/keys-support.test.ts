@@ -3,7 +3,7 @@ import { confirm, createPaidIntent, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { asMerchant, createKey, newAdmin } from './keys.ts';
 
-/** Support refunds up to a limit per payment, whoever refunded before and however many refund at the same time. */
+/** Support refunds up to a limit per payment, also if several of them refund at the same time. */
 const LIMITS = { USD: 10_000, EUR: 5_000 };
 const service = withHost({
   frozen: true,
@@ -18,7 +18,11 @@ const paid = async (user: User, fields = {}): Promise<ParsedJson> => {
 
 const newSupport = (): Promise<User> => signIn(service, { staff_role: 'support' });
 
-const refundOf = (payment: ParsedJson, { options }: Pick<User, 'options'>, amount_cents?: number): Promise<TestAnswer> =>
+const refundOf = (
+  payment: ParsedJson,
+  { options }: Pick<User, 'options'>,
+  amount_cents?: number,
+): Promise<TestAnswer> =>
   service.post(`/payments/${payment.id}/refunds`, amount_cents === undefined ? {} : { amount_cents }, options);
 
 const beyond = (limit_cents: number) => ({
@@ -42,14 +46,16 @@ describe('refunds of support', () => {
     const sum = made.reduce((total, { body }) => total + body.amount_cents, 0);
     expect(sum).toBeGreaterThan(0);
     expect(sum).toBeLessThanOrEqual(LIMITS.USD);
-    const others = new Set(answers.filter(({ status }) => status !== 201).map(({ status, body }) => `${status} ${body.code}`));
+    const others = new Set(
+      answers.filter(({ status }) => status !== 201).map(({ status, body }) => `${status} ${body.code}`),
+    );
     for (const other of others) {
       expect(['403 INSUFFICIENT_PERMISSIONS', '409 VERSION_CONFLICT', '409 PAYMENT_IN_PROGRESS']).toContain(other);
     }
     const { refunded_cents } = await read(service, payment.id, payer.options);
     expect(refunded_cents).toBe(sum);
     const [support] = people;
-    if (!support) throw new Error('nobody supports');
+    if (!support) throw new Error('no support user');
     const left = LIMITS.USD - sum;
     expect(await refundOf(payment, support, left + 1)).toMatchObject(beyond(LIMITS.USD));
     if (left > 0) expect(await refundOf(payment, support, left)).toMatchObject({ status: 201 });

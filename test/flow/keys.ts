@@ -30,7 +30,8 @@ export const shownKey = ({ id, secret }: ParsedJson, admin: RequestOptions): Tes
   last: secret.slice(`psk_${'0'.repeat(24)}_`.length),
 });
 
-export const newAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
+export const newAdmin = (service: TestHost): Promise<User> =>
+  signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
 
 /** A key with every scope unless the fields say otherwise. */
 export const createKey = async (service: TestHost, admin: User, fields: Fields = {}): Promise<TestKey> => {

@@ -25,7 +25,7 @@ describe('the scopes of a caller', () => {
     ['a key that acts for an organization', { kind: 'organization', organizationId: 'org_1', key }],
     ['a guest', guest()],
     ['a key that sends guest_data', guest({ byToken: false, key })],
-    ['nobody', { kind: 'anonymous' }],
+    ['a caller without a credential', { kind: 'anonymous' }],
   ] as const)('are none for %s', (_, caller) => {
     expect(merchantScopesOf(caller)).toEqual([]);
   });

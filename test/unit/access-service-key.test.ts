@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { serviceKeys } from '../../shared/access/identify-key.ts';
 import {
   hashOfSecret,
   listedKeyItem,
@@ -11,7 +12,6 @@ import {
   serviceKeyOf,
   statusOfKey,
 } from '../../shared/access/service-key.ts';
-import { serviceKeys } from '../../shared/access/identify-key.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import { keyUseKey } from '../../shared/platform/keys.ts';
 import type { Table } from '../../shared/platform/table.ts';
@@ -66,11 +66,7 @@ describe('a secret', () => {
 });
 
 describe('a rotation', () => {
-  const rotate = (
-    known: StoredKey,
-    letter: string,
-    { now, graceMs }: Readonly<Record<'now' | 'graceMs', number>>,
-  ) => ({
+  const rotate = (known: StoredKey, letter: string, { now, graceMs }: Readonly<Record<'now' | 'graceMs', number>>) => ({
     ...known,
     secrets: rotated(known, last(letter), { now, until: now + graceMs }),
   });
