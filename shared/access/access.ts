@@ -45,8 +45,7 @@ export const decideAccess = (action: Action, request: AccessRequest): AccessDeci
   }
   const decision = decideForOwners(action, request);
   if (decision.kind !== 'refused') return decision;
-  if (action !== 'read' && mayAsMerchant(caller, scopes?.merchant)) return grantedAsAdmin;
-  if (action === 'read' && mayAsMerchant(caller, scopes?.merchant)) return grantedAsAdmin;
+  if (mayAsMerchant(caller, scopes?.merchant)) return grantedAsAdmin;
   if (!mayAsMerchant(caller, kind.readScope)) return decision;
   return action === 'read' ? grantedAsAdmin : refused(refusalForReader(caller, scopes, decision.error));
 };

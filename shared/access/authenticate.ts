@@ -11,9 +11,9 @@ import { type Instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
 import type { Caller, KeyIdentity } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
+import type { ServiceKeys } from './identify-key.ts';
 import type { Identity, IdentitySession, IdentityUser } from './identity.ts';
 import { SECRET_PREFIX } from './service-key.ts';
-import type { ServiceKeys } from './service-keys.ts';
 
 /** The first present of X-Session-ID, Authorization, session_id in the query and guest token decides. */
 export interface Credentials {

@@ -32,13 +32,13 @@ export const serviceKeySchema = z.object({
   /** The scope of the Idempotency-Key of the last rotation. */
   rotatedUnder: z.string().optional(),
 });
-export type ServiceKey = z.output<typeof serviceKeySchema>;
+export type StoredKey = z.output<typeof serviceKeySchema>;
 
-export const serviceKeyOf = (item: Item): ServiceKey | undefined => serviceKeySchema.safeParse(item).data;
+export const serviceKeyOf = (item: Item): StoredKey | undefined => serviceKeySchema.safeParse(item).data;
 
 export type KeyStatus = 'active' | 'revoked' | 'expired';
 
-export const statusOfKey = ({ revokedAt, expiresAt }: ServiceKey, now: Instant): KeyStatus => {
+export const statusOfKey = ({ revokedAt, expiresAt }: StoredKey, now: Instant): KeyStatus => {
   if (revokedAt !== undefined) return 'revoked';
   return expiresAt !== undefined && instant(expiresAt) <= now ? 'expired' : 'active';
 };
@@ -70,7 +70,7 @@ const MOST_SECRETS = 3;
 const NO_HASH = hashOfSecret('');
 
 /** The secrets after a rotation: the former ones end by `until` at the latest, and the third rotation ends the oldest. */
-export const rotated = ({ secrets }: ServiceKey, last: string, { now, until }: { now: Instant; until: Instant }) => {
+export const rotated = ({ secrets }: StoredKey, last: string, { now, until }: { now: Instant; until: Instant }) => {
   const former = secrets
     .filter((secret) => secret.until === undefined || instant(secret.until) > now)
     .map((secret) => ({ ...secret, until: secret.until ?? iso(until) }))
@@ -79,7 +79,7 @@ export const rotated = ({ secrets }: ServiceKey, last: string, { now, until }: {
 };
 
 /** True if the last part is one of the key's valid secrets. Takes the same time for a key that does not exist. */
-export const matchesSecret = (key: ServiceKey | undefined, last: string, now: Instant): boolean => {
+export const matchesSecret = (key: StoredKey | undefined, last: string, now: Instant): boolean => {
   const sent = Buffer.from(hashOfSecret(last), 'hex');
   let found = false;
   for (let at = 0; at < MOST_SECRETS; at += 1) {
@@ -94,7 +94,7 @@ export const matchesSecret = (key: ServiceKey | undefined, last: string, now: In
 const KEPT_MS = 400 * DAY_MS;
 
 /** The key's item, with its place in the list of all keys. */
-export const listedKeyItem = (key: ServiceKey): Item => ({
+export const listedKeyItem = (key: StoredKey): Item => ({
   ...keyKey(key.id),
   ...key,
   owner: KEYS_PARTITION,

@@ -11,7 +11,7 @@ import {
   listedKeyItem,
   prefixOf,
   rotated,
-  type ServiceKey,
+  type StoredKey,
   secretOf,
   serviceKeyOf,
   statusOfKey,
@@ -123,7 +123,7 @@ interface KeyDeps extends StoreDeps {
   readonly newSecret: () => string;
 }
 
-const viewOf = (key: ServiceKey, use: Item | undefined, now: number) => ({
+const viewOf = (key: StoredKey, use: Item | undefined, now: number) => ({
   id: key.id,
   name: key.name,
   scopes: key.scopes,
@@ -144,7 +144,7 @@ export const createKey = async (
 ): Promise<Reply> => {
   const last = deps.newSecret();
   const at = iso(deps.now());
-  const { record, replayed } = await createOnce<ServiceKey>(deps, {
+  const { record, replayed } = await createOnce<StoredKey>(deps, {
     store: storeOf(deps.table),
     kind: 'key',
     idempotency,
@@ -166,13 +166,13 @@ export const createKey = async (
 };
 
 const storeOf = (table: Table) => {
-  const find = async (id: string): Promise<Found<ServiceKey> | undefined> => {
+  const find = async (id: string): Promise<Found<StoredKey> | undefined> => {
     const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
     return key && { kind: 'record', record: key };
   };
   return {
     find,
-    insertOrFind: async (key: ServiceKey): Promise<Found<ServiceKey> | undefined> =>
+    insertOrFind: async (key: StoredKey): Promise<Found<StoredKey> | undefined> =>
       (await table.put(listedKeyItem(key), [{ absent: true }])).ok ? undefined : find(key.id),
   };
 };
@@ -221,8 +221,8 @@ export const getKey = async ({ table, now }: StoreDeps, { params: { id } }: OfKe
 const changed = async (
   { table, now }: StoreDeps,
   id: string,
-  change: (key: ServiceKey) => ServiceKey | undefined,
-): Promise<ServiceKey> => {
+  change: (key: StoredKey) => StoredKey | undefined,
+): Promise<StoredKey> => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
     if (!key) throw notFound('service_key');
@@ -237,7 +237,7 @@ const changed = async (
 
 const TRIES = 5;
 
-const requireUnrevoked = ({ revokedAt }: ServiceKey): void => {
+const requireUnrevoked = ({ revokedAt }: StoredKey): void => {
   if (revokedAt !== undefined)
     throw new DomainError('INVALID_STATE', { message: 'The key is revoked; create another' });
 };

@@ -4,7 +4,7 @@
  * may send events.
  */
 
-import { standingRefusal } from '../access/access.ts';
+import { scopeMissing, standingRefusal } from '../access/access.ts';
 import { type Caller, isMemberCaller, type MemberCaller, mayAsMerchant } from '../access/caller.ts';
 import type { Standing, Standings } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
@@ -29,11 +29,13 @@ export const requireVisible = async (
   caller: Caller,
   record: LogRecord | undefined,
 ): Promise<LogRecord> => {
-  if (record && (mayAsMerchant(caller, 'webhooks:read') || (await isTheirs(standings, memberOf(caller), record)))) {
-    return record;
-  }
+  if (record && (maySeeAll(caller) || (await isTheirs(standings, memberOf(caller), record)))) return record;
   throw notFound('webhook_log');
 };
+
+/** A key that sends entries again needs no second scope to find them. */
+const maySeeAll = (caller: Caller): boolean =>
+  mayAsMerchant(caller, 'webhooks:read') || mayAsMerchant(caller, 'webhooks:write');
 
 const isTheirs = async (standings: Standings, session: MemberCaller, record: LogRecord): Promise<boolean> =>
   record.organizationId === session.organizationId &&
@@ -59,11 +61,18 @@ export const requireSender = async (
 ): Promise<void> => {
   if (mayAsMerchant(caller, 'webhooks:write')) return;
   const member = memberOf(caller);
-  if (organizationId === undefined) throw new DomainError('INSUFFICIENT_PERMISSIONS', { details: PLATFORM_ADMIN });
-  const standing = await standings.consistent(member, organizationId);
-  requireMember(standing);
-  if (standing.role === 'owner' || standing.role === 'admin') return;
-  throw new DomainError('INSUFFICIENT_PERMISSIONS', { details: { role: standing.role, required_role: 'admin' } });
+  const refusal =
+    organizationId === undefined
+      ? new DomainError('INSUFFICIENT_PERMISSIONS', { details: PLATFORM_ADMIN })
+      : senderRefusal(await standings.consistent(member, organizationId));
+  if (refusal) throw mayAsMerchant(caller, 'webhooks:read') ? scopeMissing('webhooks:write') : refusal;
+};
+
+const senderRefusal = (standing: Standing): DomainError | undefined => {
+  const refusal = standingRefusal(standing, 'read');
+  if (refusal) return refusal;
+  if (standing.role === 'owner' || standing.role === 'admin') return undefined;
+  return new DomainError('INSUFFICIENT_PERMISSIONS', { details: { role: standing.role, required_role: 'admin' } });
 };
 
 const PLATFORM_ADMIN = { required: 'platform admin' };

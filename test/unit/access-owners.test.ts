@@ -16,7 +16,7 @@ import { refusalOf } from '../builders/refusal.ts';
 const ANONYMOUS = { kind: 'anonymous' } as const;
 const admin = session({ userId: 'user_9', isAdmin: true });
 const standing = (role: Standing['role'], exists = true): Standing => ({ organizationId: 'org_1', exists, role });
-const owned = { resource: 'payment', rule: 'owned' } as const;
+const owned = { resource: 'payment', rule: 'owned', readScope: 'payments:read' } as const;
 const project = { resource: 'project', rule: 'project' } as const;
 const ofOrg: Owned = { userId: 'user_2', organizationId: 'org_1' };
 const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };

@@ -1,5 +1,5 @@
 import type { Scope } from '../../../shared/access/scopes.ts';
-import { hashOfSecret, listedKeyItem, type ServiceKey, secretOf } from '../../../shared/access/service-key.ts';
+import { hashOfSecret, listedKeyItem, type StoredKey, secretOf } from '../../../shared/access/service-key.ts';
 import { iso, type Now } from '../../../shared/core/time.ts';
 import { newMember, newOrganization } from '../../../shared/organizations/organization.ts';
 import { insertSteps } from '../../../shared/organizations/organization-store.ts';
@@ -22,7 +22,7 @@ const DEMO_KEY_SCOPES: readonly Scope[] = [
   'refunds:write',
 ];
 
-const demoKey = (at: string): ServiceKey => ({
+const demoKey = (at: string): StoredKey => ({
   id: DEMO_KEY,
   version: 1,
   name: 'demo backend',

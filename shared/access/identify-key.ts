@@ -9,7 +9,7 @@ import { HOUR_MS, type Instant, iso, type Now, SECOND_MS } from '../core/time.ts
 import { keyKey, keyUseKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import type { KeyIdentity } from './caller.ts';
-import { matchesSecret, readSecret, type ServiceKey, serviceKeyOf, statusOfKey } from './service-key.ts';
+import { matchesSecret, readSecret, type StoredKey, serviceKeyOf, statusOfKey } from './service-key.ts';
 
 const CACHE_MS = 5 * SECOND_MS;
 const CACHE_ENTRIES = 1_000;
@@ -17,13 +17,13 @@ const CACHE_ENTRIES = 1_000;
 export type ServiceKeys = ReturnType<typeof serviceKeys>;
 
 export const serviceKeys = ({ table, now }: { readonly table: Table; readonly now: Now }) => {
-  type Cached = { readonly key: ServiceKey | undefined; readonly until: Instant };
+  type Cached = { readonly key: StoredKey | undefined; readonly until: Instant };
   // quick-lru keeps up to twice `maxSize` entries. Made-up ids evict no key.
   const known = new QuickLRU<string, Cached>({ maxSize: CACHE_ENTRIES / 2 });
   const unknown = new QuickLRU<string, Cached>({ maxSize: CACHE_ENTRIES / 2 });
   const noted = new QuickLRU<string, number>({ maxSize: CACHE_ENTRIES / 2 });
 
-  const find = async (id: string): Promise<ServiceKey | undefined> => {
+  const find = async (id: string): Promise<StoredKey | undefined> => {
     const cached = known.get(id) ?? unknown.get(id);
     if (cached && cached.until > now()) return cached.key;
     const until = now() + CACHE_MS;
@@ -59,7 +59,7 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
   return { identify };
 };
 
-const isAllowed = ({ allowedIps }: ServiceKey, address: string): boolean =>
+const isAllowed = ({ allowedIps }: StoredKey, address: string): boolean =>
   allowedIps.length === 0 || allowedIps.some((range) => isWithin(address, range));
 
 const isWithin = (address: string, range: string): boolean => {
