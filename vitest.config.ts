@@ -7,10 +7,20 @@ const INFRA = 'test/infra/temporary.ts';
 
 interface More {
   readonly include?: string[];
+  readonly exclude?: string[];
   readonly globalSetup?: string | string[];
   readonly provide?: { readonly scale: number };
   readonly sequence?: { readonly groupOrder: number };
 }
+
+/** Tests that run with `npm run test:long` only, so that `npm test` takes less than 15 minutes on two cores. */
+const LONG_ONLY = [
+  'test/flow/payctl-refunds.test.ts',
+  'test/flow/payments-updates-unclear.test.ts',
+  'test/flow/permission-lost.test.ts',
+  'test/flow/subscriptions-native-lost.test.ts',
+  'test/flow/subscriptions-transfer.test.ts',
+];
 
 /** Tests that run their full load with `npm run test:long` and a part of it with `npm test`. */
 const SCALED = [
@@ -19,12 +29,9 @@ const SCALED = [
   'test/flow/**/*-stopped.test.ts',
   'test/flow/organizations-deletion.test.ts',
   'test/flow/organizations-races.test.ts',
-  'test/flow/payments-updates-unclear.test.ts',
   'test/flow/permission-former-members.test.ts',
-  'test/flow/permission-lost.test.ts',
   'test/flow/permission-restarts.test.ts',
   'test/flow/reference-page.test.ts',
-  'test/flow/subscriptions-transfer.test.ts',
   'test/infra/bundles.test.ts',
   'test/simulation/simulation.test.ts',
 ];
@@ -60,8 +67,12 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),
-      project('flow', 120 * SECOND_MS, { globalSetup: BROWSER, provide: { scale: 1 } }),
-      project('long', 1_800 * SECOND_MS, { include: SCALED, globalSetup: [BROWSER, INFRA], provide: { scale: 10 } }),
+      project('flow', 120 * SECOND_MS, { exclude: LONG_ONLY, globalSetup: BROWSER, provide: { scale: 1 } }),
+      project('long', 1_800 * SECOND_MS, {
+        include: [...LONG_ONLY, ...SCALED],
+        globalSetup: [BROWSER, INFRA],
+        provide: { scale: 10 },
+      }),
       project('shots', 300 * SECOND_MS, { globalSetup: BROWSER }),
       project('contract', 60 * SECOND_MS),
       // After all other tests, because its processes take both cores.
