@@ -42,7 +42,6 @@ export const customerShape: RecordShape<Customer> = {
 
 export const customerRecord: RecordKind<Customer> = {
   resource: 'customer',
-  readScope: 'customers:read',
   key: (id) => recordKey('CUS', id),
   parse: (item) => parseRecord(customerShape, item),
   ownedBy: ownerIdsOf,

@@ -6,12 +6,11 @@
 
 import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
-import { type Caller, isMemberCaller } from '../access/caller.ts';
+import type { Caller } from '../access/caller.ts';
 import { continueGuest } from '../access/continue-guest.ts';
 import { type NamedRecord, type Owned, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
 import { type CallerRight, NO_CONDITIONS, rightOf } from '../access/right.ts';
-import { type RouteScopes, scopesOfRoute } from '../access/scopes.ts';
-import { type Standing, standingIn, standingKeysOf } from '../access/standing.ts';
+import { type Standing, standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 import type { Key, Owner } from '../platform/keys.ts';
@@ -30,16 +29,14 @@ const pathId = z.union([
 ]);
 
 export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: ApiRequest): Promise<ApiRequest> => {
-  const scopes = scopesOfRoute(asked.endpointId);
   const loaded = await load(deps, { ...scopeOf(rule, asked), rule, request: asked });
   const { request, alongside } = await continued(deps, { rule, request: asked, loaded });
   const { caller } = request;
   const scope = scopeOf(rule, request);
-  const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded, scopes });
+  const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded });
   const context = { caller, action: rule.action, standing: inScope?.standing ?? loaded.standing };
-  // A list that names its owner is read with the scope of the list.
-  const check = checkerFor(deps, { ...context, scopes: rule.action === 'read' ? scopes : undefined });
-  const checkPath = checkerFor(deps, { ...context, scopes });
+  const check = checkerFor(deps, context);
+  const checkPath = checkerFor(deps, { ...context, adminsMayAct: rule.platformAdmins === 'may act' });
   const path = rule.record && (await checkPath(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
   for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
@@ -123,16 +120,14 @@ const scopeOf = (rule: AccessRule, request: ApiRequest): Scope => {
   if (!rule.organization) return { organizationId: undefined, owner: undefined };
   const named = namedOrganization(request);
   const organizationId = effectiveOrganization(caller, named, rule.organization === 'session by default');
-  if (organizationId !== undefined && !mayNameOrganization(caller)) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
+  if (organizationId !== undefined && caller.kind !== 'session') throw new DomainError('ORGANIZATION_ACCESS_DENIED');
   return { organizationId, owner: ownerFor(caller, organizationId) };
 };
-
-const mayNameOrganization = (caller: Caller): boolean => isMemberCaller(caller) || caller.kind === 'key';
 
 /** Only members use an organization's records. A guest learns only that it has no access. */
 const requireSession = (caller: Caller, kind: RecordKind, item: Item | undefined): void => {
   const record = item && kind.parse(item);
-  if (record === undefined || isMemberCaller(caller)) return;
+  if (record === undefined || caller.kind === 'session') return;
   if (kind.ownedBy(record).organizationId !== undefined) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
 };
 
@@ -165,7 +160,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   const recordKeys = rule.record && id !== undefined ? [rule.record.key(id)] : [];
   const membership = rule.record?.rule === 'organization' ? id : consistent ? organizationId : undefined;
   const standing: readonly Key[] =
-    membership !== undefined && isMemberCaller(caller) ? standingKeysOf(caller, membership) : [];
+    membership !== undefined && caller.kind === 'session' ? standingKeys(caller.userId, membership) : [];
   const named = references.map(({ kind, id: name }) => kind.key(name));
   const keys = [...recordKeys, ...standing, ...named, ...used.flatMap((one) => one.keys), ...alongside];
   const items = await readItems(deps, keys, consistent);
@@ -175,8 +170,8 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   return {
     record: rule.record && items[0],
     standing:
-      standing.length > 0 && membership !== undefined && isMemberCaller(caller)
-        ? standingIn(caller, membership, items.slice(afterRecord, afterStanding))
+      standing.length > 0 && membership !== undefined
+        ? standingOf(membership, items[afterRecord], items[afterRecord + 1])
         : undefined,
     references: references.map(({ kind }, index) => ({ kind, item: items[afterStanding + index] })),
     used: await resolveUsed(deps, used, items.slice(afterNamed, afterUsed)),
@@ -241,15 +236,8 @@ const readItems = async (
   return keys.length === 1 ? [await table.get(only)] : table.getMany(keys, { consistent });
 };
 
-interface ToScope {
-  readonly caller: Caller;
-  readonly action: Action;
-  readonly loaded: Loaded;
-  readonly scopes: RouteScopes | undefined;
-}
-
 interface InScope {
-  readonly standing: Standing | undefined;
+  readonly standing: Standing;
   readonly asAdmin: boolean;
 }
 
@@ -257,14 +245,11 @@ interface InScope {
 const requireScope = async (
   deps: AccessDeps,
   organizationId: string | undefined,
-  { caller, action, loaded, scopes }: ToScope,
+  { caller, action, loaded }: { readonly caller: Caller; readonly action: Action; readonly loaded: Loaded },
 ): Promise<InScope | undefined> => {
-  if (organizationId === undefined || action === 'merchant') return undefined;
-  // The merchant reads the list of any organization.
-  if (caller.kind === 'key') return { standing: undefined, asAdmin: true };
-  if (!isMemberCaller(caller)) return undefined;
+  if (organizationId === undefined || caller.kind !== 'session') return undefined;
   const standing = loaded.standing ?? (await deps.standings.cached(caller, organizationId));
-  const decision = decideScope(action, { caller, standing, scopes });
+  const decision = decideScope(action, caller, standing);
   if (decision.kind === 'refused') throw decision.error;
   return { standing, asAdmin: decision.asAdmin ?? false };
 };
@@ -280,17 +265,17 @@ interface CheckContext {
   readonly caller: Caller;
   readonly action: Action;
   readonly standing: Standing | undefined;
-  readonly scopes?: RouteScopes | undefined;
+  readonly adminsMayAct?: boolean;
 }
 
 const checkerFor =
-  (deps: AccessDeps, { caller, action, standing, scopes }: CheckContext) =>
+  (deps: AccessDeps, { caller, action, standing, adminsMayAct }: CheckContext) =>
   async (kind: RecordKind, item: Item | undefined): Promise<CheckedRecord> => {
     const record = item && kind.parse(item);
     if (record === undefined) throw advised(caller, kind, notFound(kind.resource));
-    const request = { caller, kind, record: kind.ownedBy(record), standing, scopes };
+    const request = { caller, kind, record: kind.ownedBy(record), standing, adminsMayAct };
     let decision = decideAccess(action, request);
-    if (decision.kind === 'needs standing' && isMemberCaller(caller)) {
+    if (decision.kind === 'needs standing' && caller.kind === 'session') {
       const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;
       decision = decideAccess(action, { ...request, standing: await read(caller, decision.organizationId) });
     }

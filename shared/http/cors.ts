@@ -6,7 +6,6 @@ export const CORS = {
     'authorization',
     'content-type',
     'idempotency-key',
-    'x-act-for',
     'x-api-version',
     'x-guest-token',
     'x-response-form',

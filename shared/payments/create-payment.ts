@@ -163,9 +163,7 @@ const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment>
         guestName: caller.name,
         guestPhone: caller.phone,
       };
-    case 'organization':
-      return { organizationId };
-    default:
+    case 'anonymous':
       throw new DomainError('AUTHENTICATION_REQUIRED');
   }
 };

@@ -1,7 +1,6 @@
 /** @module The timeline of a subscription; see `timeline.ts`. */
 
 import * as z from 'zod';
-import { shownActor } from '../core/actor.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
@@ -86,7 +85,7 @@ const entryOfVersion = (item: Item): SubscriptionChange => {
     ...{ cancel_at_period_end: cancelAtPeriodEnd, current_period_end: periodEnd },
     ...(paymentId && { payment_id: paymentId }),
     ...(failureCode && { failure_code: failureCode }),
-    actor: actor ? shownActor(actor) : null,
+    actor: actor ?? null,
     request_id: requestId ?? null,
   };
 };

@@ -196,9 +196,7 @@ const ownerFields = ({ caller, owner }: CreateRequest): Partial<Subscription> =>
       return { userId: caller.userId, userEmail: caller.email, organizationId };
     case 'guest':
       return { guestId: caller.guestId, guestEmail: caller.email, guestName: caller.name };
-    case 'organization':
-      return { organizationId };
-    default:
+    case 'anonymous':
       throw new DomainError('AUTHENTICATION_REQUIRED');
   }
 };

@@ -105,7 +105,7 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
   const deps: WebDeps = {
     table,
     standings: standings({ table, now, epoch }),
-    callers: { authenticate, actFor: async () => session() },
+    authenticate,
     rateLimits: false,
     log: silent,
     now,

@@ -19,13 +19,10 @@ const STEPS: readonly string[] = [
   'createAddress',
   'createCustomer',
   'createIntent',
-  'createKey',
   'newOrganization',
   'refund',
   'removeMember',
   'requestErasure',
-  'revokeKey',
-  'rotateKey',
   'saveMethod',
 ];
 

@@ -7,7 +7,6 @@ import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
-import { refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, Refund } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog } from '../view/dialog.tsx';
@@ -19,7 +18,6 @@ import {
   isOutcomeUnknown,
   isRepeatable,
   keepSentRefund,
-  limitIn,
   REASONS,
   type Reason,
   type RefundDraft,
@@ -39,11 +37,11 @@ interface RefundDialogProps {
 }
 
 export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDialogProps) => {
-  const { currency } = payment;
+  const { currency, refundable_cents: refundable } = payment;
   /** The sent refund that has no definite response yet. */
   const [unknown, setUnknown] = useState(() => sentRefund(payment.id));
   const [draft, setDraft] = useState<RefundDraft>(
-    unknown ?? { amount: dispute ? '' : majorUnits(withinLimit(payment), currency), reason: '' },
+    unknown ?? { amount: dispute ? '' : majorUnits(refundable, currency), reason: '' },
   );
   const [despiteDispute, setDespiteDispute] = useState(false);
   const [isAsking, setAsking] = useState(false);
@@ -113,12 +111,6 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
   );
 };
 
-/** The most that can be refunded now under the user's limit, which counts every refund of the payment. */
-const withinLimit = ({ total_cents: total, refundable_cents: refundable, currency }: Payment): number => {
-  const limit = refundLimitIn(currency) ?? total;
-  return Math.max(0, Math.min(refundable, limit - (total - refundable)));
-};
-
 const createRefund = async (
   id: string,
   key: string,
@@ -165,7 +157,6 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
       <p class="quiet">
         <Money cents={refundable} currency={currency} /> of this payment can be refunded.
       </p>
-      <Limit cents={refundLimitIn(currency)} currency={currency} />
       <label class="field">
         <span>Amount</span>
         <input
@@ -217,13 +208,6 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
   );
 };
 
-const Limit = ({ cents, currency }: { readonly cents: number | undefined; readonly currency: string }) =>
-  cents === undefined ? null : (
-    <p class="quiet">
-      Support may refund up to <Money cents={cents} currency={currency} /> of one payment.
-    </p>
-  );
-
 interface QuestionProps {
   readonly payment: Payment;
   readonly cents: number;
@@ -262,7 +246,6 @@ const Question = ({ payment, cents, isSent, despite, sending, onBack }: Question
         </label>
       )}
       {sending.problem && <ProblemNote problem={sending.problem} />}
-      <Limit cents={sending.problem && limitIn(sending.problem)} currency={currency} />
       <div class="dialog-actions">
         <button type="button" disabled={sending.isBusy} onClick={onBack}>
           Back

@@ -17,7 +17,6 @@ const TONES: Readonly<Record<string, Tone>> = {
   won: 'good',
   failed: 'bad',
   lost: 'bad',
-  revoked: 'bad',
   past_due: 'bad',
   needs_response: 'bad',
   processing: 'wait',
