@@ -79,6 +79,8 @@ export const enterSession = async ({ page, open }: ConsoleVisit, session: string
 
 /** Unfolds the filters of a list, which a narrow screen folds into one button. */
 export const openFilters = async (page: Page): Promise<void> => {
+  // A wide page has the button too, but does not show it.
+  await page.getByRole('button', { name: /^Filters/, includeHidden: true }).waitFor({ state: 'attached' });
   const button = page.getByRole('button', { name: /^Filters/, expanded: false });
   if (await button.isVisible()) await button.click();
 };
