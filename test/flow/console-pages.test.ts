@@ -6,6 +6,7 @@ import {
   type ConsoleVisit,
   enterSession,
   expectAccessible,
+  expectCellsWideEnough,
   expectNoSidewaysScroll,
   expectQuiet,
   soon,
@@ -89,6 +90,7 @@ describe('the pages of the console', () => {
       await isLoaded(page);
       await expectAccessibleInBothSchemes(page);
       await expectNoSidewaysScroll(page);
+      await expectCellsWideEnough(page);
     });
 
     test('make no request to another host, and violate no content policy', () => {

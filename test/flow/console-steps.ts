@@ -112,6 +112,14 @@ export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
   expect(width).toBeLessThanOrEqual(shown);
 };
 
+/** Expects that no cell of a table is too narrow for what it holds, which would lie over the next cell. */
+export const expectCellsWideEnough = async (page: Page): Promise<void> => {
+  const tooNarrow = `[...document.querySelectorAll('td')]
+    .filter((cell) => cell.scrollWidth > cell.clientWidth + 1)
+    .map((cell) => cell.innerText)`;
+  expect(z.array(z.string()).parse(await page.evaluate(tooNarrow))).toEqual([]);
+};
+
 export const expectQuiet = ({ asked, complaints }: ConsoleVisit, service: TestHost): void => {
   const own = service.host().baseUrl;
   const outside = asked.filter((url) => !url.startsWith(`${own}/`) && !/^(data|blob):/.test(url));

@@ -109,6 +109,15 @@ const RECORD: Column<SearchHit> = {
 
 const NONE = <span class="quiet">–</span>;
 
+const Payer = ({ email }: { readonly email: string | null }) =>
+  email === null ? (
+    NONE
+  ) : (
+    <span class="clip" title={email}>
+      {email}
+    </span>
+  );
+
 /** The columns that some kinds do not have, each with the field that it shows. */
 const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Column<SearchHit>])[] = [
   [
@@ -121,7 +130,7 @@ const OPTIONAL_COLUMNS: readonly (readonly [field: keyof SearchHit, column: Colu
     },
   ],
   ['status', { title: 'Status', cell: ({ status }) => (status === null ? NONE : <Status of={status} />) }],
-  ['user_email', { title: 'Payer', isExtra: true, cell: ({ user_email }) => user_email ?? NONE }],
+  ['user_email', { title: 'Payer', isExtra: true, cell: ({ user_email }) => <Payer email={user_email} /> }],
   [
     'created_at',
     {
