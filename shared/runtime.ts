@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
+import { serviceKeys } from './access/identify-key.ts';
 import { identityClient } from './access/identity.ts';
 import { standings } from './access/standing.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
@@ -28,6 +29,7 @@ import { openProviders, openReceivers } from './providers/registry.ts';
 import { openPost } from './webhooks/post-webhook.ts';
 import { parseTargets, type Target } from './webhooks/webhook-targets.ts';
 
+const newSecret = (): string => randomBytes(32).toString('base64url');
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE_MS;
@@ -164,14 +166,15 @@ export const webDeps = /* @__PURE__ */ perInstance(() => ({
   standings: standings({ table: table(), now, epoch: epoch() }),
   epoch: epoch(),
   identity: identity(),
-  authenticate: authenticator({
+  callers: authenticator({
     identity: identity(),
+    keys: serviceKeys({ table: table(), now }),
     guestTokens: guests(),
     adminUserIds: settings().ADMIN_USER_IDS,
     allowQuerySession: settings().ALLOW_QUERY_SESSION,
     epoch: epoch(),
     now,
-  }).authenticate,
+  }),
   guestTokens: guests(),
   guestEmailList: settings().GUEST_EMAIL_LIST,
   // The full lists show the ids of methods and customers to everyone, so an id proves nothing.
@@ -186,6 +189,15 @@ export const webDeps = /* @__PURE__ */ perInstance(() => ({
   newId,
 })) satisfies () => WebDeps;
 
+/** The dependencies of use cases that make secrets of service keys. */
+export const keyDeps = /* @__PURE__ */ perInstance(() => ({ ...webDeps(), newSecret }));
+
+/** The dependencies of the use case that shows the caller. */
+export const meDeps = /* @__PURE__ */ perInstance(() => ({
+  ...webDeps(),
+  supportRefundLimits: settings().SUPPORT_REFUND_LIMITS,
+}));
+
 const dunning = /* @__PURE__ */ perHost(() => ({
   days: settings().DUNNING_DAYS,
   finalAction: settings().DUNNING_FINAL_ACTION,
@@ -196,6 +208,7 @@ export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   providers: providers(),
   dunning: dunning(),
+  supportRefundLimits: settings().SUPPORT_REFUND_LIMITS,
   prepare: providers().openSlots,
 }));
 

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
+import { subjectOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { EVERY_PAYMENT_COLUMNS, everyPaymentQuery, everyPaymentSchema } from '../../shared/admin/list-every-payment.ts';
 import {
@@ -41,7 +41,7 @@ export const clearCacheEndpoint = /* @__PURE__ */ endpoint(() => ({
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
-  limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'cache-clear', max: 6, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put'],
 }));
 
@@ -101,7 +101,7 @@ export const searchEndpoint = /* @__PURE__ */ endpoint(() => ({
     - any other text: the record with this id at a provider, else the user with this id and the user's newest records, else payments and
       subscriptions with this reference code, and the payment with this charge
 
-    Digits and charges are those of a payment's last attempt. A response holds at most 50 records. \`truncated\` is true if it may
+    A caller finds only records that its scopes permit it to read. Digits and charges are those of a payment's last attempt. A response holds at most 50 records. \`truncated\` is true if it may
     lack some; \`GET /admin/payments?search=\` finds the rest.`,
   auth: 'platform-admin',
   params: none,

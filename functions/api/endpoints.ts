@@ -1,12 +1,13 @@
 /**
- * @module The public HTTP endpoints about the service itself, for its health, its API document, and the configuration
- * for browsers.
+ * @module The HTTP endpoints about the service itself, for its health, its API document, the configuration for browsers,
+ * and the caller.
  */
 
 import * as z from 'zod';
 import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { browserConfigSchema } from '../../shared/queries/browser-config.ts';
+import { meSchema } from '../../shared/queries/me.ts';
 
 const none = z.object({});
 const publicRoute = {
@@ -67,4 +68,21 @@ export const configEndpoint = /* @__PURE__ */ endpoint(() => ({
   memoryMb: MEMORY_MB.background,
 }));
 
-export const docsEndpoints = [healthEndpoint, openapiEndpoint, configEndpoint];
+export const meEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'api.me',
+  method: 'GET',
+  path: '/me',
+  summary: 'Show the user of the session and its scopes',
+  description: `Shows who is signed in and what that user may do for the merchant, so that your program offers only actions that the service
+    accepts. A service key cannot call it.`,
+  auth: 'session',
+  params: none,
+  query: none,
+  body: null,
+  response: () => meSchema,
+  status: 200,
+  form: 'envelope',
+  uses: ['table:read'],
+}));
+
+export const docsEndpoints = [healthEndpoint, openapiEndpoint, configEndpoint, meEndpoint];

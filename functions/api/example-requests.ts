@@ -34,6 +34,8 @@ const MEMBER = { ...ORGANIZATION, memberId: 'mem_a213ad8bd0283d2e8ff665d7' };
 const ERASURE = { id: 'ers_d8fd319867a600cbeaf593b0' };
 /** The delivery of payment.created of the payment BASKET to the target of the local host. */
 const DELIVERY = { id: 'log_2c3c27ec826f678bdb7a36cd' };
+/** The demo key of every local host. */
+const DEMO_KEY = { id: 'key_de30de30de30de30de30de30' };
 const GUEST = { email: 'gus@example.com' };
 const PRODUCT = { kind: 'products', id: 'poster' };
 
@@ -174,6 +176,18 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'admin.clear-cache': { body: { cache_type: 'organization_membership' } },
   'admin.request-erasure': { body: { email: 'departed.guest@example.com' } },
   'admin.get-erasure': { params: ERASURE },
+  'admin.create-key': {
+    body: {
+      name: 'Shop backend',
+      scopes: ['payments:read', 'payments:write', 'methods:write'],
+      allowed_ips: ['203.0.113.0/24'],
+    },
+  },
+  'admin.list-keys': { query: { limit: '20' } },
+  'admin.get-key': { params: DEMO_KEY },
+  'admin.update-key': { params: DEMO_KEY, body: { name: 'Demo backend in Berlin' } },
+  'admin.rotate-key': { params: DEMO_KEY, body: { grace_seconds: 3_600 } },
+  'admin.revoke-key': { params: DEMO_KEY },
   'admin.put-record': {
     params: PRODUCT,
     body: {
@@ -191,4 +205,5 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
 
   'api.health': {},
   'api.config': {},
+  'api.me': {},
 };

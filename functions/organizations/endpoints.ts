@@ -1,7 +1,7 @@
 /** @module The HTTP endpoints for organizations and their members. All require a session. */
 
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
+import { subjectOf } from '../../shared/access/caller.ts';
 import { ROLES } from '../../shared/access/permissions.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
@@ -90,7 +90,7 @@ export const createOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   errors: ['VALIDATION_ERROR', 'RATE_LIMITED'],
   idempotent: 'create',
   limits: [
-    { name: 'create-organization', max: 20, windowSeconds: HOUR_SECONDS, by: ({ caller }) => principalOf(caller) },
+    { name: 'create-organization', max: 20, windowSeconds: HOUR_SECONDS, by: ({ caller }) => subjectOf(caller) },
   ],
 }));
 
@@ -128,7 +128,7 @@ export const getOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   response: () =>
     organizationSchema
       .extend({
-        your_role: role.nullable().describe('The role of the caller; null for a platform admin who is not a member.'),
+        your_role: role.nullable().describe('The role of the caller; null for the merchant, who is not a member.'),
       })
       .meta({ id: 'ShownOrganization', description: 'An organization, with the role of the caller.' }),
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
@@ -206,7 +206,7 @@ export const addMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'USER_NOT_FOUND', 'ALREADY_MEMBER', 'RATE_LIMITED', ...OWNER_ERRORS],
   idempotent: 'stored',
   // Limited because the response reveals whether an e-mail address has an account.
-  limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR_SECONDS, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR_SECONDS, by: ({ caller }) => subjectOf(caller) }],
 }));
 
 export const changeRoleEndpoint = /* @__PURE__ */ endpoint(() => ({

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
+import { isMemberCaller, subjectOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { FUNDINGS } from '../../shared/core/fact-words.ts';
 import { derivedId } from '../../shared/core/ids.ts';
@@ -139,13 +139,13 @@ const savingLimits: readonly RateLimit[] = [
     name: 'save-method',
     ...SAVING,
     counts: 'allowed requests',
-    by: ({ caller, owner }) => (caller.kind === 'session' && owner ? ownerPartition(owner, 'PM') : undefined),
+    by: ({ caller, owner }) => (isMemberCaller(caller) && owner ? ownerPartition(owner, 'PM') : undefined),
   },
   {
     name: 'save-method-user',
     ...SAVING_FOR_MANY,
     counts: 'allowed requests',
-    by: ({ caller, owner }) => (owner?.kind === 'organization' ? principalOf(caller) : undefined),
+    by: ({ caller, owner }) => (owner?.kind === 'organization' ? subjectOf(caller) : undefined),
   },
   { name: 'save-method-ip', ...SAVING_FOR_MANY, by: networkWithoutSession },
   ...declineLimits,

@@ -158,7 +158,7 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     \`pending\`; a canceled payment returns 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
     its subscription, so both get 409 \`INVALID_STATE\`.`,
   auth: 'session',
-  access: { action: 'canManagePayments', platformAdmins: 'may act', record: paymentRecord },
+  access: { action: 'canManagePayments', record: paymentRecord },
   params: byId,
   query: none,
   body: none,
@@ -241,7 +241,7 @@ export const syncPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
     its refunds and disputes. Use it if an event seems lost. The service does this itself for payments whose outcome is unknown, so you
     do not need to poll.`,
   auth: 'session',
-  access: { action: 'canManagePayments', platformAdmins: 'may act', record: paymentByProviderId },
+  access: { action: 'canManagePayments', record: paymentByProviderId },
   params: byProviderPaymentId,
   query: none,
   body: none,

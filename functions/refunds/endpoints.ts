@@ -1,7 +1,7 @@
-/** @module The HTTP endpoints for refunds. Only platform admins create refunds or list those of all payments. */
+/** @module The HTTP endpoints for refunds. Only the merchant creates refunds or lists those of all payments. */
 
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
+import { subjectOf } from '../../shared/access/caller.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
@@ -43,9 +43,9 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
       refuses to refund a disputed payment. \`details\` has the \`dispute_id\` and \`status\` of an open dispute. Stripe and Square refuse
       unless the dispute is an inquiry; Stripe also refuses after a lost dispute, and PayPal refuses a partial refund.
     - 502 \`PROVIDER_ERROR\`: the provider refused, and the refund is stored as \`failed\`.
-    - 403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment, for itself or for an organization. Another platform admin must refund it.`,
+    - 403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment, for itself or for an organization. Another person of the merchant must refund it.`,
   auth: 'platform-admin',
-  access: { action: 'platform admin', record: paymentRecord },
+  access: { action: 'merchant', record: paymentRecord },
   params: byPaymentId,
   query: none,
   body: createRefundBody,
@@ -68,7 +68,7 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
     'RATE_LIMITED',
   ],
   idempotent: 'create',
-  limits: [{ name: 'refund-admin', max: 120, windowSeconds: 60, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'refund-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
 }));

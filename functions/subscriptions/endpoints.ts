@@ -236,7 +236,7 @@ export const cancelSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Ends the subscription with its current period (the default) or immediately. Nothing is refunded; use
     \`POST /payments/{id}/refunds\` for that. An immediate cancellation stops an open charge if that is still possible, and ends a linked
     membership. A repeat returns 200 again.`,
-  access: { ...access, platformAdmins: 'may act' },
+  access: { ...access },
   body: cancelBody,
   errors: CHANGE_ERRORS,
 }));

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
+import { subjectOf } from '../../shared/access/caller.ts';
 import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { LOG_STATUSES } from '../../shared/event-log/log-entry.ts';
@@ -73,7 +73,7 @@ export const listWebhookLogsEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/webhooks/logs',
   summary: 'List received events and sent webhooks, newest first',
   description: `Lists the events of providers and the deliveries to your targets, one entry per attempt. With an organization in the session it
-    shows the organization's entries, else the caller's own; platform admins see all. For payloads over 16 KB only the size is shown; read the
+    shows the organization's entries, else the caller's own; the merchant sees all. For payloads over 16 KB only the size is shown; read the
     entry for the whole payload.`,
   auth: 'session',
   params: none,
@@ -99,7 +99,7 @@ export const getWebhookLogEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/webhooks/logs/{id}',
   summary: 'Show one log entry with its payload and response',
-  description: `Shows one attempt with its payload and outcome. Platform admins see a provider's event as received, and the target's
+  description: `Shows one attempt with its payload and outcome. The merchant sees a provider's event as received, and the target's
     response. Secrets, card numbers and tokens are left out.`,
   auth: 'session',
   params: logId,
@@ -129,7 +129,7 @@ export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Sends a sample of an event to every target that subscribes to it: one attempt each, without retries. The response says what
     each target did. The event is marked by \`test: true\` in its body and by the header \`webhook-test: true\`.
 
-    Owners and admins of the session's organization and platform admins may send. The error 400 \`UNKNOWN_EVENT\` lists the event names.`,
+    Owners and admins of the session's organization and the merchant may send. The error 400 \`UNKNOWN_EVENT\` lists the event names.`,
   auth: 'session',
   alsoPlatformAdmins: true,
   params: none,
@@ -146,7 +146,7 @@ export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
       test_data: boundedObject(TEST_DATA_BOUNDS, z.record(boundedText(200), jsonValue))
         .default({})
         .describe(
-          'Values for the sample: `amount`, `currency`, `status` and `reason`; platform admins may send any field. Other fields are left out.',
+          'Values for the sample: `amount`, `currency`, `status` and `reason`; the merchant may send any field. Other fields are left out.',
         ),
     })
     .meta({ id: 'SendTestEvent', description: 'The event to send, and values for its sample.' }),
@@ -179,7 +179,7 @@ export const sendWebhookTestEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
   idempotent: 'stored',
-  limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'webhook-test', max: 10, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'secrets:webhooks'],
   timeoutSeconds: 29,
 }));
@@ -192,7 +192,7 @@ export const replayWebhookLogEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Queues the same event once more for the same target: the same id and body, a new signature, and the retries of a new event. A
     receiver that stores processed ids applies each event once.
 
-    Owners and admins of the session's organization, for its deliveries, and platform admins may send again. Only deliveries can be sent
+    Owners and admins of the session's organization, for its deliveries, and the merchant may send again. Only deliveries can be sent
     again, for 30 days, and no test events; anything else gets 409 \`INVALID_STATE\`.`,
   auth: 'session',
   alsoPlatformAdmins: true,
@@ -210,7 +210,7 @@ export const replayWebhookLogEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],
   idempotent: 'stored',
-  limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => principalOf(caller) }],
+  limits: [{ name: 'webhook-replay', max: 60, windowSeconds: MINUTE_SECONDS, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'queue:send:webhook-delivery'],
 }));
 

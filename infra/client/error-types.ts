@@ -54,5 +54,8 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
   AMOUNT_TOO_SMALL: jsonSchema(z.object({ minimum_cents: z.int().optional(), currency: z.string().optional() })),
   REFUND_EXCEEDS_PAYMENT: jsonSchema(z.object({ payment_id: z.string(), refundable_cents: z.int() })),
   PROVIDER_TIMEOUT: jsonSchema(z.object({ payment_id: z.string().optional() })),
+  INSUFFICIENT_PERMISSIONS: jsonSchema(
+    z.looseObject({ required_scope: z.string().optional(), limit_cents: z.int().optional() }),
+  ),
   RESOURCE_NOT_FOUND: jsonSchema(z.object({ resource: z.string() })),
 };

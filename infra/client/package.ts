@@ -59,9 +59,16 @@ const manifest = (date: string): string => {
   return `${JSON.stringify(described, null, 2)}\n`;
 };
 
-const CODE = `import createClient from 'openapi-fetch';
+const CODE = `import createClient, { mergeHeaders } from 'openapi-fetch';
 
-export const createPaymentsClient = (options) => createClient(options);
+export const createPaymentsClient = ({ key, actFor, headers, ...options }) =>
+  createClient({
+    ...options,
+    headers: mergeHeaders(headers, {
+      ...(key && { Authorization: \`Bearer \${key}\` }),
+      ...(actFor && { 'X-Act-For': actFor }),
+    }),
+  });
 `;
 
 const typesOf = (names: readonly string[], events: readonly string[]): string => `\
@@ -73,7 +80,18 @@ export type { components, operations, paths } from './schema.d.ts';
 /** A function per method, as client.POST('/payments/confirm/{id}', { params, body }): its parameters and responses are typed. */
 export type PaymentsClient = Client<paths, 'application/json'>;
 
-export declare const createPaymentsClient: (options: ClientOptions & { baseUrl: string }) => PaymentsClient;
+/** The payer for whom a service key acts. */
+export type ActFor = \`user:\${string}\` | \`organization:\${string}\`;
+
+export interface PaymentsClientOptions extends ClientOptions {
+  baseUrl: string;
+  /** A service key, psk_…, for a backend only. Sent as Authorization. */
+  key?: string | undefined;
+  /** The payer of every request, as X-Act-For. The header of a request wins over it. */
+  actFor?: ActFor | undefined;
+}
+
+export declare const createPaymentsClient: (options: PaymentsClientOptions) => PaymentsClient;
 
 /** The body of an outbound webhook: compare \`event\` to narrow \`data\`. */
 export type WebhookEvent = ${events.join(' | ')};

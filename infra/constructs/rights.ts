@@ -4,7 +4,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { verifiesWithKeys } from '../../shared/core/capabilities.ts';
 import { type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
 import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
-import { TABLE } from '../../shared/platform/keys.ts';
+import { COUNTED_KEYS, TABLE } from '../../shared/platform/keys.ts';
 import type { ServiceContext } from './context.ts';
 
 export const statementsOf = (right: Right, context: ServiceContext): readonly PolicyStatement[] => {
@@ -20,6 +20,8 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
     case 'table:delete':
     case 'table:scan':
       return [allow(TABLE_ACTIONS[right], [context.table.tableArn])];
+    case 'table:count':
+      return [countIn(context)];
     case 'events:put':
       return [allow(['events:PutEvents'], [context.bus.eventBusArn])];
     case 'secrets:guest-tokens':
@@ -42,6 +44,14 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
   }
 };
 
+/** Only rate windows and the notes of when keys were used, so that a function that only reads can change no record. */
+const countIn = ({ table }: ServiceContext): PolicyStatement =>
+  new PolicyStatement({
+    actions: ['dynamodb:UpdateItem'],
+    resources: [table.tableArn],
+    conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...COUNTED_KEYS] } },
+  });
+
 const readSecret = (arn: string): PolicyStatement => allow(['secretsmanager:GetSecretValue'], [arn]);
 
 /** Functions may use the key for secrets, but not for other data that it encrypts. */
@@ -59,6 +69,7 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
     case 'table:put':
     case 'table:delete':
     case 'table:scan':
+    case 'table:count':
       return { TABLE_NAME: context.table.tableName };
     case 'events:put':
       return { EVENT_BUS_NAME: context.bus.eventBusName };

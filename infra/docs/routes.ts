@@ -1,4 +1,5 @@
 import { documentedEndpoints, endpoints } from '../../functions/api/catalogue.ts';
+import { rolesOfScope, SCOPE_TABLE, SCOPES, STAFF_ROLES, scopesOfRoute } from '../../shared/access/scopes.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { prose } from '../../shared/openapi/api-document.ts';
@@ -7,6 +8,7 @@ import { groupOf, groups } from '../../shared/openapi/groups.ts';
 
 /** The parts of docs/routes.md, with the same groups and texts as in the API document. */
 export const routeParts = () => ({
+  scopes: scopeTable(),
   routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'),
   errors: errorTable(),
 });
@@ -29,9 +31,31 @@ const section = ({ name, description }: (typeof groups)[number], own: readonly E
 
 const tableOf = (own: readonly Endpoint[]): string =>
   [
-    '| Route | Who | Does |',
-    '|---|---|---|',
-    ...own.map(({ method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${summary} |`),
+    '| Route | Who | Scopes | Does |',
+    '|---|---|---|---|',
+    ...own.map(
+      ({ id, method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${scopesOf(id)} | ${summary} |`,
+    ),
+  ].join('\n');
+
+/** The scope for the payer of X-Act-For, and the scope for the merchant. One scope may be both. */
+const scopesOf = (endpointId: string): string => {
+  const { payer, merchant } = scopesOfRoute(endpointId) ?? {};
+  if (payer === merchant) return payer === undefined ? '' : `\`${payer}\``;
+  return [
+    ...(payer === undefined ? [] : [`payer: \`${payer}\``]),
+    ...(merchant === undefined ? [] : [`merchant: \`${merchant}\``]),
+  ].join(', ');
+};
+
+const scopeTable = (): string =>
+  [
+    `| Scope | Permits | ${STAFF_ROLES.join(' | ')} |`,
+    `|---|---|${STAFF_ROLES.map(() => '---|').join('')}`,
+    ...SCOPES.map((scope) => {
+      const roles = STAFF_ROLES.map((role) => (rolesOfScope(scope).includes(role) ? 'yes' : ''));
+      return `| \`${scope}\` | ${SCOPE_TABLE[scope].words} | ${roles.join(' | ')} |`;
+    }),
   ].join('\n');
 
 const textOf = ({ method, path, description }: Endpoint): readonly string[] =>

@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts
 import { disabledParts } from './control/disabled-parts.ts';
 import { DEMO_DAYS, makeDemoData } from './demo/demo-data.ts';
 import { type Host, startHost } from './host/host.ts';
+import { DEMO_KEY_SECRET } from './host/seed.ts';
 import { DEMO_SESSIONS } from './identity/identity.ts';
 import { begin, clearDataFolder, finish, isNewFolder, isUnfinished } from './machine/data-folder.ts';
 import {
@@ -102,13 +103,15 @@ Stage                  ${stageOf(host)}
 Data                   ${host.folder}${given.fresh ? ', empty at the start' : ''}${timeOf(host)}
 
 Demo sessions, sent as X-Session-ID`);
-  for (const { session_id, user_id, email, is_admin } of DEMO_SESSIONS) {
-    print(`  ${session_id.padEnd(20)} ${user_id}, ${email}${is_admin ? ', platform admin' : ''}`);
+  for (const { session_id, user_id, email, ...rights } of DEMO_SESSIONS) {
+    const role = rights.is_admin ? ', platform admin' : 'staff_role' in rights ? `, ${rights.staff_role}` : '';
+    print(`  ${session_id.padEnd(20)} ${user_id}, ${email}${role}`);
   }
   print(`
 Local secrets, for this machine only
   provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
   provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
+  demo backend         service key ${DEMO_KEY_SECRET}, with X-Act-For: user:user_demo_owner
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
 ${ownTargetOf(host)}
 Create a payment, then pay it:

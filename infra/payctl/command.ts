@@ -7,6 +7,7 @@ import { runAs } from '../../shared/core/actor.ts';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
 import type { Stage } from '../stage/settings.ts';
+import { reconcileByKey, refundByKey, showTimelineByKey } from './commands/by-key.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
 import { type DriftOptions, findDrift } from './commands/drift.ts';
@@ -24,6 +25,7 @@ import { type RefundOptions, refund } from './commands/refund.ts';
 import { type ReplayOptions, replay } from './commands/replay.ts';
 import { describeError, print, type Report } from './commands/report.ts';
 import { showTimeline } from './commands/timeline.ts';
+import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
 
@@ -35,6 +37,9 @@ interface Given {
   readonly json?: boolean;
 }
 
+/** The variable with a service key. No option takes it, because arguments are visible in the list of processes. */
+const KEY = 'PAYMENTS_API_KEY';
+
 const payctl = new Command('payctl')
   .description('Checks and repairs the service, on the local host or a deployed stage.')
   .addOption(
@@ -42,18 +47,31 @@ const payctl = new Command('payctl')
   )
   .option('--profile <name>', 'the AWS profile to work with')
   .option('--region <name>', 'the AWS region of the stage')
-  .option('--url <url>', 'the local host', `http://127.0.0.1:${process.env['PORT'] || '3000'}`)
+  .option(
+    '--url <url>',
+    'the local host; with a service key, the address of the API',
+    `http://127.0.0.1:${process.env['PORT'] || '3000'}`,
+  )
   .option('--json', 'one JSON document on standard output')
+  .addHelpText(
+    'after',
+    `\nWith a service key in ${KEY}, timeline, reconcile and refund call the API at --url, and need no AWS credentials.`,
+  )
   .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
 
-const run = async (
-  command: (installation: Installation) => Promise<Report>,
-  onSettings?: (mistakes: readonly string[]) => Report,
-) => {
+type Run = (installation: Installation) => Promise<Report>;
+
+interface Otherwise {
+  readonly onSettings?: (mistakes: readonly string[]) => Report;
+  /** The same command through the API, if the shell has a service key. */
+  readonly byKey?: (api: Api) => Promise<Report>;
+}
+
+const run = async (command: Run, otherwise: Otherwise = {}) => {
   const given = payctl.opts<Given>();
   useProfile(given);
-  const report = await runCommand(given, command, onSettings);
+  const report = await runCommand(given, command, otherwise);
   if (!report) exit(2);
   print(report, given.json === true);
   exit(report.exitCode);
@@ -70,10 +88,12 @@ const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl
 
 const runCommand = async (
   given: Given,
-  command: (installation: Installation) => Promise<Report>,
-  onSettings?: (mistakes: readonly string[]) => Report,
+  command: Run,
+  { onSettings, byKey }: Otherwise,
 ): Promise<Report | undefined> => {
   try {
+    const key = process.env[KEY];
+    if (key && byKey) return await byKey(openApiOf(given, key));
     return await runAs(OPERATOR, async () => command(await openInstallation(given)));
   } catch (error) {
     if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
@@ -81,6 +101,12 @@ const runCommand = async (
     stderr.write(`${isOurs ? error.message : describeError(error)}\n`);
     return undefined;
   }
+};
+
+/** @throws NotReachable */
+const openApiOf = ({ stage, url }: Given, key: string): Api => {
+  if (stage === undefined) return openApi(url, key);
+  throw new NotReachable(`with ${KEY} name the address of the API by --url, not a stage`);
 };
 
 const parseTime = (text: string): string => {
@@ -98,14 +124,16 @@ const parseAmount = (text: string): number => {
 payctl
   .command('doctor')
   .description('checks settings, table, queues, webhooks, keys, providers and clock; shows what is closed, and why')
-  .action(() => run(runDoctor, reportSettingsMistakes));
+  .action(() => run(runDoctor, { onSettings: reportSettingsMistakes }));
 
 payctl
   .command('timeline <record>')
   .description(
     'a payment with its refunds and disputes, or a subscription, and its history: changes, events, deliveries',
   )
-  .action((id: string) => run((installation) => showTimeline(installation, id)));
+  .action((id: string) =>
+    run((installation) => showTimeline(installation, id), { byKey: (api) => showTimelineByKey(api, id) }),
+  );
 
 payctl
   .command('drift')
@@ -119,7 +147,9 @@ payctl
 payctl
   .command('reconcile <payment>')
   .description('compares one payment, by our id or its provider’s, and stores its status, refunds and disputes')
-  .action((payment: string) => run((installation) => reconcile(installation, payment)));
+  .action((payment: string) =>
+    run((installation) => reconcile(installation, payment), { byKey: (api) => reconcileByKey(api, payment) }),
+  );
 
 payctl
   .command('refund <payment>')
@@ -132,7 +162,11 @@ payctl
   .addOption(new Option('--reason <reason>').choices(REFUND_REASONS))
   .option('--despite-dispute', 'also while a dispute of the payment is open')
   .option('--dry-run', 'only show what would be refunded')
-  .action((payment: string, options: RefundOptions) => run((installation) => refund(installation, payment, options)));
+  .action((payment: string, options: RefundOptions) =>
+    run((installation) => refund(installation, payment, options), {
+      byKey: (api) => refundByKey(api, payment, options),
+    }),
+  );
 
 const dlq = payctl.command('dlq').description('messages that exhausted their retries');
 dlq

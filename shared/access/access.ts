@@ -1,21 +1,23 @@
 /**
  * @module The access rule, the same for every record. The record's user may read it and, if it is personal, change it.
  * Members of its organization, whose role always comes from the membership record, may read it and, with the
- * permission, change it; a guest needs a token or must prove the guest_id (continue-guest.ts). Platform admins may
- * read every record, but on another's record they may take only the actions that are declared for them.
+ * permission, change it; a guest needs a token or must prove the guest_id (continue-guest.ts). The merchant's people and
+ * keys may read every record of which they have the read scope, but on another's record they may take only the actions
+ * that are declared for the merchant, with the scope of the route.
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
-import type { Caller, GuestCaller } from './caller.ts';
+import { type Caller, type GuestCaller, isMemberCaller, mayAsMerchant, merchantScopesOf } from './caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
+import type { RouteScopes, Scope } from './scopes.ts';
 import type { Standing } from './standing.ts';
 
-/** `member` allows any member of the organization to act, `platform admin` only platform admins. */
-export type Action = 'read' | 'member' | 'owner only' | 'platform admin' | Permission;
+/** `member` allows any member of the organization to act, `merchant` only the merchant's people and keys. */
+export type Action = 'read' | 'member' | 'owner only' | 'merchant' | Permission;
 
 export type AccessDecision =
-  /** `asAdmin` is true if the record belongs to someone else, or the action is for platform admins only. */
+  /** `asAdmin` is true if the record belongs to someone else, or the action is for the merchant only. */
   | { readonly kind: 'granted'; readonly canWrite: boolean; readonly asAdmin?: true }
   | { readonly kind: 'refused'; readonly error: DomainError }
   /** The decision depends on the caller's standing in this organization. */
@@ -23,55 +25,74 @@ export type AccessDecision =
 
 const granted = (canWrite: boolean): AccessDecision => ({ kind: 'granted', canWrite });
 const refused = (error: DomainError): AccessDecision => ({ kind: 'refused', error });
-/** A platform admin's access to another's record. It never includes a payer's secrets, such as a client secret. */
+/** The merchant's access to another's record. It never includes a payer's secrets, such as a client secret. */
 const grantedAsAdmin: AccessDecision = { kind: 'granted', canWrite: false, asAdmin: true };
 
-export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule'>> {
+export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule' | 'readScope'>> {
   readonly caller: Caller;
   readonly kind: Kind;
   readonly record: Owned;
   readonly standing?: Standing | undefined;
-  /** True if platform admins may take the action on every record. */
-  readonly adminsMayAct?: boolean | undefined;
+  /** The scopes of the route. With its merchant's scope, the action may be taken on every record. */
+  readonly scopes?: RouteScopes | undefined;
 }
 
 /** Reads nothing, and returns `needs standing` if the decision depends on a standing that the request lacks. */
 export const decideAccess = (action: Action, request: AccessRequest): AccessDecision => {
-  const { caller, adminsMayAct = false } = request;
-  const isAdmin = isPlatformAdmin(caller);
-  if (action === 'platform admin') return isAdmin ? grantedAsAdmin : refused(new DomainError('ADMIN_REQUIRED'));
+  const { caller, scopes, kind } = request;
+  if (action === 'merchant') {
+    return mayAsMerchant(caller, scopes?.merchant) ? grantedAsAdmin : refused(merchantRefusal(caller, scopes));
+  }
   const decision = decideForOwners(action, request);
-  if (decision.kind !== 'refused' || !isAdmin) return decision;
-  return action === 'read' || adminsMayAct ? grantedAsAdmin : refused(adminRefusal(decision.error));
+  if (decision.kind !== 'refused') return decision;
+  if (mayAsMerchant(caller, scopes?.merchant)) return grantedAsAdmin;
+  if (!mayAsMerchant(caller, kind.readScope)) return decision;
+  return action === 'read' ? grantedAsAdmin : refused(refusalForReader(caller, scopes, decision.error));
 };
 
-const isPlatformAdmin = (caller: Caller): boolean => caller.kind === 'session' && caller.isAdmin;
+/** A refusal by the role table is more specific than the general refusal for those who may read every record. */
+const refusalForReader = (caller: Caller, scopes: RouteScopes | undefined, error: DomainError): DomainError => {
+  if (error.code === 'INSUFFICIENT_PERMISSIONS') return error;
+  if (caller.kind === 'session' && caller.isAdmin) {
+    return new DomainError('INSUFFICIENT_PERMISSIONS', {
+      message: "Platform admins cannot do this to another owner's record",
+    });
+  }
+  return scopeMissing(scopes?.merchant ?? scopes?.payer);
+};
 
-/** A refusal by the role table is more specific than the general refusal for platform admins. */
-const adminRefusal = (error: DomainError): DomainError =>
-  error.code === 'INSUFFICIENT_PERMISSIONS'
-    ? error
-    : new DomainError('INSUFFICIENT_PERMISSIONS', {
-        message: "Platform admins cannot do this to another owner's record",
-      });
+/** @param scope undefined if no scope permits the action */
+export const scopeMissing = (scope: Scope | undefined): DomainError =>
+  new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: scope === undefined ? 'No scope permits this' : `The scope ${scope} is required`,
+    ...(scope !== undefined && { details: { required_scope: scope } }),
+  });
 
-/** True if the caller may read the user's records. Users may read their own, platform admins everyone's. */
-export const mayReadUser = (caller: Caller, userId: string): boolean =>
-  caller.kind === 'session' && (caller.userId === userId || caller.isAdmin);
+/** Staff learn which scope they lack; for other users the route does not exist as theirs. */
+export const merchantRefusal = (caller: Caller, scopes: RouteScopes | undefined): DomainError =>
+  merchantScopesOf(caller).length > 0 && scopes?.merchant
+    ? scopeMissing(scopes.merchant)
+    : new DomainError('ADMIN_REQUIRED');
 
-type OwnersAction = Exclude<Action, 'platform admin'>;
+/** True if the caller may read the user's records. Users may read their own, the merchant everyone's. */
+export const mayReadUser = (caller: Caller, userId: string, scope: Scope): boolean =>
+  (caller.kind === 'session' && caller.userId === userId) || mayAsMerchant(caller, scope);
+
+type OwnersAction = Exclude<Action, 'merchant'>;
 
 const decideForOwners = (action: OwnersAction, request: AccessRequest): AccessDecision => {
   const { caller, kind, record } = request;
   if (kind.rule === 'open') return granted(false);
-  if (caller.kind === 'anonymous') return refused(notFound(kind.resource));
+  if (caller.kind === 'anonymous' || caller.kind === 'key') return refused(notFound(kind.resource));
   if (kind.rule === 'project' && action !== 'read') return decideNamingProject(request);
   if (caller.kind === 'guest') return decideForGuest(caller, request);
-  const isOwn = record.userId !== undefined && record.userId === caller.userId;
+  const isOwn = record.userId !== undefined && record.userId === userOf(caller);
   if (record.organizationId === undefined) return isOwn ? granted(true) : refused(notFound(kind.resource));
   if (kind.rule === 'project' && isOwn) return granted(true);
   return decideForMember(action, request);
 };
+
+const userOf = (caller: Caller): string | undefined => (caller.kind === 'session' ? caller.userId : undefined);
 
 const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): AccessDecision => {
   // A guest may filter its own lists by any project.
@@ -84,9 +105,9 @@ const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): A
 
 const decideForMember = (action: OwnersAction, { caller, record, standing }: AccessRequest): AccessDecision => {
   const { organizationId } = record;
-  if (caller.kind !== 'session' || organizationId === undefined) throw new Error('not a record of an organization');
+  if (!isMemberCaller(caller) || organizationId === undefined) throw new Error('not a record of an organization');
   if (standing?.organizationId !== organizationId) return { kind: 'needs standing', organizationId };
-  const isOwn = record.userId === caller.userId;
+  const isOwn = record.userId !== undefined && record.userId === userOf(caller);
   if (action === 'read' && isOwn) return granted(permits(standing, 'canManagePayments'));
   const error = standingRefusal(standing, action);
   return error ? refused(error) : granted(permits(standing, action === 'read' ? 'canManagePayments' : action));
@@ -96,8 +117,8 @@ const decideForMember = (action: OwnersAction, { caller, record, standing }: Acc
 const decideNamingProject = ({ caller, record, standing }: AccessRequest): AccessDecision => {
   const { userId, organizationId } = record;
   const denied = refused(new DomainError('INSUFFICIENT_PERMISSIONS', { details: { path: 'project_id' } }));
-  if (caller.kind !== 'session') return denied;
-  if (userId !== undefined && userId === caller.userId) return granted(true);
+  if (!isMemberCaller(caller)) return denied;
+  if (userId !== undefined && userId === userOf(caller)) return granted(true);
   if (organizationId === undefined) return denied;
   if (standing?.organizationId !== organizationId) return { kind: 'needs standing', organizationId };
   return permits(standing, 'canManagePayments') ? granted(true) : denied;
@@ -105,15 +126,15 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 
 /**
  * Decides whether an include shows the record. Its own read rule applies; for guests its route must accept a guest
- * token. Only the owner, members of the organization and platform admins see products and projects.
+ * token. Only the owner, members of the organization and the merchant see products and projects.
  */
 export const decideShowing = (
-  request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'guestsRead'>>,
+  request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'readScope' | 'guestsRead'>>,
 ): AccessDecision => {
   const { caller, kind } = request;
   if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
   if (kind.rule !== 'open' && kind.rule !== 'project') return decideAccess('read', request);
-  if (isPlatformAdmin(caller)) return grantedAsAdmin;
+  if (mayAsMerchant(caller, kind.readScope)) return grantedAsAdmin;
   return decideAccess('read', { ...request, kind: { resource: kind.resource, rule: 'project' } });
 };
 
@@ -137,21 +158,21 @@ export type ScopeDecision =
 
 /**
  * Decides whether the caller may act in the organization that a request names as the owner of a list or of a new
- * record. Platform admins may read the lists of every organization, including deleted ones.
+ * record. The merchant may read the lists of every organization, including deleted ones.
  */
-export const decideScope = (action: Action, caller: Caller, standing: Standing): ScopeDecision => {
-  if (action === 'platform admin') return decideAdminScope(caller);
+export const decideScope = (action: OwnersAction, { caller, standing, scopes }: ScopeRequest): ScopeDecision => {
   const error = standingRefusal(standing, action);
   if (error === undefined) return { kind: 'granted' };
-  if (!isPlatformAdmin(caller)) return { kind: 'refused', error };
-  if (action === 'read') return { kind: 'granted', asAdmin: true };
-  return { kind: 'refused', error: standing.exists ? adminRefusal(error) : error };
+  if (action === 'read' && mayAsMerchant(caller, scopes?.merchant)) return { kind: 'granted', asAdmin: true };
+  const mayRead = standing.exists && caller.kind === 'session' && caller.isAdmin;
+  return { kind: 'refused', error: mayRead ? refusalForReader(caller, scopes, error) : error };
 };
 
-const decideAdminScope = (caller: Caller): ScopeDecision =>
-  isPlatformAdmin(caller)
-    ? { kind: 'granted', asAdmin: true }
-    : { kind: 'refused', error: new DomainError('ADMIN_REQUIRED') };
+interface ScopeRequest {
+  readonly caller: Caller;
+  readonly standing: Standing;
+  readonly scopes: RouteScopes | undefined;
+}
 
 /** @returns the error if the standing does not allow the action in its organization. */
 export const standingRefusal = (standing: Standing, action: OwnersAction): DomainError | undefined => {
@@ -172,6 +193,7 @@ export const effectiveOrganization = (
   named: string | null | undefined,
   implied: boolean,
 ): string | undefined => {
+  if (caller.kind === 'organization') return named || caller.organizationId;
   if (named !== undefined) return named || undefined;
   return implied && caller.kind === 'session' ? caller.organizationId : undefined;
 };

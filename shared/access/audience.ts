@@ -4,16 +4,19 @@
  */
 
 import type { ShownActor } from '../core/actor.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, mayAsMerchant } from './caller.ts';
+import type { Scope } from './scopes.ts';
 
-/** `staff` means platform admins and the operator's tool, `payer` everyone else. */
+/** `staff` means the merchant's people and keys with the scope, and the operator's tool; `payer` everyone else. */
 export type Audience = 'staff' | 'payer';
 
-export const audienceOf = (caller: Caller): Audience =>
-  caller.kind === 'session' && caller.isAdmin ? 'staff' : 'payer';
+export const audienceOf = (caller: Caller, scope: Scope = 'payments:read'): Audience =>
+  mayAsMerchant(caller, scope) ? 'staff' : 'payer';
 
-/** The actor of a version as the audience sees it. A payer learns that an admin acted, but not which admin. */
+/** The actor of a version as the audience sees it. A payer learns that an admin or a key acted, but not which. */
 export const actorFor = (audience: Audience, actor: ShownActor | null): ShownActor | null => {
   if (actor === null) return null;
-  return audience === 'payer' && actor.type === 'admin' ? { type: actor.type } : actor;
+  const isHidden = audience === 'payer' && (actor.type === 'admin' || actor.type === 'key');
+  if (!isHidden) return actor;
+  return { type: actor.type, ...(actor.on_behalf_of && { on_behalf_of: actor.on_behalf_of }) };
 };

@@ -1,16 +1,19 @@
 /**
- * @module Finds the caller of a request from its session, bearer token or guest token. A valid session is cached for
+ * @module Finds the caller of a request from its session, bearer token, service key or guest token. A valid session is cached for
  * up to a minute and an invalid credential for five seconds; raising the session cache epoch clears both.
  */
 
 import QuickLRU from 'quick-lru';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
+import { normalizedEmail } from '../core/text.ts';
 import { type Instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
-import type { Caller } from './caller.ts';
+import type { Caller, KeyIdentity } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
-import type { Identity, IdentitySession } from './identity.ts';
+import type { ServiceKeys } from './identify-key.ts';
+import type { Identity, IdentitySession, IdentityUser } from './identity.ts';
+import { SECRET_PREFIX } from './service-key.ts';
 
 /** The first present of X-Session-ID, Authorization, session_id in the query and guest token decides. */
 export interface Credentials {
@@ -18,10 +21,18 @@ export interface Credentials {
   readonly authorization: string | undefined;
   readonly querySession: string | undefined;
   readonly guestToken: string | undefined;
+  /** The network address of the client, for keys that are limited to addresses. */
+  readonly address: string;
 }
+
+/** The payer whom X-Act-For names. */
+export type ActedFor =
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'organization'; readonly organizationId: string };
 
 export interface AuthenticateOptions {
   readonly identity: Identity;
+  readonly keys: ServiceKeys;
   readonly guestTokens: GuestTokens;
   readonly adminUserIds: readonly string[];
   readonly allowQuerySession: boolean;
@@ -85,7 +96,14 @@ export const authenticator = (options: AuthenticateOptions) => {
       email: session.email,
       organizationId: session.organizationId,
       isAdmin: session.isAdmin || options.adminUserIds.includes(session.userId),
+      ...(session.staffRole && { staffRole: session.staffRole }),
     };
+  };
+
+  const identified = async (secret: string, address: string): Promise<Caller> => {
+    const key = await options.keys.identify(secret, address);
+    if (!key) throw new DomainError('API_KEY_INVALID');
+    return { kind: 'key', key };
   };
 
   /** `anonymous` without a credential. @throws DomainError SESSION_INVALID, SESSION_EXPIRED or IDENTITY_UNAVAILABLE */
@@ -94,6 +112,8 @@ export const authenticator = (options: AuthenticateOptions) => {
     if (credentials.authorization !== undefined) {
       const bearer = /^Bearer +(\S+)$/i.exec(credentials.authorization)?.[1];
       if (!bearer) throw new DomainError('SESSION_INVALID');
+      // A key never reaches the identity service.
+      if (bearer.startsWith(SECRET_PREFIX)) return identified(bearer, credentials.address);
       return signedIn('bearer', bearer);
     }
     if (credentials.querySession !== undefined && options.allowQuerySession) {
@@ -104,5 +124,24 @@ export const authenticator = (options: AuthenticateOptions) => {
     return { kind: 'guest', ...guest, name: undefined, phone: undefined, byToken: true };
   };
 
-  return { authenticate };
+  /** The caller that a key acts for. @throws DomainError USER_NOT_FOUND or IDENTITY_UNAVAILABLE */
+  const actFor = async (key: KeyIdentity, payer: ActedFor): Promise<Caller> => {
+    if (payer.kind === 'organization') return { ...payer, key };
+    const cached = users.get(payer.userId);
+    const user = cached && cached.until > options.now() ? cached.user : await lookUp(payer.userId);
+    return { kind: 'session', userId: user.id, email: user.email, organizationId: undefined, isAdmin: false, key };
+  };
+
+  const users = new QuickLRU<string, { user: IdentityUser; until: number }>({ maxSize: SESSION_CACHE_ENTRIES / 2 });
+
+  const lookUp = async (userId: string): Promise<IdentityUser> => {
+    const until = options.now() + SESSION_CACHE_MS;
+    const found = (await options.identity.users([userId])).find(({ id }) => id === userId);
+    if (!found) throw new DomainError('USER_NOT_FOUND');
+    const user = { ...found, email: normalizedEmail(found.email) };
+    users.set(userId, { user, until });
+    return user;
+  };
+
+  return { authenticate, actFor };
 };

@@ -1,6 +1,13 @@
 /** @module The caller of a request, and its name in history, idempotency scopes and rate limits. */
 
 import type { Actor } from '../core/actor.ts';
+import { SCOPES, type Scope, type StaffRole, scopesOfRole } from './scopes.ts';
+
+/** The service key that a request was sent with. */
+export interface KeyIdentity {
+  readonly id: string;
+  readonly scopes: readonly Scope[];
+}
 
 export interface SessionCaller {
   readonly kind: 'session';
@@ -9,6 +16,9 @@ export interface SessionCaller {
   /** The organization of a request that names no organization. */
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
+  readonly staffRole?: StaffRole | undefined;
+  /** Set if a service key acts for the user, who then has no merchant's right. */
+  readonly key?: KeyIdentity | undefined;
 }
 
 export interface GuestCaller {
@@ -22,34 +32,94 @@ export interface GuestCaller {
   readonly byToken: boolean;
   /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
   readonly proven?: readonly string[];
+  /** Set if a service key sent the guest_data. */
+  readonly key?: KeyIdentity | undefined;
+}
+
+/** A service key that acts for an organization, as a member with the role billing, without a user. */
+export interface OrganizationCaller {
+  readonly kind: 'organization';
+  readonly organizationId: string;
+  readonly key: KeyIdentity;
+}
+
+/** A service key that acts for no payer: the merchant. */
+export interface KeyCaller {
+  readonly kind: 'key';
+  readonly key: KeyIdentity;
 }
 
 export interface AnonymousCaller {
   readonly kind: 'anonymous';
 }
 
-export type Caller = SessionCaller | GuestCaller | AnonymousCaller;
+export type Caller = SessionCaller | GuestCaller | OrganizationCaller | KeyCaller | AnonymousCaller;
 
-/** The actor that history names. `asAdmin` is true if a platform admin acts on another's record. */
+/** A caller whose rights in an organization come from a standing there. */
+export type MemberCaller = SessionCaller | OrganizationCaller;
+export const isMemberCaller = (caller: Caller): caller is MemberCaller =>
+  caller.kind === 'session' || caller.kind === 'organization';
+
+/** The merchant's scopes that a caller has beside its rights as a payer. */
+export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
+  if (caller.kind === 'key') return caller.key.scopes;
+  if (caller.kind !== 'session' || caller.key) return [];
+  if (caller.isAdmin) return SCOPES;
+  return caller.staffRole === undefined ? [] : scopesOfRole(caller.staffRole);
+};
+
+/** True if the caller may do for the merchant what the scope permits, on every owner's records. */
+export const mayAsMerchant = (caller: Caller, scope: Scope | undefined): boolean =>
+  scope !== undefined && merchantScopesOf(caller).includes(scope);
+
+export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
+
+/** The actor that history names. `asAdmin` is true if a merchant's right is used on another's record. */
 export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
+  const key = keyOfCaller(caller);
+  if (key) return { type: 'key', id: key.id, ...forPayer(caller) };
   switch (caller.kind) {
     case 'session':
       return { type: asAdmin ? 'admin' : 'user', id: caller.userId };
     case 'guest':
       return { type: 'guest', id: caller.guestId };
-    case 'anonymous':
+    default:
       return { type: 'guest', id: 'anonymous' };
   }
 };
 
-/** The name of the caller in idempotency scopes and rate limits. */
-export const principalOf = (caller: Caller): string => {
+/** The payer for whom a key acts. */
+const forPayer = (caller: Caller): Pick<Actor, 'onBehalfOf'> => {
+  switch (caller.kind) {
+    case 'session':
+      return { onBehalfOf: { type: 'user', id: caller.userId } };
+    case 'guest':
+      return { onBehalfOf: { type: 'guest', id: caller.guestId } };
+    case 'organization':
+      return { onBehalfOf: { type: 'organization', id: caller.organizationId } };
+    default:
+      return {};
+  }
+};
+
+/** The name of the caller in rate limits: the payer, or a key that acts for nobody. */
+export const subjectOf = (caller: Caller): string => {
   switch (caller.kind) {
     case 'session':
       return `user:${caller.userId}`;
     case 'guest':
       return caller.byToken ? `guest:${caller.guestId}` : `email:${caller.email}`;
+    case 'organization':
+      return `organization:${caller.organizationId}`;
+    case 'key':
+      return `key:${caller.key.id}`;
     case 'anonymous':
       return 'anonymous';
   }
+};
+
+/** The name of the caller in idempotency scopes. A key's requests are its own, for each payer. */
+export const principalOf = (caller: Caller): string => {
+  const key = keyOfCaller(caller);
+  return key && caller.kind !== 'key' ? `key:${key.id} ${subjectOf(caller)}` : subjectOf(caller);
 };

@@ -6,6 +6,7 @@ import { normalizedEmail } from '../core/text.ts';
 import { instant, type Now, SECOND_MS } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
+import { STAFF_ROLES, type StaffRole } from './scopes.ts';
 
 const optionalText = z
   .string()
@@ -20,6 +21,8 @@ const userFields = {
     .boolean()
     .nullish()
     .transform((value) => value === true),
+  // Any other word counts as none.
+  staff_role: z.unknown().optional().transform((value) => STAFF_ROLES.find((role) => role === value)),
 };
 const sessionSchema = z.object({
   ...userFields,
@@ -46,6 +49,7 @@ export interface IdentitySession {
   readonly email: string;
   readonly organizationId: string | undefined;
   readonly isAdmin: boolean;
+  readonly staffRole: StaffRole | undefined;
   readonly expiresAt: number;
 }
 
@@ -94,6 +98,7 @@ export const identityClient = (options: IdentityOptions) => {
       email: found.email,
       organizationId: found.organization_id,
       isAdmin: found.is_admin,
+      staffRole: found.staff_role,
       expiresAt: instant(expiry.data),
     };
   };
@@ -107,8 +112,11 @@ export const identityClient = (options: IdentityOptions) => {
       case 'valid': {
         const claims = claimsSchema.safeParse(verified.claims);
         if (!claims.success) return undefined;
-        const { sub, email, organization_id, is_admin, exp } = claims.data;
-        return { userId: sub, email, organizationId: organization_id, isAdmin: is_admin, expiresAt: exp * SECOND_MS };
+        const { sub, email, organization_id, is_admin, staff_role, exp } = claims.data;
+        return {
+          ...{ userId: sub, email, organizationId: organization_id, expiresAt: exp * SECOND_MS },
+          ...{ isAdmin: is_admin, staffRole: staff_role },
+        };
       }
       case 'invalid':
         return undefined;

@@ -6,9 +6,9 @@
 import type { Key } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { decideShowing } from './access.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, isMemberCaller } from './caller.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
-import { type Standing, standingKeys, standingOf } from './standing.ts';
+import { type Standing, standingIn, standingKeysOf } from './standing.ts';
 
 export interface Showing<T = unknown> {
   readonly kind: RecordKind<T>;
@@ -98,16 +98,12 @@ const standingsFor = async (
 };
 
 const standingsKeys = (caller: Caller, organizationIds: readonly string[]): readonly Key[] =>
-  caller.kind === 'session' ? organizationIds.flatMap((id) => standingKeys(caller.userId, id)) : [];
+  isMemberCaller(caller) ? organizationIds.flatMap((id) => standingKeysOf(caller, id)) : [];
 
 const standingsIn = (caller: Caller, organizationIds: readonly string[], items: Items): Standings => {
-  if (caller.kind !== 'session') return new Map();
-  return new Map(
-    organizationIds.map((id) => {
-      const [organization, member] = standingKeys(caller.userId, id);
-      return [id, standingOf(id, items.get(nameOf(organization)), items.get(nameOf(member)))] as const;
-    }),
-  );
+  if (!isMemberCaller(caller)) return new Map();
+  const itemsOf = (id: string) => standingKeysOf(caller, id).map((key) => items.get(nameOf(key)));
+  return new Map(organizationIds.map((id) => [id, standingIn(caller, id, itemsOf(id))] as const));
 };
 
 type Items = ReadonlyMap<string, Item>;

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import type { Caller } from './caller.ts';
+import type { Scope } from './scopes.ts';
 
 const optional = z.string().optional();
 
@@ -41,6 +42,8 @@ export interface RecordKind<T = unknown> {
    * naming it (continue-guest.ts). Absent for kinds whose ids appear in a list that needs no credential.
    */
   provesGuest?(record: T): string;
+  /** The scope with which the merchant reads every owner's records; platform admins only if absent. */
+  readonly readScope?: Scope;
   /** True if the record's own GET route accepts a guest token. */
   readonly guestsRead?: true;
 }
@@ -87,7 +90,7 @@ export const ownerFor = (caller: Caller, organizationId: string | undefined): Ow
       return { kind: 'user', userId: caller.userId };
     case 'guest':
       return { kind: 'guest', email: caller.email, guestId: caller.guestId };
-    case 'anonymous':
+    default:
       return undefined;
   }
 };

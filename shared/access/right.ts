@@ -7,7 +7,7 @@
 import { memberKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import { type Action, rolesWith, standingRefusal } from './access.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, isMemberCaller } from './caller.ts';
 import { organizationCheck, type Standings } from './standing.ts';
 
 export interface CallerRight {
@@ -20,7 +20,7 @@ export interface CallerRight {
   readonly requireStill: () => Promise<void>;
 }
 
-/** The right of a caller who acts on a personal record, as a guest, or as a platform admin. */
+/** The right of a caller who acts on a personal record, as a guest, or for the merchant. */
 export const NO_CONDITIONS: CallerRight = { onlyIf: [], requireStill: async () => {} };
 
 interface Permitted {
@@ -33,13 +33,13 @@ export const rightOf = (
   standings: Pick<Standings, 'consistent'>,
   { caller, action, organizationId }: Permitted,
 ): CallerRight => {
-  const isMembers = action !== 'read' && action !== 'platform admin';
-  if (caller.kind !== 'session' || organizationId === undefined || !isMembers) return NO_CONDITIONS;
+  const isMembers = action !== 'read' && action !== 'merchant';
+  if (!isMemberCaller(caller) || organizationId === undefined || !isMembers) return NO_CONDITIONS;
   const hasRole = { any: rolesWith(action).map((role) => ({ equals: ['role', role] as const })) };
   return {
     onlyIf: [
       ...organizationCheck({ organizationId }),
-      { check: memberKey(organizationId, caller.userId), if: [hasRole] },
+      ...(caller.kind === 'session' ? [{ check: memberKey(organizationId, caller.userId), if: [hasRole] }] : []),
     ],
     requireStill: async () => {
       const refusal = standingRefusal(await standings.consistent(caller, organizationId), action);

@@ -9,7 +9,7 @@ import type { Clause } from '../platform/expression.ts';
 import { type Key, memberKey, organizationKey } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
-import type { SessionCaller } from './caller.ts';
+import { type MemberCaller, subjectOf } from './caller.ts';
 import { ROLES, type Role } from './permissions.ts';
 
 export interface Standing {
@@ -36,6 +36,21 @@ export const standingOf = (
   role: ROLES.find((role) => role === member?.['role']),
 });
 
+/** The items that the caller's standing in the organization depends on. */
+export const standingKeysOf = (caller: MemberCaller, organizationId: string): readonly Key[] =>
+  caller.kind === 'session' ? standingKeys(caller.userId, organizationId) : [organizationKey(organizationId)];
+
+/** The caller's standing, from the items of `standingKeysOf`. A key acts for its organization with the role billing. */
+export const standingIn = (
+  caller: MemberCaller,
+  organizationId: string,
+  [organization, member]: readonly (Item | undefined)[],
+): Standing => {
+  if (caller.kind === 'session') return standingOf(organizationId, organization, member);
+  const role = caller.organizationId === organizationId ? 'billing' : undefined;
+  return { ...standingOf(organizationId, organization, undefined), role };
+};
+
 export const ORGANIZATION_EXISTS: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
 
 /** The condition that the organization of a record still exists; empty if the record has no organization. */
@@ -56,11 +71,11 @@ export const standings = (deps: { readonly table: Table; readonly now: Now; read
   let epoch = '';
 
   /** For reads only. */
-  const cached = async (caller: SessionCaller, organizationId: string): Promise<Standing> => {
+  const cached = async (caller: MemberCaller, organizationId: string): Promise<Standing> => {
     const current = await deps.epoch.current('organization_membership');
     if (current !== epoch) cache.clear();
     epoch = current;
-    const name = `${caller.userId}\n${organizationId}`;
+    const name = `${subjectOf(caller)}\n${organizationId}`;
     const known = cache.get(name);
     if (known && known.until > deps.now()) return known.standing;
     const standing = await read(caller, organizationId, false);
@@ -68,14 +83,13 @@ export const standings = (deps: { readonly table: Table; readonly now: Now; read
     return standing;
   };
 
-  const read = async (caller: SessionCaller, organizationId: string, consistent: boolean): Promise<Standing> => {
-    const keys = standingKeys(caller.userId, organizationId);
-    const [organization, member] = await deps.table.getMany(keys, { consistent });
-    return standingOf(organizationId, organization, member);
+  const read = async (caller: MemberCaller, organizationId: string, consistent: boolean): Promise<Standing> => {
+    const items = await deps.table.getMany(standingKeysOf(caller, organizationId), { consistent });
+    return standingIn(caller, organizationId, items);
   };
 
   return {
     cached,
-    consistent: (caller: SessionCaller, organizationId: string) => read(caller, organizationId, true),
+    consistent: (caller: MemberCaller, organizationId: string) => read(caller, organizationId, true),
   };
 };

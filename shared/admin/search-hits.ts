@@ -1,7 +1,9 @@
 /** @module What a search shows of each record that it has found. */
 
 import * as z from 'zod';
+import type { Scope } from '../access/scopes.ts';
 import { once } from '../core/once.ts';
+import { keysOf } from '../core/rows.ts';
 import { customerRecord } from '../customers/customer.ts';
 import { timestamp } from '../http/fields.ts';
 import { organizationRecord } from '../organizations/organization.ts';
@@ -87,15 +89,32 @@ const HITS: Readonly<Record<HitItem, Hits>> = {
   DSP: async (_, items) => items.map(disputeHit),
 };
 
-export const hitsIn = async (table: Table, found: readonly (Item | undefined)[]): Promise<readonly SearchHit[]> => {
+const READ_SCOPES: Readonly<Record<HitItem, Scope>> = {
+  CUS: 'customers:read',
+  ORG: 'customers:read',
+  PM: 'customers:read',
+  SUB: 'subscriptions:read',
+  PAY: 'payments:read',
+  RFD: 'payments:read',
+  DSP: 'payments:read',
+};
+
+/** The hits of the kinds that the caller may read. */
+export const hitsIn = async (
+  table: Table,
+  found: readonly (Item | undefined)[],
+  mayRead: (scope: Scope) => boolean,
+): Promise<readonly SearchHit[]> => {
   const items = found.filter((item) => item !== undefined);
   const parts = await Promise.all(
-    Object.entries(HITS).map(([kind, hits]) =>
-      hits(
-        table,
-        items.filter(({ sk }) => sk === kind),
+    keysOf(HITS)
+      .filter((kind) => mayRead(READ_SCOPES[kind]))
+      .map((kind) =>
+        HITS[kind](
+          table,
+          items.filter(({ sk }) => sk === kind),
+        ),
       ),
-    ),
   );
   return parts.flat();
 };

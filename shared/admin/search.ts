@@ -5,6 +5,7 @@
  */
 
 import * as z from 'zod';
+import { mayAsMerchant } from '../access/caller.ts';
 import { type IdKind, isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
@@ -44,9 +45,12 @@ type SearchQuery = z.output<typeof searchQuery>;
 
 const MAX_HITS = 50;
 
-export const search = async (deps: EveryDeps, { query: { q } }: ApiRequest<unknown, SearchQuery>): Promise<Reply> => {
+export const search = async (
+  deps: EveryDeps,
+  { query: { q }, caller }: ApiRequest<unknown, SearchQuery>,
+): Promise<Reply> => {
   const found = await lookUp(deps, q);
-  const hits = await hitsIn(deps.table, await deps.table.getMany(found.keys));
+  const hits = await hitsIn(deps.table, await deps.table.getMany(found.keys), (scope) => mayAsMerchant(caller, scope));
   const users = found.user ? [userHit(found.user, hits)] : [];
   const all = [...users, ...hits];
   return { data: all.slice(0, MAX_HITS), meta: { truncated: found.isCut || all.length > MAX_HITS } };

@@ -79,6 +79,7 @@ export type Invite = z.infer<typeof inviteSchema>;
 
 export const productRecord: RecordKind<Product> = {
   resource: 'product',
+  readScope: 'payments:read',
   key: (productId) => referenceKey('products', productId),
   parse: (item) => productSchema.parse(item),
   ownedBy: (product) => ({ organizationId: product.organization_id ?? undefined }),
@@ -88,6 +89,7 @@ export const productRecord: RecordKind<Product> = {
 /** The project's owner, and members with canManagePayments in its organization, may edit it. */
 export const projectRecord: RecordKind<Project> = {
   resource: 'project',
+  readScope: 'payments:read',
   key: (projectId) => referenceKey('projects', projectId),
   parse: (item) => projectSchema.parse(item),
   ownedBy: (project) => ({

@@ -7,14 +7,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as z from 'zod';
 
-const ACTOR_TYPES = ['user', 'guest', 'admin', 'provider', 'system'] as const;
+const ACTOR_TYPES = ['user', 'guest', 'admin', 'key', 'provider', 'system'] as const;
 type ActorType = (typeof ACTOR_TYPES)[number];
 
 export interface Actor {
   readonly type: ActorType;
-  /** A user's id (`user`, `admin`), a guest_id, a provider slot, or the name of a worker. */
+  /** A user's id (`user`, `admin`), a guest_id, a key's id, a provider slot, or the name of a worker. */
   readonly id: string;
+  /** The payer for whom a key acted. */
+  readonly onBehalfOf?: Payer | undefined;
 }
+
+const PAYER_TYPES = ['user', 'organization', 'guest'] as const;
+const payerSchema = z.object({ type: z.enum(PAYER_TYPES), id: z.string() });
+type Payer = Readonly<z.infer<typeof payerSchema>>;
 
 interface Work {
   /** The id of the HTTP request, of the provider's event or of the queue's message. */
@@ -34,21 +40,30 @@ export const currentWork = (): Work | undefined => storage.getStore();
 export const actorSchema = z.object({
   type: z
     .enum(ACTOR_TYPES)
-    .describe('Who acted: a user, a guest, a platform admin, the provider, or the service itself.'),
+    .describe('Who acted: a user, a guest, one of your people, a service key, the provider, or the service itself.'),
   id: z.string(),
+  onBehalfOf: payerSchema.optional(),
 });
 
 /** An actor as a history shows it. Payers do not see which admin acted. */
 export const shownActorSchema = actorSchema
+  .omit({ onBehalfOf: true })
   .extend({
     id: actorSchema.shape.id
       .optional()
       .describe(
-        "The user id, the `guest_id`, the provider slot, or the name of the service's worker. Absent if a platform admin acted and a payer reads the record.",
+        "The user id, the `guest_id`, the id of the key, the provider slot, or the name of the service's worker. Absent if one of your people or a key acted and a payer reads the record.",
       ),
+    on_behalf_of: payerSchema.optional().describe('The payer for whom a service key acted.'),
   })
   .meta({ id: 'Actor', description: 'Who caused a change.' });
 export type ShownActor = z.infer<typeof shownActorSchema>;
+
+export const shownActor = ({ type, id, onBehalfOf }: Actor): ShownActor => ({
+  type,
+  id,
+  ...(onBehalfOf && { on_behalf_of: onBehalfOf }),
+});
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHORT_UUID = /^~[\w-]{22}$/;
@@ -70,7 +85,7 @@ interface Known {
   readonly providerId?: string | undefined;
 }
 
-const LETTERS = { user: 'u', guest: 'g', admin: 'a', provider: 'p', system: 's' } as const satisfies Record<
+const LETTERS = { user: 'u', guest: 'g', admin: 'a', key: 'k', provider: 'p', system: 's' } as const satisfies Record<
   ActorType,
   string
 >;
@@ -103,15 +118,28 @@ export const currentMaker = (): Maker => {
   return { actor: work?.actor, requestId: work?.requestId };
 };
 
+const PAYER_LETTERS = { user: 'u', organization: 'o', guest: 'g' } as const satisfies Record<Payer['type'], string>;
+
+const payerOf = (stored: string | undefined): Payer | undefined => {
+  const type = PAYER_TYPES.find((one) => PAYER_LETTERS[one] === stored?.[0]);
+  return stored === undefined || type === undefined ? undefined : { type, id: stored.slice(1) };
+};
+
 /** The attributes of an item that name the maker of its version. */
 export const makerAttributes = ({ actor, requestId }: Maker, known: Known) => ({
   ...(actor && { by: storedActor(actor, known) }),
+  ...(actor?.onBehalfOf && { bf: `${PAYER_LETTERS[actor.onBehalfOf.type]}${actor.onBehalfOf.id}` }),
   ...(requestId !== undefined && { rq: storedRequestId(requestId) }),
 });
 
-export const makerSchema = z.object({ by: z.string().optional(), rq: z.string().optional() });
-
-export const makerOf = ({ by, rq }: z.infer<typeof makerSchema>, known: Known): Maker => ({
-  actor: actorOf(by, known),
-  requestId: requestIdOf(rq),
+export const makerSchema = z.object({
+  by: z.string().optional(),
+  bf: z.string().optional(),
+  rq: z.string().optional(),
 });
+
+export const makerOf = ({ by, bf, rq }: z.infer<typeof makerSchema>, known: Known): Maker => {
+  const actor = actorOf(by, known);
+  const onBehalfOf = payerOf(bf);
+  return { actor: actor && onBehalfOf ? { ...actor, onBehalfOf } : actor, requestId: requestIdOf(rq) };
+};

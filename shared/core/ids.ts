@@ -18,6 +18,7 @@ export const ID_PREFIX = {
   guest: 'gst',
   log: 'log',
   erasure: 'ers',
+  key: 'key',
   /** An outbound event. */
   message: 'msg',
 } as const;

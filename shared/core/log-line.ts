@@ -10,7 +10,7 @@ export interface LogFields {
   readonly status?: number;
   readonly code?: string;
   readonly duration_ms?: number;
-  readonly caller?: 'session' | 'guest' | 'anonymous';
+  readonly caller?: 'session' | 'guest' | 'organization' | 'key' | 'anonymous';
   readonly payment_id?: string;
   readonly subscription_id?: string;
   readonly refund_id?: string;

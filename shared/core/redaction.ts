@@ -15,6 +15,8 @@ const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /** The text before a secret, which is Stripe's `_secret_` or a URL parameter whose name `SECRET_PARAMETER` matches. */
 const SECRET_START = /(?:[?&][\w-]+=|_secret_)(?=[^&\s"])/gi;
 const SECRET_PARAMETER = /secret|token|key|password/i;
+/** The secret of a service key, also in the middle of a text. */
+const SERVICE_KEY = /psk_[0-9a-f]{24}_[\w-]{43}/g;
 const END_OF_VALUE = /[&\s"]|$/g;
 export const REDACTED = '[redacted]';
 const MAX_TEXT = 2_048;
@@ -46,6 +48,7 @@ export const redact = (value: unknown, depth = 0): unknown => {
 const redactedText = (text: string): string =>
   cutText(
     withoutCardNumbers(withoutSecrets(cutText(text, MAX_READ)))
+      .replace(SERVICE_KEY, REDACTED)
       .replace(WORD, (word) => (word.includes('@') ? withoutAddresses(word) : word))
       .replace(CARD_NUMBER, (digits) => (isCardNumber(digits) ? REDACTED : digits)),
     MAX_TEXT,

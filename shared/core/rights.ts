@@ -6,11 +6,13 @@ import { type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from './settings.
 export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
 /**
- * A right of a function. `table:put` covers puts and updates, `secrets:provider_a` only the keys of that slot, and
+ * A right of a function. `table:count` covers the updates of rate windows and of the notes when a service key was used,
+ * `table:put` covers puts and updates, `secrets:provider_a` only the keys of that slot, and
  * `signatures:provider_a` the secrets that verify the events of its provider.
  */
 export type Right =
   | TableRight
+  | 'table:count'
   | 'events:put'
   | `secrets:${ProviderSlot}`
   | `signatures:${PaymentSlot}`

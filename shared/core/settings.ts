@@ -22,6 +22,24 @@ import {
 } from './setting.ts';
 import { descriptorProblem, LONGEST_DESCRIPTOR } from './text.ts';
 
+const AMOUNT = /^([A-Z]{3}):(\d{1,12})$/;
+/** Amounts in minor units by currency, separated by commas. */
+const amounts = (): Setting<Readonly<Record<string, number>>> =>
+  mapped(
+    checked(
+      listSetting(),
+      (parts) => parts.every((part) => AMOUNT.test(part)),
+      'must be currencies with amounts in minor units, such as USD:10000,EUR:10000',
+    ),
+    (parts) =>
+      Object.fromEntries(
+        parts.map((part) => {
+          const [, currency = '', cents = ''] = AMOUNT.exec(part) ?? [];
+          return [currency, Number(cents)];
+        }),
+      ),
+  );
+
 const MAX_DAYS = 365;
 /** Ascending whole days, separated by commas. */
 const days = (fallback: readonly number[]): Setting<readonly number[]> =>
@@ -186,6 +204,9 @@ export const serviceFields = {
   ALLOW_QUERY_SESSION: booleanSetting(true).describe('accepts the credential session_id in the query'),
   RATE_LIMITS: choiceSetting(['on', 'off'], '').describe(
     'limits the requests of each caller; off for load and matrix tests, never in prod; empty: off with STAGE=local, else on',
+  ),
+  SUPPORT_REFUND_LIMITS: amounts().describe(
+    'the largest sum of refunds that support may reach on one payment, in minor units of each currency, such as `USD:10000,EUR:10000`; empty: support does not refund',
   ),
   DUNNING_DAYS: days([1, 3, 7, 14]).describe(
     'days after the first failure of a renewal on which the charge is retried, ascending; only for subscriptions that the service bills, because Stripe has its own retry settings',

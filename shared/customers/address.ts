@@ -67,6 +67,7 @@ export const addressShape: RecordShape<Address> = {
 
 export const addressRecord: RecordKind<Address> = {
   resource: 'address',
+  readScope: 'customers:read',
   key: (id) => recordKey('ADDR', id),
   parse: (item) => parseRecord(addressShape, item),
   ownedBy: ownerIdsOf,

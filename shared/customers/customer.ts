@@ -42,6 +42,7 @@ export const customerShape: RecordShape<Customer> = {
 
 export const customerRecord: RecordKind<Customer> = {
   resource: 'customer',
+  readScope: 'customers:read',
   key: (id) => recordKey('CUS', id),
   parse: (item) => parseRecord(customerShape, item),
   ownedBy: ownerIdsOf,

@@ -56,7 +56,7 @@ const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: Cust
     id: owner.kind === 'guest' ? derivedId('customer', forId) : deps.newId('customer'),
     ...firstVersion(at),
     providerId: slot,
-    email: caller.kind === 'anonymous' ? undefined : caller.email,
+    email: 'email' in caller ? caller.email : undefined,
     name: caller.kind === 'guest' ? caller.name : undefined,
     ...(caller.kind === 'guest' && caller.name && { isNameGiven: true }),
     phone: caller.kind === 'guest' ? caller.phone : undefined,

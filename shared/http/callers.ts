@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { Credentials } from '../access/authenticate.ts';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, isMemberCaller, keyOfCaller } from '../access/caller.ts';
 import { DomainError, ERRORS } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
 import { clientAddress, networkOf } from './client-address.ts';
@@ -20,6 +20,7 @@ export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
     authorization: takesSessions ? sent(headers['authorization'], LONGEST_SESSION) : undefined,
     querySession: takesSessions ? sent(query['session_id'], LONGEST_SESSION) : undefined,
     guestToken: guestsMayCall(spec) ? guestTokenOf(exchange) : undefined,
+    address: addressOf(exchange),
   };
 };
 
@@ -40,19 +41,18 @@ const guestTokenOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): 
 export const guestBeside = async (exchange: Exchange): Promise<Caller | undefined> => {
   const { spec, caller, deps } = exchange;
   const guestToken = guestTokenOf(exchange);
-  if (spec.auth !== 'session-or-token' || caller.kind !== 'session' || guestToken === undefined) return undefined;
-  const none = { sessionId: undefined, authorization: undefined, querySession: undefined };
-  return deps.authenticate({ ...none, guestToken }).catch((error: unknown) => {
+  const isSession = caller.kind === 'session' && caller.key === undefined;
+  if (spec.auth !== 'session-or-token' || !isSession || guestToken === undefined) return undefined;
+  const none = {
+    sessionId: undefined,
+    authorization: undefined,
+    querySession: undefined,
+    address: addressOf(exchange),
+  };
+  return deps.callers.authenticate({ ...none, guestToken }).catch((error: unknown) => {
     if (error instanceof DomainError && error.code === 'SESSION_INVALID') return undefined;
     throw error;
   });
-};
-
-/** @throws DomainError ADMIN_REQUIRED */
-export const requireAdmin = ({ spec, caller }: Exchange): void => {
-  if (spec.auth === 'platform-admin' && caller.kind === 'session' && !caller.isAdmin) {
-    throw new DomainError('ADMIN_REQUIRED');
-  }
 };
 
 const guestsMayCall = ({ auth, uses }: Exchange['spec']): boolean =>
@@ -60,12 +60,13 @@ const guestsMayCall = ({ auth, uses }: Exchange['spec']): boolean =>
   auth === 'session-or-token' ||
   (auth === 'public' && uses.includes('secrets:guest-tokens'));
 
-const namesGuest = (body: unknown): boolean =>
+export const namesGuest = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'guest_data' in body && body.guest_data !== undefined;
 
 /** True if a guest sent the body, valid or not, on a route that creates records for guests. */
 export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =>
-  spec.auth === 'session-or-guest' && caller.kind !== 'session' && (caller.kind === 'guest' || namesGuest(body));
+  spec.auth === 'session-or-guest' &&
+  (caller.kind === 'guest' ? caller.key === undefined : caller.kind === 'anonymous' && namesGuest(body));
 
 /** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route accepts no guest_data. */
 export const requireCredential = (exchange: Exchange, body: unknown): void => {
@@ -97,22 +98,29 @@ const guestDataSchema = z.looseObject({
 
 /** A token with the same e-mail keeps its guest_id. Other guest_data gets a new one, so an e-mail gives no access. */
 export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
-  if (spec.auth !== 'session-or-guest' || caller.kind === 'session') return caller;
+  if (spec.auth !== 'session-or-guest' || isMemberCaller(caller)) return caller;
   const named = guestDataSchema.safeParse(body);
   if (!named.success) return caller;
   const { email, name, phone } = named.data.guest_data;
   const details = { name, phone };
   if (caller.kind === 'guest' && caller.email === email) return { ...caller, ...details };
-  return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false };
+  const key = keyOfCaller(caller);
+  return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };
 };
 
 /** The network that limits by address count. */
 export const sourceNetworkOf = ({ event, headers, deps }: Exchange): string =>
-  networkOf(clientAddress({ sourceIp: event.requestContext.http.sourceIp, headers }, deps.edge));
+  networkOf(addressOf({ event, headers, deps }));
+
+const addressOf = ({ event, headers, deps }: Pick<Exchange, 'event' | 'headers' | 'deps'>): string =>
+  clientAddress({ sourceIp: event.requestContext.http.sourceIp, headers }, deps.edge);
 
 export const organizationOfSession = (caller: Caller): string | undefined =>
   caller.kind === 'session' ? caller.organizationId : undefined;
 
 /** True if the request proves who calls. guest_data is not a credential; a provider's signature is. */
 export const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
-  spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);
+  spec.auth === 'provider-signature' ||
+  caller.kind === 'session' ||
+  keyOfCaller(caller) !== undefined ||
+  (caller.kind === 'guest' && caller.byToken);

@@ -6,11 +6,12 @@
 
 import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
-import type { Caller } from '../access/caller.ts';
+import { type Caller, isMemberCaller } from '../access/caller.ts';
 import { continueGuest } from '../access/continue-guest.ts';
 import { type NamedRecord, type Owned, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
 import { type CallerRight, NO_CONDITIONS, rightOf } from '../access/right.ts';
-import { type Standing, standingKeys, standingOf } from '../access/standing.ts';
+import { type RouteScopes, scopesOfRoute } from '../access/scopes.ts';
+import { type Standing, standingIn, standingKeysOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 import type { Key, Owner } from '../platform/keys.ts';
@@ -29,14 +30,16 @@ const pathId = z.union([
 ]);
 
 export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: ApiRequest): Promise<ApiRequest> => {
+  const scopes = scopesOfRoute(asked.endpointId);
   const loaded = await load(deps, { ...scopeOf(rule, asked), rule, request: asked });
   const { request, alongside } = await continued(deps, { rule, request: asked, loaded });
   const { caller } = request;
   const scope = scopeOf(rule, request);
-  const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded });
+  const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded, scopes });
   const context = { caller, action: rule.action, standing: inScope?.standing ?? loaded.standing };
-  const check = checkerFor(deps, context);
-  const checkPath = checkerFor(deps, { ...context, adminsMayAct: rule.platformAdmins === 'may act' });
+  // A list that names its owner is read with the scope of the list.
+  const check = checkerFor(deps, { ...context, scopes: rule.action === 'read' ? scopes : undefined });
+  const checkPath = checkerFor(deps, { ...context, scopes });
   const path = rule.record && (await checkPath(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
   for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
@@ -120,14 +123,16 @@ const scopeOf = (rule: AccessRule, request: ApiRequest): Scope => {
   if (!rule.organization) return { organizationId: undefined, owner: undefined };
   const named = namedOrganization(request);
   const organizationId = effectiveOrganization(caller, named, rule.organization === 'session by default');
-  if (organizationId !== undefined && caller.kind !== 'session') throw new DomainError('ORGANIZATION_ACCESS_DENIED');
+  if (organizationId !== undefined && !mayNameOrganization(caller)) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
   return { organizationId, owner: ownerFor(caller, organizationId) };
 };
+
+const mayNameOrganization = (caller: Caller): boolean => isMemberCaller(caller) || caller.kind === 'key';
 
 /** Only members use an organization's records. A guest learns only that it has no access. */
 const requireSession = (caller: Caller, kind: RecordKind, item: Item | undefined): void => {
   const record = item && kind.parse(item);
-  if (record === undefined || caller.kind === 'session') return;
+  if (record === undefined || isMemberCaller(caller)) return;
   if (kind.ownedBy(record).organizationId !== undefined) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
 };
 
@@ -160,7 +165,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   const recordKeys = rule.record && id !== undefined ? [rule.record.key(id)] : [];
   const membership = rule.record?.rule === 'organization' ? id : consistent ? organizationId : undefined;
   const standing: readonly Key[] =
-    membership !== undefined && caller.kind === 'session' ? standingKeys(caller.userId, membership) : [];
+    membership !== undefined && isMemberCaller(caller) ? standingKeysOf(caller, membership) : [];
   const named = references.map(({ kind, id: name }) => kind.key(name));
   const keys = [...recordKeys, ...standing, ...named, ...used.flatMap((one) => one.keys), ...alongside];
   const items = await readItems(deps, keys, consistent);
@@ -170,8 +175,8 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   return {
     record: rule.record && items[0],
     standing:
-      standing.length > 0 && membership !== undefined
-        ? standingOf(membership, items[afterRecord], items[afterRecord + 1])
+      standing.length > 0 && membership !== undefined && isMemberCaller(caller)
+        ? standingIn(caller, membership, items.slice(afterRecord, afterStanding))
         : undefined,
     references: references.map(({ kind }, index) => ({ kind, item: items[afterStanding + index] })),
     used: await resolveUsed(deps, used, items.slice(afterNamed, afterUsed)),
@@ -236,8 +241,15 @@ const readItems = async (
   return keys.length === 1 ? [await table.get(only)] : table.getMany(keys, { consistent });
 };
 
+interface ToScope {
+  readonly caller: Caller;
+  readonly action: Action;
+  readonly loaded: Loaded;
+  readonly scopes: RouteScopes | undefined;
+}
+
 interface InScope {
-  readonly standing: Standing;
+  readonly standing: Standing | undefined;
   readonly asAdmin: boolean;
 }
 
@@ -245,11 +257,14 @@ interface InScope {
 const requireScope = async (
   deps: AccessDeps,
   organizationId: string | undefined,
-  { caller, action, loaded }: { readonly caller: Caller; readonly action: Action; readonly loaded: Loaded },
+  { caller, action, loaded, scopes }: ToScope,
 ): Promise<InScope | undefined> => {
-  if (organizationId === undefined || caller.kind !== 'session') return undefined;
+  if (organizationId === undefined || action === 'merchant') return undefined;
+  // The merchant reads the list of any organization.
+  if (caller.kind === 'key') return { standing: undefined, asAdmin: true };
+  if (!isMemberCaller(caller)) return undefined;
   const standing = loaded.standing ?? (await deps.standings.cached(caller, organizationId));
-  const decision = decideScope(action, caller, standing);
+  const decision = decideScope(action, { caller, standing, scopes });
   if (decision.kind === 'refused') throw decision.error;
   return { standing, asAdmin: decision.asAdmin ?? false };
 };
@@ -265,17 +280,17 @@ interface CheckContext {
   readonly caller: Caller;
   readonly action: Action;
   readonly standing: Standing | undefined;
-  readonly adminsMayAct?: boolean;
+  readonly scopes?: RouteScopes | undefined;
 }
 
 const checkerFor =
-  (deps: AccessDeps, { caller, action, standing, adminsMayAct }: CheckContext) =>
+  (deps: AccessDeps, { caller, action, standing, scopes }: CheckContext) =>
   async (kind: RecordKind, item: Item | undefined): Promise<CheckedRecord> => {
     const record = item && kind.parse(item);
     if (record === undefined) throw advised(caller, kind, notFound(kind.resource));
-    const request = { caller, kind, record: kind.ownedBy(record), standing, adminsMayAct };
+    const request = { caller, kind, record: kind.ownedBy(record), standing, scopes };
     let decision = decideAccess(action, request);
-    if (decision.kind === 'needs standing' && caller.kind === 'session') {
+    if (decision.kind === 'needs standing' && isMemberCaller(caller)) {
       const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;
       decision = decideAccess(action, { ...request, standing: await read(caller, decision.organizationId) });
     }

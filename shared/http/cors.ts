@@ -6,6 +6,7 @@ export const CORS = {
     'authorization',
     'content-type',
     'idempotency-key',
+    'x-act-for',
     'x-api-version',
     'x-guest-token',
     'x-response-form',

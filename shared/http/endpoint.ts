@@ -3,6 +3,7 @@
 import type * as z from 'zod';
 import type { Action } from '../access/access.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
+import { scopesOfRoute } from '../access/scopes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { once } from '../core/once.ts';
 import { callsProviders, MEMORY_MB, type MemoryMb, type Right } from '../core/rights.ts';
@@ -10,7 +11,7 @@ import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { CsvForm } from './csv.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { writeLimits } from './windows.ts';
+import { keyRequests, writeLimits } from './windows.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -38,10 +39,8 @@ export type Idempotency = 'create' | 'stored' | 'natural';
  * the path, the caller's standing, and every record that the body names.
  */
 export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
-  /** `platform admin` allows only platform admins, on every record (the endpoint's `auth` is `platform-admin`, too). */
+  /** `merchant` allows only the merchant, on every record (the endpoint's `auth` is `platform-admin`, too). */
   readonly action: Action;
-  /** Platform admins may also take the action on another's record in the path. Without this they may only read it. */
-  readonly platformAdmins?: 'may act';
   readonly record?: RecordKind<R>;
   /**
    * The body or query may name an `organization_id`, the owner of the list or of the new record. Without an
@@ -166,7 +165,8 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
     errors: [],
     ...spec,
     response: spec.response && once(spec.response),
-    limits: [...writeLimits(spec), ...(spec.limits ?? [])],
+    uses: scopesOfRoute(spec.id) ? [...spec.uses, 'table:count'] : spec.uses,
+    limits: [...(scopesOfRoute(spec.id) ? [keyRequests] : []), ...writeLimits(spec), ...(spec.limits ?? [])],
   };
 };
 

@@ -22,7 +22,7 @@ import type { ApiRequest, Reply } from './request.ts';
 export interface WebDeps {
   readonly table: Table;
   readonly standings: Standings;
-  readonly authenticate: Authenticate['authenticate'];
+  readonly callers: Authenticate;
   readonly rateLimits: boolean;
   /** True if texts and metadata may contain card numbers. A token field never may. */
   readonly allowsCardNumbers?: boolean | undefined;

@@ -90,14 +90,24 @@ export const boundedObject = <T extends z.ZodType>({ keys, bytes }: ObjectBounds
     return value;
   }, members);
 
+/** A maximum for the API document only. Zod's own check would read a long text in the place of a list. */
+const listBound = (max: number) => {
+  const bound = z.maxLength(max);
+  bound._zod.check = () => undefined;
+  return bound;
+};
+
 /** A list whose length is checked before its members. */
 export const boundedList = <T extends z.ZodType>(max: number, member: T) =>
-  z.preprocess((value, { issues }) => {
-    if (Array.isArray(value) && value.length > max) {
-      issues.push({ code: 'too_big', origin: 'array', maximum: max, inclusive: true, input: value });
-    }
-    return value;
-  }, z.array(member).max(max));
+  z.preprocess(
+    (value, { issues }) => {
+      if (Array.isArray(value) && value.length > max) {
+        issues.push({ code: 'too_big', origin: 'array', maximum: max, inclusive: true, input: value });
+      }
+      return value;
+    },
+    z.array(member).check(listBound(max)),
+  );
 
 const METADATA_KEYS = 50;
 const METADATA_VALUE_LENGTH = 500;
@@ -199,7 +209,7 @@ export const nextActionSchema = z
       .describe(
         "`use_provider_sdk`: continue with the provider's library in the browser and the `client_secret`. `redirect_to_url`: send the payer to `url`.",
       ),
-    url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from platform admins."),
+    url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from the merchant."),
   })
   .meta({ id: 'NextAction', description: 'The step that the payer must complete before the provider continues.' });
 

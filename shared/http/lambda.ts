@@ -11,7 +11,8 @@ import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import { slotsOpenedBy } from '../core/rights.ts';
-import { credentialsOf, guestBeside, requireAdmin, sendsGuest, sourceNetworkOf } from './callers.ts';
+import { actingCaller, refuseActing, requireMerchant } from './acting.ts';
+import { credentialsOf, guestBeside, sendsGuest, sourceNetworkOf } from './callers.ts';
 import { checkAccess } from './check-access.ts';
 import type { CsvPage } from './csv.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
@@ -22,7 +23,7 @@ import { countDecline, countSubject, enforceLimits, type RateLimit } from './rat
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
-import { guestCreatesByAddress } from './windows.ts';
+import { guestCreatesByAddress, invalidKeys } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -195,10 +196,20 @@ const callers: Step = {
     exchange.query = queryOf(exchange.event, exchange.spec.query);
     exchange.rawBody = rawBodyOf(exchange.event);
     const credentials = credentialsOf(exchange);
-    if (credentials) exchange.caller = await exchange.deps.authenticate(credentials);
-    requireAdmin(exchange);
+    if (credentials) exchange.caller = await exchange.deps.callers.authenticate(credentials).catch(counted(exchange));
+    exchange.caller = await actingCaller(exchange);
+    requireMerchant(exchange);
   },
 };
+
+/** @throws DomainError RATE_LIMITED instead of the refusal, once the address has sent too many invalid keys. */
+const counted =
+  (exchange: Exchange) =>
+  async (error: unknown): Promise<never> => {
+    const isKey = error instanceof DomainError && error.code === 'API_KEY_INVALID';
+    if (isKey && exchange.deps.rateLimits) await countSubject(exchange.deps, invalidKeys, sourceNetworkOf(exchange));
+    throw error;
+  };
 
 const parsing: Step = {
   before: async ({ event: exchange }) => {
@@ -214,6 +225,7 @@ const parsing: Step = {
       throw error;
     }
     exchange.caller = exchange.request.caller;
+    if (exchange.caller.kind === 'guest' && !exchange.caller.key) refuseActing(exchange);
   },
 };
 
@@ -279,10 +291,9 @@ const fallBack =
  */
 const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   if (!rule || rule.endsAccess) return undefined;
-  const { action, platformAdmins, record, organization } = rule;
+  const { action, record, organization } = rule;
   return {
     action,
-    ...(platformAdmins && { platformAdmins }),
     ...(record && { record }),
     ...(organization && { organization }),
   };

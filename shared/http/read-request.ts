@@ -4,7 +4,15 @@ import { type Caller, principalOf } from '../access/caller.ts';
 import { NO_CONDITIONS } from '../access/right.ts';
 import { refuseCardNumbers, withoutCardData } from '../core/card-number.ts';
 import { fingerprint } from '../core/ids.ts';
-import { guestOf, hasCredential, organizationOfSession, requireCredential, sourceNetworkOf } from './callers.ts';
+import { requirePayer } from './acting.ts';
+import {
+  guestOf,
+  hasCredential,
+  namesGuest,
+  organizationOfSession,
+  requireCredential,
+  sourceNetworkOf,
+} from './callers.ts';
 import { impliedOrganization } from './check-access.ts';
 import type { CsvPage, CsvRenderer } from './csv.ts';
 import type { Exchange } from './exchange.ts';
@@ -22,6 +30,7 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   requireReadable(json);
   const body = spec.body && withoutAbsentFields(spec.body, json, NULL_CLEARS.has(spec.method));
   requireCredential(exchange, body);
+  requirePayer(exchange, namesGuest(body));
   if (spec.body) requireSomeField(spec.body, json);
   const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
   const said = { params: parts.params, body: json, tokenFields: tokenFieldsOf(spec.body) };
@@ -29,12 +38,13 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   const caller = guestOf(exchange, parts.body);
   return {
     requestId: exchange.requestId,
+    endpointId: spec.id,
     caller,
     ...parts,
     record: undefined,
     role: undefined,
     canWrite: false,
-    asAdmin: spec.auth === 'platform-admin',
+    asAdmin: spec.auth === 'platform-admin' || caller.kind === 'key',
     right: NO_CONDITIONS,
     owner: undefined,
     named: () => undefined,

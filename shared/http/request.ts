@@ -10,6 +10,8 @@ import type { CsvPage, More } from './csv.ts';
 
 export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R = unknown> {
   readonly requestId: string;
+  /** The id of the endpoint, which the table of scopes names. */
+  readonly endpointId: string;
   readonly caller: Caller;
   readonly params: Params;
   readonly query: Query;
@@ -20,7 +22,7 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly role: Role | undefined;
   /** True if the caller may also change that record. */
   readonly canWrite: boolean;
-  /** True if the caller acts as a platform admin, on another's record or list or in an action for admins only. */
+  /** True if the caller acts for the merchant, on another's record or list or in an action for the merchant only. */
   readonly asAdmin: boolean;
   /**
    * The caller's right. A write that claims a charge, an update or a save includes its conditions. If one fails, the

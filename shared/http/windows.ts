@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { type Caller, principalOf } from '../access/caller.ts';
+import { type Caller, isMemberCaller, keyOfCaller, subjectOf } from '../access/caller.ts';
 import { emailSchema } from './fields.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { ApiRequest } from './request.ts';
@@ -12,20 +12,22 @@ import type { ApiRequest } from './request.ts';
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
 
-/** The user or the holder of a guest token; undefined if only the network address identifies the caller. */
-export const provenCaller = (caller: Caller): string | undefined =>
-  caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken) ? principalOf(caller) : undefined;
+/** The payer or the key; undefined if only the network address identifies the caller. */
+export const provenCaller = (caller: Caller): string | undefined => {
+  if (caller.kind === 'guest') return caller.byToken ? subjectOf(caller) : undefined;
+  return caller.kind === 'anonymous' ? undefined : subjectOf(caller);
+};
 
-/** The caller's network address; undefined for a session, which is not counted by it. */
+/** The caller's network address; undefined for a session or a key, which are not counted by it. */
 export const networkWithoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
-  caller.kind === 'session' ? undefined : sourceNetwork;
+  caller.kind === 'session' || keyOfCaller(caller) ? undefined : sourceNetwork;
 
 /** The chain counts creates that it refuses as invalid in this window, too. */
 export const guestCreatesByAddress: RateLimit = {
   name: 'guest-create-ip',
   max: 10,
   windowSeconds: MINUTE_SECONDS,
-  by: ({ caller, sourceNetwork }) => (caller.kind === 'guest' ? sourceNetwork : undefined),
+  by: ({ caller, sourceNetwork }) => (caller.kind === 'guest' && !caller.key ? sourceNetwork : undefined),
 };
 
 export const guestCreateLimits: readonly RateLimit[] = [guestCreatesByAddress];
@@ -40,7 +42,7 @@ export const declineLimits: readonly RateLimit[] = [
     max: 20,
     windowSeconds: HOUR_SECONDS,
     counts: 'declines',
-    by: ({ caller }) => (caller.kind === 'session' ? principalOf(caller) : undefined),
+    by: ({ caller }) => (isMemberCaller(caller) ? subjectOf(caller) : undefined),
   },
   { name: 'declined-ip', max: 10, windowSeconds: HOUR_SECONDS, counts: 'declines', by: networkWithoutSession },
   {
@@ -70,8 +72,24 @@ const WRITES: RateLimit = {
   windowSeconds: MINUTE_SECONDS,
   by: ({ caller, record, params }) => {
     const named = hasId.safeParse(record ?? params);
-    return named.success ? `${principalOf(caller)} ${named.data.id}` : undefined;
+    return named.success ? `${subjectOf(caller)} ${named.data.id}` : undefined;
   },
+};
+
+/** Requests of a key that name no payer, as the merchant or with guest_data. */
+export const keyRequests: RateLimit = {
+  name: 'key',
+  max: 600,
+  windowSeconds: MINUTE_SECONDS,
+  by: ({ caller }) => (caller.kind === 'key' || caller.kind === 'guest' ? keyOfCaller(caller)?.id : undefined),
+};
+
+/** Requests of an address with a key that is not valid. The chain counts them. */
+export const invalidKeys: RateLimit = {
+  name: 'invalid-key',
+  max: 60,
+  windowSeconds: MINUTE_SECONDS,
+  by: ({ sourceNetwork }) => sourceNetwork,
 };
 
 export const writeLimits = ({ method, path, auth, idempotent }: Declared): readonly RateLimit[] => {

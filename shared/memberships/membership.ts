@@ -44,6 +44,7 @@ export const membershipItem = (membership: Membership): Item => ({
 /** Readable by its subscription's user and by members of its subscription's organization. */
 export const membershipRecord: RecordKind<Membership> = {
   resource: 'membership',
+  readScope: 'subscriptions:read',
   key: membershipKey,
   parse: (item) => membershipSchema.parse(item),
   ownedBy: ({ userId, organizationId }) => ({ userId, organizationId }),

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { mayReadUser } from '../access/access.ts';
+import type { Caller } from '../access/caller.ts';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/catalog-records.ts';
 import { DomainError, notFound } from '../core/errors.ts';
@@ -28,14 +29,16 @@ export const entityNamed = (query: unknown): readonly NamedRecord[] => {
   return parsed.success ? [{ kind: ENTITY_RECORDS[parsed.data.entity_type], id: parsed.data.entity_id }] : [];
 };
 
+const ownEntity = (caller: Caller): string | undefined => (caller.kind === 'session' ? caller.userId : undefined);
+
 /** Newest first. */
 export const listMemberships = async (
   { table }: { readonly table: Table },
   { caller, query }: ApiRequest<unknown, ListMembershipsQuery>,
 ): Promise<Reply> => {
-  if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
-  const { entity_type: type, entity_id: id = caller.userId } = query;
-  if (type === 'user' && !mayReadUser(caller, id)) throw notFound('user');
+  const { entity_type: type, entity_id: id = ownEntity(caller) } = query;
+  if (id === undefined) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (type === 'user' && !mayReadUser(caller, id, 'subscriptions:read')) throw notFound('user');
   return runList(table, {
     findPage: () =>
       listCounted(table, {

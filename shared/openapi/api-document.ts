@@ -63,6 +63,8 @@ const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment method
 - **Absent fields**: in an optional field of a body, null and \`""\` count as absent, and so does an empty query value. On PUT and PATCH,
   null clears a field whose schema accepts null. \`organization_id\` differs: null or empty means personal. Enum values of
   the query may be in upper or lower case.
+- **Service keys**: a backend sends \`Authorization: Bearer psk_…\`. With \`X-Act-For\` a request is that of a payer, without it the
+  merchant's. The scopes of an operation are in its description and in \`x-scopes\`.
 - **Unknown fields** of a body are ignored. New optional fields may appear in responses at any time.`;
 
 const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {

@@ -1,6 +1,7 @@
 /** @module Errors in the API document, with when a code is returned, what to do, and an example as rendered. */
 
 import * as z from 'zod';
+import { scopesOfRoute } from '../access/scopes.ts';
 import { DomainError, ERRORS, type ErrorCode, type ErrorDetails, invalid, notFound } from '../core/errors.ts';
 import { callsProviders } from '../core/rights.ts';
 import { keysOf } from '../core/rows.ts';
@@ -94,12 +95,18 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'No cache has this name; `details.cache_types` lists the names.',
     example: because('UNKNOWN_CACHE_TYPE', undefined, { cache_types: ['organization_membership', 'session', 'all'] }),
   },
+  ACTING_REQUIRED: {
+    when: 'A service key sent a request that only a payer can make. Name the payer in `X-Act-For`, or send `guest_data` where the route takes it. For a list of all owners, `error` names the route.',
+  },
   IDEMPOTENCY_KEY_INVALID: {
     when: 'The key is empty, too long or not printable ASCII, or has fewer than 20 characters in a request without a credential.',
   },
   AUTHENTICATION_REQUIRED: { when: 'The request has no credential, and the route needs one.' },
   SESSION_INVALID: {
     when: 'The session, bearer token or guest token does not exist or is forged, or the guest token has expired.',
+  },
+  API_KEY_INVALID: {
+    when: 'The service key is unknown, malformed, expired or revoked, or the request comes from an address that the key does not allow. The response is the same in each case.',
   },
   SESSION_EXPIRED: { when: 'The session or bearer token was valid and has expired; sign in again.' },
   GUEST_NOT_ALLOWED: { when: 'The request has only `guest_data` or a guest token, and the route does not accept it.' },
@@ -112,11 +119,13 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('PAYMENT_DECLINED', undefined, { decline_code: 'insufficient_funds' }),
   },
   INSUFFICIENT_PERMISSIONS: {
-    when: "The caller's role in the organization does not allow the action, or the record may not be used for it.",
+    when: "The caller's role in the organization does not allow the action, the record may not be used for it, or a scope is missing (`details.required_scope`). A caller without a service key also gets it for `X-Act-For`.",
     example: because('INSUFFICIENT_PERMISSIONS', undefined, { role: 'member', permission: 'canManagePayments' }),
   },
   ORGANIZATION_ACCESS_DENIED: { when: 'The record belongs to an organization, and the caller is not a member of it.' },
-  ADMIN_REQUIRED: { when: 'The route is for platform admins only.' },
+  ADMIN_REQUIRED: {
+    when: 'The route is for the merchant only: platform admins, and staff or service keys with its scope.',
+  },
   RAW_CARD_DISABLED: {
     when: 'The installation or the provider does not accept card numbers; send a token of the provider instead.',
   },
@@ -124,7 +133,9 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'No such record, or a personal record of another user; `details.resource` names its kind.',
     example: notFound('payment'),
   },
-  USER_NOT_FOUND: { when: 'The identity service knows no user with this e-mail address.' },
+  USER_NOT_FOUND: {
+    when: 'The identity service knows no user with this e-mail address, or with the id in `X-Act-For`.',
+  },
   INVITE_NOT_FOUND: { when: 'No invite has this token.' },
   ROUTE_NOT_FOUND: { when: 'No route has this path, or the installation has switched it off.' },
   METHOD_NOT_ALLOWED: {
@@ -241,6 +252,9 @@ const WITH_A_CALLER: readonly ErrorCode[] = [
   'IDENTITY_UNAVAILABLE',
 ];
 
+/** True if a service key may name the payer in X-Act-For. */
+export const takesPayer = ({ id }: Endpoint): boolean => scopesOfRoute(id)?.payer !== undefined;
+
 /** True if the endpoint reads the header Idempotency-Key. */
 export const takesKey = ({ method, idempotent }: Endpoint): boolean => method === 'POST' && idempotent !== 'natural';
 
@@ -250,6 +264,7 @@ export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly 
   const codes: readonly ErrorCode[] = [
     ...endpoint.errors,
     ...callerErrors(endpoint),
+    ...serviceKeyErrors(endpoint),
     ...(endpoint.body === null ? [] : WITH_A_BODY),
     ...(takesKey(endpoint) ? WITH_A_KEY : []),
     ...accessErrors(endpoint),
@@ -268,7 +283,7 @@ const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
   if (!access) return [];
   const { action, record, organization } = access;
   const missing: readonly ErrorCode[] = record || organization ? ['RESOURCE_NOT_FOUND'] : [];
-  if (action === 'platform admin') return missing;
+  if (action === 'merchant') return missing;
   const ofOrganization: readonly ErrorCode[] = record || organization ? ['ORGANIZATION_ACCESS_DENIED'] : [];
   const ofRole: readonly ErrorCode[] = action === 'read' || action === 'member' ? [] : ['INSUFFICIENT_PERMISSIONS'];
   return [...missing, ...ofOrganization, ...ofRole];
@@ -278,6 +293,21 @@ const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
 const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorCode[] => {
   if (!callsProviders(uses) || bodyForm === 'raw') return [];
   return ['PROVIDER_ERROR', 'PROVIDER_UNAVAILABLE', ...(accepted === undefined ? (['PROVIDER_TIMEOUT'] as const) : [])];
+};
+
+/** A key that is not valid also counts in a window; every route with a caller refuses X-Act-For from others than keys. */
+const WITH_A_SERVICE_KEY: readonly ErrorCode[] = ['API_KEY_INVALID', 'INSUFFICIENT_PERMISSIONS', 'RATE_LIMITED'];
+
+const serviceKeyErrors = (endpoint: Endpoint): readonly ErrorCode[] => {
+  const { auth, id } = endpoint;
+  if (auth === 'public' || auth === 'provider-signature') return [];
+  const { merchant, payer, ownersList } = scopesOfRoute(id) ?? {};
+  const needsPayer = payer !== undefined && (merchant === undefined || ownersList !== undefined);
+  return [
+    ...WITH_A_SERVICE_KEY,
+    ...(needsPayer ? (['ACTING_REQUIRED'] as const) : []),
+    ...(takesPayer(endpoint) ? (['USER_NOT_FOUND'] as const) : []),
+  ];
 };
 
 const callerErrors = ({ auth, body }: Endpoint): readonly ErrorCode[] => {

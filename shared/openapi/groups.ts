@@ -12,8 +12,8 @@ const GROUPS = {
   ],
   refunds: [
     'Refunds',
-    `A refund returns the money of a succeeded payment, in whole or in part. Platform admins make refunds; callers who may read the payment
-    may read its refunds. Refunds made at the provider appear here too.`,
+    `A refund returns the money of a succeeded payment, in whole or in part. The merchant makes refunds: platform admins, and staff and
+    service keys with the scope. Callers who may read the payment may read its refunds. Refunds made at the provider appear here too.`,
   ],
   disputes: [
     'Disputes',
@@ -53,8 +53,8 @@ const GROUPS = {
   ],
   admin: [
     'Administration',
-    `For platform admins: search and sum up all payments, keep the reference records (products, projects, tiers and invites),
-    erase a person, clear a cache.`,
+    `For the merchant: search and sum up all payments, keep the reference records (products, projects, tiers and invites),
+    erase a person, clear a cache, and manage the service keys of your backends.`,
   ],
   api: ['Service', 'The settings that a browser needs to take payments, the health of the service, and this document.'],
 } as const satisfies Record<string, readonly [name: string, description: string]>;

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
-import { takesKey } from './error-responses.ts';
+import { takesKey, takesPayer } from './error-responses.ts';
 
 const idempotencyKey = z
   .string()
@@ -37,8 +37,20 @@ const always = {
   }),
 };
 
+const actFor = optionalText.meta({
+  description: `For service keys only: the payer whose request this is, as \`user:<id>\` or \`organization:<id>\`. The request then has the
+    rights of that user, or of a member of the organization with the role billing. Without the header the request is the merchant's. A
+    session or a guest token with this header gets 403.`,
+  examples: ['user:user_demo_owner'],
+  param: { id: 'X-Act-For' },
+});
+
 export const requestHeaders = (endpoint: Endpoint): z.ZodObject =>
-  z.object({ ...(takesKey(endpoint) && { 'Idempotency-Key': idempotencyKey }), ...always });
+  z.object({
+    ...(takesKey(endpoint) && { 'Idempotency-Key': idempotencyKey }),
+    ...(takesPayer(endpoint) && { 'X-Act-For': actFor }),
+    ...always,
+  });
 
 const requestId = z.string().meta({
   description: 'Names this request in the log of the service. Quote it to support.',

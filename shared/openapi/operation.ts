@@ -2,14 +2,16 @@
 
 import * as z from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { scopesOfRoute } from '../access/scopes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
+import { keyRequests } from '../http/windows.ts';
 import { codesByStatus, errorSchema, meaningOfCode } from './error-responses.ts';
 import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
-import { securityOf, WHO_MAY_CALL } from './security.ts';
+import { securityOf, whoMayCall } from './security.ts';
 
 /** A successful call of a route, with the request and the whole response. */
 export interface Example {
@@ -27,6 +29,7 @@ export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOpe
   ...descriptionOf(endpoint),
   tags: [groupOf(endpoint)],
   security: securityOf(endpoint),
+  ...scopesOf(endpoint),
   requestParams: {
     ...(endpoint.params instanceof z.ZodObject && { path: withExamples(endpoint.params, example.params) }),
     ...(endpoint.query instanceof z.ZodObject && { query: withExamples(endpoint.query, example.query) }),
@@ -41,17 +44,29 @@ export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOpe
   responses: { ...successOf(endpoint, example), ...errorsOf(endpoint) },
 });
 
+/** The scopes of the operation for programs. */
+const scopesOf = ({ id }: Endpoint) => {
+  const scopes = scopesOfRoute(id);
+  if (!scopes) return {};
+  const { payer, merchant } = scopes;
+  return { 'x-scopes': { ...(payer && { payer }), ...(merchant && { merchant }) } };
+};
+
 /** The declaration's text, who may call, and the limits. */
-const descriptionOf = ({ description, auth, limits }: Endpoint): { readonly description?: string } => {
+const descriptionOf = (endpoint: Endpoint): { readonly description?: string } => {
+  const { description, limits } = endpoint;
   if (description === undefined) return {};
   const ofLimits = limits.length > 0 ? [`Rate limits: ${limits.map(limitText).join('; ')}.`] : [];
-  return { description: [description, WHO_MAY_CALL[auth], ...ofLimits].join('\n\n') };
+  return { description: [description, whoMayCall(endpoint), ...ofLimits].join('\n\n') };
 };
 
 const WINDOWS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour' };
 
-const limitText = ({ name, max, windowSeconds, counts }: RateLimit): string =>
-  `${max} ${counts === 'declines' ? 'declines' : 'requests'} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
+const limitText = (limit: RateLimit): string => {
+  const { name, max, windowSeconds, counts } = limit;
+  const ofWhom = limit === keyRequests ? ' by a service key without `X-Act-For`' : '';
+  return `${max} ${counts === 'declines' ? 'declines' : 'requests'}${ofWhom} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
+};
 
 const exampleOf = (text = ''): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);
 
@@ -106,7 +121,7 @@ const errorsOf = (endpoint: Endpoint) =>
   Object.fromEntries([...codesByStatus(endpoint)].map(([status, codes]) => [String(status), errorOf(codes)]));
 
 /** Responses with at most this many codes recur on many routes, so the document holds each once. */
-const MOST_SHARED = 4;
+const MOST_SHARED = 5;
 
 type ErrorResponse = ReturnType<typeof makeError>;
 const shared = new Map<string, ErrorResponse>();

@@ -1,11 +1,13 @@
 /** @module Authentication in the API document, with the security schemes, and who may call each endpoint. */
 
+import { type RouteScopes, rolesOfScope, type Scope, scopesOfRoute } from '../access/scopes.ts';
 import type { Auth, Endpoint } from '../http/endpoint.ts';
 
 /** How callers of the endpoint authenticate. */
-export const securityOf = ({ auth, alsoPlatformAdmins }: Endpoint): Record<string, string[]>[] => [
+export const securityOf = ({ id, auth, alsoPlatformAdmins }: Endpoint): Record<string, string[]>[] => [
   ...SECURITY[auth],
   ...(alsoPlatformAdmins ? [{ platformAdmin: [] }] : []),
+  ...(scopesOfRoute(id) ? [{ serviceKey: [] }] : []),
 ];
 
 const SECURITY: Readonly<Record<Auth, readonly Record<string, string[]>[]>> = {
@@ -31,13 +33,23 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Session-ID',
-    description: `The id of a platform admin's session at the identity service, sent in the same way as any session.`,
+    description: `The id of the session of a platform admin at the identity service, sent in the same way as any session. A user with
+      a staff role (support, finance or operations) may also call the operations whose scope the role has.`,
   },
   bearer: {
     type: 'http',
     scheme: 'bearer',
     description: `A token of the identity service in \`Authorization: Bearer …\`: a JWT, whose signature, issuer, audience and expiry
       are checked, or an opaque token, which is looked up like a session id. It stands for the same user as a session.`,
+  },
+  serviceKey: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'psk_…',
+    description: `A service key of your backend, sent as \`Authorization: Bearer psk_…\`. A platform admin creates it with
+      \`POST /admin/keys\`. The key may do what its scopes permit; each operation names them in its description and in \`x-scopes\`.
+      With the header \`X-Act-For\` the request is that of the payer whom the header names, with that payer's rights. Without the header it
+      is the merchant's. Keep a key out of browsers and apps.`,
   },
   guestToken: {
     type: 'apiKey',
@@ -52,12 +64,51 @@ export const securitySchemes = {
   },
 } as const;
 
-/** Who may call, in a sentence of the operation's description. */
-export const WHO_MAY_CALL: Readonly<Record<Auth, string>> = {
+/** Who may call, in sentences of the operation's description. */
+export const whoMayCall = ({ id, auth }: Pick<Endpoint, 'id' | 'auth'>): string => {
+  const { merchant, payer, ownersList } = scopesOfRoute(id) ?? {};
+  if (merchant === undefined && payer === undefined) return WHO_MAY_CALL[auth];
+  return [
+    auth === 'platform-admin' ? FOR_THE_MERCHANT : WHO_MAY_CALL[auth],
+    `A service key needs the scope ${scopesOfKey({ merchant, payer }, auth)}.`,
+    ...(ownersList ? [withoutPayer(ownersList)] : []),
+    ...(merchant === undefined ? [] : [staffWith(merchant)]),
+  ].join(' ');
+};
+
+const scopesOfKey = ({ merchant, payer }: Scoped, auth: Auth): string => {
+  if (payer === merchant || payer === undefined) return `\`${merchant}\``;
+  const withPayer = `\`${payer}\` with \`X-Act-For\`${OR_A_GUEST[auth] ?? ''}`;
+  return merchant === undefined ? withPayer : `${withPayer}, or \`${merchant}\` without it`;
+};
+
+interface Scoped {
+  readonly merchant: Scope | undefined;
+  readonly payer: Scope | undefined;
+}
+
+/** The merchant may also name a guest as the payer. */
+const OR_A_GUEST: Readonly<Partial<Record<Auth, string>>> = { 'session-or-guest': ' or `guest_data`' };
+
+/** The merchant names the owner of a list in the query, or reads the list of all owners. */
+const withoutPayer = ({ parameter, ofAll }: NonNullable<RouteScopes['ownersList']>): string => {
+  const namesOwner = parameter === undefined ? '' : `names the owner in \`${parameter}\`, or `;
+  return `Without \`X-Act-For\` a key ${namesOwner}uses \`${ofAll}\`.`;
+};
+
+const staffWith = (scope: Scope): string => {
+  const roles = rolesOfScope(scope);
+  if (roles.length === 0) return `No staff role has \`${scope}\`.`;
+  return `Staff roles with \`${scope}\`: ${roles.join(', ')}.`;
+};
+
+const FOR_THE_MERCHANT = 'Needs the session of a platform admin or of staff with the scope, or a service key.';
+
+const WHO_MAY_CALL: Readonly<Record<Auth, string>> = {
   session: 'Needs a session of a signed-in user.',
   'session-or-guest': 'Needs a session, a guest token, or `guest_data` in the body.',
   'session-or-token': 'Needs a session or a guest token.',
   public: 'Needs no credential.',
-  'platform-admin': 'Needs the session of a platform admin.',
+  'platform-admin': 'Needs the session of a platform admin. No staff role and no service key may call.',
   'provider-signature': 'Only for the provider: the signature over the raw body is verified.',
 };

@@ -57,6 +57,7 @@ export const organizationOf = (item: Item): Organization | undefined => {
 
 export const organizationRecord: RecordKind<Organization> = {
   resource: 'organization',
+  readScope: 'customers:read',
   key: organizationKey,
   parse: organizationOf,
   ownedBy: ({ id }) => ({ organizationId: id }),

@@ -69,6 +69,7 @@ export const paymentMethodShape: RecordShape<PaymentMethod> = {
 
 export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   resource: 'payment_method',
+  readScope: 'customers:read',
   key: (id) => recordKey('PM', id),
   aliases: (id) =>
     isIdOf('payment_method', id)

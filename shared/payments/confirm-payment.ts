@@ -1,6 +1,7 @@
 /** @module Confirms a payment. One conditional write claims the attempt, then the provider is called once. */
 
 import { audienceOf } from '../access/audience.ts';
+import { isMemberCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -41,6 +42,7 @@ interface ConfirmInput {
   readonly payment_method_id?: string | null | undefined;
   readonly return_url?: string | null | undefined;
   readonly verification_token?: string | undefined;
+  readonly off_session?: boolean | null | undefined;
 }
 
 export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest): Promise<Reply> => {
@@ -139,10 +141,22 @@ const requireClaimable = (payment: VisiblePayment): boolean => {
 const isCanceled = (): DomainError => new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
 
 /** The method and the return URL of the request, else the payment's own. */
-const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: VisiblePayment): ChosenMethod => ({
-  method: chooseMethod(provider, request, payment),
-  returnUrl: request.body.return_url ?? payment.returnUrl,
-});
+const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: VisiblePayment): ChosenMethod => {
+  const method = chooseMethod(provider, request, payment);
+  const offSession = isOffSession(request);
+  if (offSession && method.paymentMethodId === undefined) {
+    throw new DomainError('PAYMENT_METHOD_REQUIRED', { message: 'off_session needs a saved payment method' });
+  }
+  return {
+    method,
+    returnUrl: request.body.return_url ?? payment.returnUrl,
+    ...(offSession && { offSession: true as const }),
+  };
+};
+
+/** True if the merchant makes the charge and the payer is absent. Only a key that acts for a payer may declare it. */
+const isOffSession = ({ body, caller }: Pick<ConfirmRequest, 'body' | 'caller'>): boolean =>
+  body.off_session === true && isMemberCaller(caller) && caller.key !== undefined;
 
 const chooseMethod = (
   provider: PaymentProvider,

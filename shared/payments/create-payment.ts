@@ -163,7 +163,9 @@ const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment>
         guestName: caller.name,
         guestPhone: caller.phone,
       };
-    case 'anonymous':
+    case 'organization':
+      return { organizationId };
+    default:
       throw new DomainError('AUTHENTICATION_REQUIRED');
   }
 };

@@ -158,7 +158,7 @@ export const settlementViewSchema = /* @__PURE__ */ once(() =>
       ),
       available_on: factSchemas().text.describe('When the provider makes the money available; null if unknown.'),
     })
-    .meta({ id: 'Settlement', description: 'What the merchant receives. Only platform admins see it.' }),
+    .meta({ id: 'Settlement', description: 'What the merchant receives. Only the merchant sees it.' }),
 );
 
 /** The fields of a payment's view. */
@@ -174,5 +174,5 @@ export const paymentFactSchemas = () => ({
   settlement: settlementViewSchema()
     .nullable()
     .optional()
-    .describe('What the merchant receives; null until the provider reports it. Only platform admins get this field.'),
+    .describe('What the merchant receives; null until the provider reports it. Only the merchant gets this field.'),
 });

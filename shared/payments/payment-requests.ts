@@ -51,7 +51,7 @@ const fields = {
   }),
   concept: textField(200).describe('A short title, such as a line of an invoice; yours to use.'),
   reference_code: textField(100).meta({
-    description: 'Your own reference, such as an order or invoice number. Platform admins search by it.',
+    description: 'Your own reference, such as an order or invoice number. The merchant searches by it.',
     examples: ['INV-2026-0042'],
   }),
   category: textField(100).describe('A category of your choice.'),

@@ -244,7 +244,7 @@ const keysSchema = z.object({
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
 
 export const paymentOf = (item: StoredFields): Payment => {
-  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, rq, f, ...known } =
+  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, bf, rq, f, ...known } =
     keysSchema.parse(item);
   return paymentSchema.parse({
     id: pk.slice(pk.indexOf('#') + 1),
@@ -254,7 +254,7 @@ export const paymentOf = (item: StoredFields): Payment => {
     subtotalCents: totalCents - taxCents + discountCents,
     providerPaymentId: providerIntentId,
     updatedAt: f?.u,
-    ...makerOf({ by, rq }, known),
+    ...makerOf({ by, bf, rq }, known),
     ...item,
     ...unpackedFacts(item),
   });
@@ -317,6 +317,7 @@ export const isGuestPayment = (payment: Payment): boolean => payment.guestId !==
 
 export const paymentRecord: RecordKind<VisiblePayment> = {
   resource: 'payment',
+  readScope: 'payments:read',
   key: paymentKey,
   parse: (item) => {
     const payment = paymentOf(item);

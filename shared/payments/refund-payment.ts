@@ -1,7 +1,9 @@
 /** @module Refunds a payment. Reserves the amount first, so that refunds made here never exceed the total. */
 
 import * as z from 'zod';
+import { keyOfCaller } from '../access/caller.ts';
 import { ownerIdsOf } from '../access/record-kind.ts';
+import { type RefundLimits, refundLimitsOf } from '../access/refund-limits.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { REFUND_REASONS } from '../core/money-back.ts';
 import type { NotDone } from '../core/outcome.ts';
@@ -62,18 +64,26 @@ type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayme
 
 export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
   readonly payment: VisiblePayment;
-  /** The user id of the admin, or the operator's tool. */
+  /** The user id of the admin, the id of the key, or the operator's tool. */
   readonly createdBy: string | undefined;
+  /** The most that all refunds of the payment may reach; undefined without a limit. */
+  readonly limitCents?: number | undefined;
 }
 
 /** The result of an order. `replayed` is true if the refund was made before, under the same Idempotency-Key. */
 export type OrderedRefund = RefundResult & { readonly replayed: boolean };
 
-export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
+interface CreateRefundDeps extends MoneyDeps {
+  readonly supportRefundLimits: RefundLimits;
+}
+
+export const createRefund = async (deps: CreateRefundDeps, request: CreateRequest): Promise<Reply> => {
   const { record: payment, body, caller, idempotency } = request;
-  const createdBy = caller.kind === 'session' ? caller.userId : undefined;
+  const createdBy = caller.kind === 'session' ? caller.userId : keyOfCaller(caller)?.id;
   requireOthers(payment, createdBy);
-  const ordered = await orderRefund(deps, { payment, body, idempotency, createdBy });
+  const limits = refundLimitsOf(caller, deps.supportRefundLimits);
+  const limitCents = limits && (limits[payment.currency] ?? 0);
+  const ordered = await orderRefund(deps, { payment, body, idempotency, createdBy, limitCents });
   return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
 };
 
@@ -92,7 +102,8 @@ const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined)
  * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; UNSUPPORTED_PROVIDER; VERSION_CONFLICT
  */
 export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
-  const { payment, body, idempotency } = order;
+  const { payment, idempotency } = order;
+  const body: AskedRefund = { ...order.body, limitCents: order.limitCents };
   const { provider, port } = await openRefunds(deps, payment);
   const store = refundStore(deps);
   let made: MadeRefund | undefined;
@@ -150,15 +161,26 @@ interface Asked {
   readonly asked: AskedRefund;
 }
 
-type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'>;
+type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'> & Pick<RefundOrder, 'limitCents'>;
 
-/** The amount to refund now. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED */
+/** The limit counts every refund of the payment, also those under way. @throws DomainError INSUFFICIENT_PERMISSIONS */
+const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, amountCents: number): void => {
+  const { refundedCents = 0, refundingCents = 0 } = payment;
+  if (limitCents === undefined || refundedCents + refundingCents + amountCents <= limitCents) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'The refunds of this payment would exceed the limit of support',
+    details: { required_scope: 'refunds:write', limit_cents: limitCents },
+  });
+};
+
+/** The amount to refund now. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; INSUFFICIENT_PERMISSIONS */
 export const decideAmount = async (
   { table }: Pick<MoneyDeps, 'table'>,
   payment: VisiblePayment,
-  { amount_cents: amount, despite_dispute: despiteDispute }: AskedRefund,
+  { amount_cents: amount, despite_dispute: despiteDispute, limitCents }: AskedRefund,
 ): Promise<number> => {
   const amountCents = requireRefundable(payment, amount);
+  requireWithin(limitCents, payment, amountCents);
   await requireUndisputed(table, payment, despiteDispute);
   return amountCents;
 };

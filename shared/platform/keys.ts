@@ -27,7 +27,7 @@ export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
  */
 export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
 /** Kinds about which no table decides, which are other systems' reference records, and ids, locks and counters. */
-type PlainKind = (typeof REFERENCE_PREFIX)[ReferenceKind] | 'REF' | 'GONE' | 'ERASING' | 'CALLS';
+type PlainKind = (typeof REFERENCE_PREFIX)[ReferenceKind] | 'REF' | 'GONE' | 'ERASING' | 'CALLS' | 'KEY' | 'KEYUSE';
 /** Every version of these records is kept. A payment's history also has the versions of its refunds and disputes. */
 export type HistoricKind = Exclude<OwnedKind, 'PM' | 'ADDR' | 'CUS' | 'RFD' | 'DSP'>;
 
@@ -96,6 +96,13 @@ export const emailCustomerKey = (email: string, customerId: string): Key => ({
 export const emailCustomers = (email: string): { readonly partition: string } => ({
   partition: `EMAIL#${emailHash(email)}`,
 });
+/** A service key, and when it was last used. They differ, so that a function that notes uses can change no key. */
+export const keyKey = (id: string): Key => recordKey('KEY', id);
+export const keyUseKey = (id: string): Key => recordKey('KEYUSE', id);
+/** The partition keys that a function with the right `table:count` may update. */
+export const COUNTED_KEYS = ['RATE#*', 'KEYUSE#*'] as const;
+/** All service keys, in the `owner` index. */
+export const KEYS_PARTITION = 'KIND#KEY';
 export const membershipKey = (id: string): Key => recordKey('MBR', id);
 export const ENTITY_TYPES = ['user', 'organization', 'project'] as const;
 export type EntityType = (typeof ENTITY_TYPES)[number];

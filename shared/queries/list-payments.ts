@@ -66,7 +66,7 @@ const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
   authenticated: caller.kind === 'session',
   user_id: caller.kind === 'session' ? caller.userId : null,
   user_type: caller.kind === 'session' ? 'authenticated' : 'guest',
-  user_email: caller.kind === 'anonymous' ? null : caller.email,
+  user_email: 'email' in caller ? caller.email : null,
   search_method: searchMethod,
 });
 
@@ -81,7 +81,8 @@ const scopeOf = ({ caller, owner, query }: ApiRequest<unknown, ListPaymentsQuery
     clauses: [],
     searchMethod: organizationId === undefined ? 'session' : 'organization',
     owns: (payment) =>
-      payment.organizationId === organizationId && (organizationId !== undefined || payment.userId === caller.userId),
+      payment.organizationId === organizationId &&
+      (organizationId !== undefined || (caller.kind === 'session' && payment.userId === caller.userId)),
   };
 };
 

@@ -1,6 +1,7 @@
 /** @module The timeline of a payment (`timeline.ts`). A version shows the refund or dispute that it changed. */
 
 import * as z from 'zod';
+import { shownActor } from '../core/actor.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
@@ -93,7 +94,7 @@ const entryOfVersion = (item: Item): PaymentChange => {
     ...(failureCode && { failure_code: failureCode }),
     ...(anomaly && { anomaly }),
     ...moneyBackOf(version),
-    actor: actor ?? null,
+    actor: actor ? shownActor(actor) : null,
     request_id: requestId ?? null,
   };
 };

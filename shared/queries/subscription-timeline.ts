@@ -1,6 +1,7 @@
 /** @module The timeline of a subscription; see `timeline.ts`. */
 
 import * as z from 'zod';
+import { shownActor } from '../core/actor.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
@@ -85,7 +86,7 @@ const entryOfVersion = (item: Item): SubscriptionChange => {
     ...{ cancel_at_period_end: cancelAtPeriodEnd, current_period_end: periodEnd },
     ...(paymentId && { payment_id: paymentId }),
     ...(failureCode && { failure_code: failureCode }),
-    actor: actor ?? null,
+    actor: actor ? shownActor(actor) : null,
     request_id: requestId ?? null,
   };
 };

@@ -5,6 +5,7 @@
 
 import * as z from 'zod';
 import { actorFor, audienceOf } from '../access/audience.ts';
+import { isMemberCaller, mayAsMerchant } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
 import type { Standings } from '../access/standing.ts';
 import { actorSchema, type ShownActor, shownActorSchema } from '../core/actor.ts';
@@ -220,8 +221,9 @@ export const timelineReply = async <C extends ChangeEntry>(
   const list = recordKey(of.kind, of.id).pk;
   const start = cursor === undefined ? undefined : startOf(cursor, list);
   const withLog =
-    caller.kind === 'session' &&
-    (await mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId)));
+    mayAsMerchant(caller, 'webhooks:read') ||
+    (isMemberCaller(caller) &&
+      (await mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId))));
   const { entries, next } = await read({ limit: query.limit, start, withLog });
   const audience = audienceOf(caller);
   const nextCursor = next && encodePlace([next.versions, next.log], list);

@@ -59,7 +59,7 @@ export type Subject =
   | { readonly kind: 'email'; readonly email: string };
 
 /** @throws Error if the job is done, because it no longer knows its person */
-export const subjectOf = ({ userId, email }: Pick<ErasureJob, 'userId' | 'email'>): Subject => {
+export const erasedSubject = ({ userId, email }: Pick<ErasureJob, 'userId' | 'email'>): Subject => {
   if (userId !== undefined) return { kind: 'user', userId };
   if (email === undefined) throw new Error('an erasure that is done knows no person');
   return { kind: 'email', email };

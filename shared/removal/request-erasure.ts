@@ -1,6 +1,7 @@
 /** @module Requests the erasure of a person, which due work carries out. At most one erasure runs per person. */
 
 import * as z from 'zod';
+import { actorOfCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
@@ -34,7 +35,6 @@ export const requestErasure = async (
   request: ApiRequest<unknown, unknown, ErasureBody>,
 ): Promise<Reply> => {
   const { body, caller, idempotency } = request;
-  if (caller.kind !== 'session') throw new Error('an erasure was requested without a session');
   const subject: Subject =
     body.user_id === undefined ? { kind: 'email', email: body.email ?? '' } : { kind: 'user', userId: body.user_id };
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -43,7 +43,8 @@ export const requestErasure = async (
         store: storeOf(deps, subject),
         kind: 'erasure',
         idempotency,
-        build: async (id) => newJob(subject, { id, at: iso(deps.now()), by: caller.userId, idempotency }),
+        build: async (id) =>
+          newJob(subject, { id, at: iso(deps.now()), by: actorOfCaller(caller, true).id, idempotency }),
       });
       return {
         data: erasureView(record),

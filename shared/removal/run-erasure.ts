@@ -10,7 +10,15 @@ import { epochSeconds, instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.t
 import { erasureKey, guestPartition, keyOf, ownerPartition } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './erase-records.ts';
-import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, subjectOf } from './erasure-job.ts';
+import {
+  type Counted,
+  type ErasureJob,
+  erasedSubject,
+  jobItem,
+  jobOf,
+  lockKeyOf,
+  type Subject,
+} from './erasure-job.ts';
 import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './erasure-traces.ts';
 import type { RemovalDeps } from './organization-children.ts';
 
@@ -78,7 +86,7 @@ interface Run {
 }
 
 const runSlice = async ({ deps, sought }: Run, job: ErasureJob): Promise<Slice> => {
-  const subject = subjectOf(job);
+  const subject = erasedSubject(job);
   const erasing: Erasing = { deps, erasureId: job.id, subject, emails: sought.emails };
   const kind = LISTED[job.step];
   const page = kind
@@ -169,7 +177,7 @@ const finish = async (deps: RemovalDeps, job: ErasureJob): Promise<string> => {
   };
   await deps.table.transact([
     { put: jobItem(done, undefined), if: [{ exists: true }, { equals: ['version', job.version] }] },
-    { delete: lockKeyOf(subjectOf(job)) },
+    { delete: lockKeyOf(erasedSubject(job)) },
   ]);
   return 'done';
 };

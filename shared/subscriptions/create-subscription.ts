@@ -196,7 +196,9 @@ const ownerFields = ({ caller, owner }: CreateRequest): Partial<Subscription> =>
       return { userId: caller.userId, userEmail: caller.email, organizationId };
     case 'guest':
       return { guestId: caller.guestId, guestEmail: caller.email, guestName: caller.name };
-    case 'anonymous':
+    case 'organization':
+      return { organizationId };
+    default:
       throw new DomainError('AUTHENTICATION_REQUIRED');
   }
 };

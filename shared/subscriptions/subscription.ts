@@ -272,6 +272,7 @@ export const subscriptionOf = (item: Readonly<Record<string, unknown>>): Subscri
 /** Key, parsing and ownership of subscriptions, for access checks. */
 export const subscriptionRecord: RecordKind<VisibleSubscription> = {
   resource: 'subscription',
+  readScope: 'subscriptions:read',
   key: (id) => recordKey('SUB', id),
   parse: (item) => {
     const subscription = subscriptionOf(item);

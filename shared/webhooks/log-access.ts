@@ -1,11 +1,11 @@
 /**
- * @module Access to the webhook log. Platform admins see all log entries. Other callers see those of the session's
- * organization, or their own if the session has none. Only platform admins, and owners and admins of the organization,
+ * @module Access to the webhook log. The merchant sees all log entries. Other callers see those of the session's
+ * organization, or their own if the session has none. Only the merchant, and owners and admins of the organization,
  * may send events.
  */
 
-import { standingRefusal } from '../access/access.ts';
-import type { Caller, SessionCaller } from '../access/caller.ts';
+import { scopeMissing, standingRefusal } from '../access/access.ts';
+import { type Caller, isMemberCaller, type MemberCaller, mayAsMerchant } from '../access/caller.ts';
 import type { Standing, Standings } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import type { LogRecord, LogScope } from '../event-log/log-entry.ts';
@@ -15,11 +15,11 @@ export interface LogAccessDeps {
 }
 
 export const logScopeOf = async ({ standings }: LogAccessDeps, caller: Caller): Promise<LogScope> => {
-  const session = sessionOf(caller);
-  if (session.isAdmin) return { kind: 'everybody' };
-  const { organizationId, userId } = session;
-  if (organizationId === undefined) return { kind: 'user', userId };
-  requireMember(await standings.cached(session, organizationId));
+  if (mayAsMerchant(caller, 'webhooks:read')) return { kind: 'everybody' };
+  const member = memberOf(caller);
+  if (member.kind === 'session' && member.organizationId === undefined) return { kind: 'user', userId: member.userId };
+  const organizationId = member.organizationId ?? '';
+  requireMember(await standings.cached(member, organizationId));
   return { kind: 'organization', organizationId };
 };
 
@@ -29,24 +29,27 @@ export const requireVisible = async (
   caller: Caller,
   record: LogRecord | undefined,
 ): Promise<LogRecord> => {
-  const session = sessionOf(caller);
-  if (record && (session.isAdmin || (await isTheirs(standings, session, record)))) return record;
+  if (record && (maySeeAll(caller) || (await isTheirs(standings, memberOf(caller), record)))) return record;
   throw notFound('webhook_log');
 };
 
-const isTheirs = async (standings: Standings, session: SessionCaller, record: LogRecord): Promise<boolean> =>
+/** A key that sends entries again needs no second scope to find them. */
+const maySeeAll = (caller: Caller): boolean =>
+  mayAsMerchant(caller, 'webhooks:read') || mayAsMerchant(caller, 'webhooks:write');
+
+const isTheirs = async (standings: Standings, session: MemberCaller, record: LogRecord): Promise<boolean> =>
   record.organizationId === session.organizationId &&
   mayReadLogOf(session, record, (organizationId) => standings.cached(session, organizationId));
 
-/** True for members of an organization on its entries, for users on their own, and for platform admins on all. */
+/** True for members of an organization on its entries, for users on their own, and for the merchant on all. */
 export const mayReadLogOf = async (
   caller: Caller,
   { organizationId, userId }: Pick<LogRecord, 'organizationId' | 'userId'>,
   standingIn: (organizationId: string) => Promise<Standing>,
 ): Promise<boolean> => {
-  if (caller.kind !== 'session') return false;
-  if (caller.isAdmin) return true;
-  if (organizationId === undefined) return userId === caller.userId;
+  if (mayAsMerchant(caller, 'webhooks:read')) return true;
+  if (!isMemberCaller(caller)) return false;
+  if (organizationId === undefined) return caller.kind === 'session' && userId === caller.userId;
   return standingRefusal(await standingIn(organizationId), 'read') === undefined;
 };
 
@@ -56,13 +59,20 @@ export const requireSender = async (
   caller: Caller,
   organizationId: string | undefined,
 ): Promise<void> => {
-  const session = sessionOf(caller);
-  if (session.isAdmin) return;
-  if (organizationId === undefined) throw new DomainError('INSUFFICIENT_PERMISSIONS', { details: PLATFORM_ADMIN });
-  const standing = await standings.consistent(session, organizationId);
-  requireMember(standing);
-  if (standing.role === 'owner' || standing.role === 'admin') return;
-  throw new DomainError('INSUFFICIENT_PERMISSIONS', { details: { role: standing.role, required_role: 'admin' } });
+  if (mayAsMerchant(caller, 'webhooks:write')) return;
+  const member = memberOf(caller);
+  const refusal =
+    organizationId === undefined
+      ? new DomainError('INSUFFICIENT_PERMISSIONS', { details: PLATFORM_ADMIN })
+      : senderRefusal(await standings.consistent(member, organizationId));
+  if (refusal) throw mayAsMerchant(caller, 'webhooks:read') ? scopeMissing('webhooks:write') : refusal;
+};
+
+const senderRefusal = (standing: Standing): DomainError | undefined => {
+  const refusal = standingRefusal(standing, 'read');
+  if (refusal) return refusal;
+  if (standing.role === 'owner' || standing.role === 'admin') return undefined;
+  return new DomainError('INSUFFICIENT_PERMISSIONS', { details: { role: standing.role, required_role: 'admin' } });
 };
 
 const PLATFORM_ADMIN = { required: 'platform admin' };
@@ -72,8 +82,8 @@ const requireMember = (standing: Standing): void => {
   if (refusal) throw refusal;
 };
 
-/** The endpoints accept sessions only. */
-const sessionOf = (caller: Caller): SessionCaller => {
-  if (caller.kind !== 'session') throw new DomainError('AUTHENTICATION_REQUIRED');
+/** The endpoints accept no guests. */
+const memberOf = (caller: Caller): MemberCaller => {
+  if (!isMemberCaller(caller)) throw new DomainError('AUTHENTICATION_REQUIRED');
   return caller;
 };

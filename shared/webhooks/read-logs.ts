@@ -34,7 +34,7 @@ export const listLogs = async (
         limit: query.limit,
       }),
     recordOf: logRecordOf,
-    viewsOf: (records) => records.map((record) => listedViewOfLog(record, audienceOf(caller))),
+    viewsOf: (records) => records.map((record) => listedViewOfLog(record, audienceOf(caller, 'webhooks:read'))),
     replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };
@@ -47,7 +47,7 @@ const filterOf = ({ provider, event_type: eventType }: LogsQuery): readonly Clau
 type GetLogDeps = Pick<WebDeps, 'table' | 'standings'>;
 
 export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => ({
-  data: viewOfLog(await logFor(deps, request), audienceOf(request.caller)),
+  data: viewOfLog(await logFor(deps, request), audienceOf(request.caller, 'webhooks:read')),
 });
 
 /** @returns the entry that the path names @throws DomainError RESOURCE_NOT_FOUND if this caller may not see it */
@@ -80,11 +80,11 @@ export const logView = z
     event_id: z.string().describe("The event's id: `msg_…` for deliveries, the provider's own for inbound events."),
     payload: z.unknown().meta({
       description:
-        'What was received or sent, without secrets. An event of a provider is `{id, type, provider, data: {object: {id, amount, currency, status}}, created}`; platform admins see it as received. In lists a payload over 16 KB is `{left_out, bytes}`.',
+        'What was received or sent, without secrets. An event of a provider is `{id, type, provider, data: {object: {id, amount, currency, status}}, created}`; the merchant sees it as received. In lists a payload over 16 KB is `{left_out, bytes}`.',
     }),
     response: z.unknown().meta({
       description:
-        "The result of the attempt: the outcome, the status or the reason. Platform admins also see the beginning of the target's response.",
+        "The result of the attempt: the outcome, the status or the reason. The merchant also sees the beginning of the target's response.",
     }),
     created_at: timestamp.describe('When the attempt was made.'),
   })

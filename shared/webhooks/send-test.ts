@@ -1,5 +1,6 @@
 /** @module Sends test events to the webhook targets. Each test event is marked as a test, and names no real record. */
 
+import { type Caller, isMemberCaller, mayAsMerchant } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds, iso } from '../core/time.ts';
 import { deliveryTo } from '../event-log/delivery.ts';
@@ -32,10 +33,16 @@ export const sendTest = async (
   deps: SendTestDeps,
   { caller, body }: ApiRequest<unknown, unknown, TestBody>,
 ): Promise<Reply> => {
-  const session = caller.kind === 'session' ? caller : undefined;
   await requireTestSender(deps, { caller });
-  const event = makeTestEvent(deps, session?.isAdmin ? body : { ...body, test_data: pickFacts(body.test_data) });
-  const owned = { ...event, organizationId: session?.organizationId, userId: session?.userId };
+  const event = makeTestEvent(
+    deps,
+    mayAsMerchant(caller, 'webhooks:write') ? body : { ...body, test_data: pickFacts(body.test_data) },
+  );
+  const owned = {
+    ...event,
+    organizationId: organizationOf(caller),
+    userId: caller.kind === 'session' ? caller.userId : undefined,
+  };
   const targets = await Promise.all((await deps.targets()).map((target) => tryTarget(deps, target, owned)));
   const matched = targets.filter((target) => target.matched);
   const delivered = matched.filter(({ status }) => status === 'success').length;
@@ -45,11 +52,14 @@ export const sendTest = async (
   };
 };
 
-/** @throws DomainError unless the caller is a platform admin, or owner or admin of the session's organization */
+/** @throws DomainError unless the caller acts for the merchant, or is owner or admin of the session's organization */
 export const requireTestSender = (
   deps: Pick<SendTestDeps, 'standings'>,
   { caller }: Pick<ApiRequest, 'caller'>,
-): Promise<void> => requireSender(deps, caller, caller.kind === 'session' ? caller.organizationId : undefined);
+): Promise<void> => requireSender(deps, caller, organizationOf(caller));
+
+const organizationOf = (caller: Caller): string | undefined =>
+  isMemberCaller(caller) ? caller.organizationId : undefined;
 
 /**
  * Fields that every sender of a test event may set. None of them can hold an id. Only a platform admin may set other

@@ -105,6 +105,7 @@ const PAYMENT_BUDGETS = {
   'summary of an organization': oneMore(summary, MEMBERSHIP),
   'summary of all payments': { ...summary, of: 'admin.summary', requests: 8, because: 'one query per shard' },
   'config of browsers': { of: 'api.config', requests: 0, levels: 0, ...nothingWritten },
+  'user of the session': { of: 'api.me', requests: 0, levels: 0, ...nothingWritten },
   'page of the console': { of: 'console.page', requests: 0, levels: 0, ...nothingWritten },
   'file of the console': { of: 'console.file', requests: 0, levels: 0, ...nothingWritten },
   'list by a guest e-mail': { ...whole, of: 'payments.list-guest', windows: 2 },

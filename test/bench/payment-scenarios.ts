@@ -294,6 +294,10 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'summary of all payments': async (service) =>
     summary(await person(service, { is_admin: true }), '/admin/summary', service),
   'config of browsers': async (service) => warmed(await person(service), { method: 'GET', path: '/config' }),
+  'user of the session': async (service) => {
+    const who = await person(service);
+    return warmed(who, get('/me', who));
+  },
   'page of the console': async (service) => warmed(await person(service), { method: 'GET', path: '/console' }),
   'file of the console': async (service) => warmed(await person(service), { method: 'GET', path: CONSOLE_SCRIPT }),
   'list by a guest e-mail': async (service) => {

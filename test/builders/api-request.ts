@@ -24,6 +24,7 @@ export const guest = (fields: Partial<GuestCaller> = {}): GuestCaller => ({
 /** A parsed request, as a rule or use case receives it. */
 export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   requestId: 'req-1',
+  endpointId: 'payments.get',
   caller: session(),
   params: {},
   query: {},

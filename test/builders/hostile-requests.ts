@@ -105,7 +105,7 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
   const deps: WebDeps = {
     table,
     standings: standings({ table, now, epoch }),
-    authenticate,
+    callers: { authenticate, actFor: async () => session() },
     rateLimits: false,
     log: silent,
     now,

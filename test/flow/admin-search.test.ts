@@ -48,6 +48,19 @@ describe('GET /admin/search', () => {
     }
   });
 
+  test('finds only the kinds of records that the scopes of the caller permit it to read', async () => {
+    const who = await subscriber(service);
+    const subscription = await subscribe(service, who);
+    const operations = await signIn(service, { staff_role: 'operations' });
+    expect(await hitsOf(operations, subscription.id)).toEqual([`subscription ${subscription.id}`]);
+    expect(await hitsOf(operations, who.names.customer_id)).toEqual([]);
+    expect(await hitsOf(operations, who.names.payment_method_id)).toEqual([]);
+    const kinds = (await search(operations, who.user.userId)).data.map(({ kind }: ParsedJson) => kind);
+    expect(new Set(kinds)).toEqual(new Set(['user', 'subscription', 'payment']));
+    const support = await signIn(service, { staff_role: 'support' });
+    expect(await hitsOf(support, who.names.customer_id)).toEqual([`customer ${who.names.customer_id}`]);
+  });
+
   test('shows what a person knows a record by, its amount, its payment and its payer', async () => {
     const admin = await adminOf();
     const user = await signIn(service, { email: 'label@example.com' });

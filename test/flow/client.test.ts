@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { writeClient } from '../../infra/client/package.ts';
+import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { minimalCalls } from './client-minimal.ts';
 import { withHost } from './host.ts';
 
@@ -35,6 +36,12 @@ declare const customer: Customer;
 declare const subscription: Subscription;
 declare const address: Address;
 declare const error: ApiError;
+// @ts-expect-error a payer is a user or an organization
+createPaymentsClient({ baseUrl: 'http://127.0.0.1:1', actFor: 'user_1' });
+// @ts-expect-error a key is a text
+createPaymentsClient({ baseUrl: 'http://127.0.0.1:1', key: 1 });
+// @ts-expect-error this route is for the merchant, who names no payer
+client.POST('/payments/{id}/refunds', { params: { path: { id: 'pay_1' }, header: { 'X-Act-For': 'user:u' } }, body: {} });
 // @ts-expect-error no such route
 client.GET('/payment');
 // @ts-expect-error an amount is a number
@@ -67,10 +74,10 @@ confirmed.error?.code === 'INVITE_EXPIRED';
 `;
 
 /**
- * Errors of the service, read by the README's second program. The details must have the form that the types promise.
+ * Errors of the service, read by the README's third program. The details must have the form that the types promise.
  */
 const ADVICE = `import { createPaymentsClient, type Refund } from '@your-company/payments-client';
-import { adviceOn } from './program-1.ts';
+import { adviceOn } from './program-2.ts';
 const clientOf = (session: string) =>
   createPaymentsClient({ baseUrl: process.env['PAYMENTS_URL'] ?? '', headers: { 'X-Session-ID': session } });
 const owner = clientOf('demo-owner');
@@ -93,6 +100,24 @@ const failures = [
 ];
 const advice = failures.map(({ error }) => (error ? adviceOn(error) : 'no error'));
 console.log(JSON.stringify({ refunded: made?.amount_cents, advice }));
+`;
+
+/** A client of one payer with a key, and the same key with another payer in one request. */
+const BACKEND = `import { createPaymentsClient } from '@your-company/payments-client';
+const client = createPaymentsClient({
+  baseUrl: process.env['PAYMENTS_URL'] ?? '',
+  key: process.env['PAYMENTS_API_KEY'],
+  actFor: 'user:user_demo_owner',
+});
+const body = { total_cents: 2500, currency: 'USD' };
+const own = await client.POST('/payments/intents', { body });
+const header = { 'X-Act-For': 'user:user_demo_member' };
+const other = await client.POST('/payments/intents', { params: { header }, body });
+const missing = await client.POST('/organizations', { body: { name: 'Mine' } });
+console.log(JSON.stringify({
+  users: [own.data?.user_id, other.data?.user_id],
+  scope: missing.error?.code === 'INSUFFICIENT_PERMISSIONS' && missing.error.details?.required_scope,
+}));
 `;
 
 /** Each call has what the API document requires and no more. */
@@ -142,19 +167,25 @@ describe('the client package', () => {
   test('installs from its tarball, compiles under strict rules, makes a payment, and reads errors', async () => {
     const folder = await consumerProject();
     const programs = await programsInReadme();
-    expect(programs).toHaveLength(2);
+    expect(programs).toHaveLength(3);
     for (const [index, program] of programs.entries()) await writeFile(join(folder, `program-${index}.ts`), program);
     await writeFile(join(folder, 'wrong.ts'), WRONG);
     await writeFile(join(folder, 'advice.ts'), ADVICE);
+    await writeFile(join(folder, 'backend.ts'), BACKEND);
     await writeFile(join(folder, 'minimal.ts'), minimalProgram());
     const { stdout: errors } = await run(process.execPath, [join(ROOT, 'node_modules/.bin/tsc'), '-p', folder]).catch(
       (error: { stdout: string }) => error,
     );
     expect(errors).toBe('');
-    const env = { PAYMENTS_URL: service.host().baseUrl };
+    const env = { PAYMENTS_URL: service.host().baseUrl, PAYMENTS_API_KEY: DEMO_KEY_SECRET };
     const printed = async (file: string) =>
       JSON.parse((await run(process.execPath, [join(folder, file)], { env })).stdout);
     expect(await printed('program-0.ts')).toEqual({ confirmed: 'succeeded', total_cents: 2_500 });
+    expect(await printed('program-1.ts')).toEqual({ ordered: 'created', refunded: 'succeeded' });
+    expect(await printed('backend.ts')).toEqual({
+      users: ['user_demo_owner', 'user_demo_member'],
+      scope: 'organizations:write',
+    });
     expect(await printed('advice.ts')).toEqual({
       refunded: 500,
       advice: [

@@ -22,7 +22,7 @@ describe('the pages of the console', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   let browser: Browser;
   let admin: User;
-  const ids = { payment: '', subscription: '', customer: '', delivery: '' };
+  const ids = { payment: '', subscription: '', customer: '', delivery: '', key: '' };
 
   beforeAll(async () => {
     browser = await startBrowser();
@@ -39,6 +39,8 @@ describe('the pages of the console', () => {
     await service.advance(MINUTE_SECONDS + 1);
     const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
     ids.delivery = logs[0].id;
+    const fields = { name: 'Shop backend', scopes: ['payments:read'] };
+    ids.key = (await service.post('/admin/keys', fields, admin.options)).body.data.id;
   });
   afterAll(() => browser?.close());
 
@@ -56,6 +58,8 @@ describe('the pages of the console', () => {
     ['Webhooks', () => '/webhooks'],
     ['a delivery', () => `/webhooks/${ids.delivery}`],
     ['Health', () => '/health'],
+    ['Keys', () => '/keys'],
+    ['a key', () => `/keys/${ids.key}`],
     ['Developers', () => '/developers'],
     ['the search', () => '/search'],
     ['the results of a search', () => '/search?q=4242'],

@@ -205,7 +205,7 @@ describe('the page of a payment', () => {
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel payment' }).click();
       await soon(timeline).toMatch(/Payment canceled\s+Canceled/);
-      expect(await timeline()).toContain(`by platform admin ${admin.userId}`);
+      expect(await timeline()).toContain(`by staff member ${admin.userId}`);
       await soon(() => page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
     });
 

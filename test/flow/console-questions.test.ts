@@ -161,7 +161,7 @@ describe('support’s questions in the console with demo data', () => {
       await search(idOf('payment-frame'));
       const page = await atPayment('payment-frame');
       expect(await page.getByLabel('Timeline').innerText()).toMatch(
-        /Payment created[\s\S]+by user_demo_owner[\s\S]+Refund[\s\S]+by platform admin user_demo_admin/,
+        /Payment created[\s\S]+by user_demo_owner[\s\S]+Refund[\s\S]+by staff member user_demo_admin/,
       );
     });
 

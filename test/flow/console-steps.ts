@@ -25,10 +25,7 @@ const VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => {
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI);
 });`;
 
-/**
- * The browser's message for a failed request. Some requests fail on purpose, and the console learns from a refusal that
- * a user is not an admin.
- */
+/** The browser's message for a failed request. Some requests fail on purpose. */
 const FAILED_REQUEST = /^Failed to load resource/;
 
 /** The browser of a visit. Every field except the width has the browser's usual value if absent. */

@@ -67,6 +67,7 @@ export interface NewTestSession {
   readonly email?: string;
   readonly organization_id?: string;
   readonly is_admin?: boolean;
+  readonly staff_role?: string;
   readonly expires_in?: number;
 }
 

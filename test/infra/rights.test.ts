@@ -31,6 +31,7 @@ const WORTH: Readonly<Record<Right, Grants>> = {
     'dynamodb:PutItem': ['Table.Arn'],
     'dynamodb:UpdateItem': ['Table.Arn'],
   },
+  'table:count': { 'dynamodb:UpdateItem': ['Table.Arn where the key begins with RATE#*, KEYUSE#*'] },
   'events:put': { 'events:PutEvents': ['Bus.Arn'] },
   'secrets:provider_a': theSecret('ProviderASecret'),
   'secrets:provider_b': theSecret('ProviderBSecret'),

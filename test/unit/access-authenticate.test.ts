@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { authenticator, type Credentials } from '../../shared/access/authenticate.ts';
 import { type CacheEpoch, cacheEpoch } from '../../shared/access/cache-epoch.ts';
 import { guestTokens } from '../../shared/access/guest-token.ts';
+import { serviceKeys } from '../../shared/access/identify-key.ts';
 import type { Identity, IdentitySession } from '../../shared/access/identity.ts';
 import { standings } from '../../shared/access/standing.ts';
 import { DomainError } from '../../shared/core/errors.ts';
@@ -18,6 +19,7 @@ const NONE: Credentials = {
   authorization: undefined,
   querySession: undefined,
   guestToken: undefined,
+  address: '192.0.2.1',
 };
 const JWT = 'aaa.bbb.ccc';
 
@@ -26,6 +28,7 @@ const known = (fields: Partial<IdentitySession> = {}): IdentitySession => ({
   email: 'ada@example.com',
   organizationId: undefined,
   isAdmin: false,
+  staffRole: undefined,
   expiresAt: NOON + HOUR_MS,
   ...fields,
 });
@@ -57,7 +60,8 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
     users: async () => [],
   };
   const tokens = guestTokens({ secrets: async () => ['secret'], ttlSeconds: 60, now });
-  const options = { identity, guestTokens: tokens, adminUserIds: [], allowQuerySession: true, epoch, now };
+  const keys = serviceKeys({ table: memory.table, now });
+  const options = { identity, keys, guestTokens: tokens, adminUserIds: [], allowQuerySession: true, epoch, now };
   const { authenticate } = authenticator({ ...options, ...more });
   return {
     asked,

@@ -16,7 +16,7 @@ import { refusalOf } from '../builders/refusal.ts';
 const ANONYMOUS = { kind: 'anonymous' } as const;
 const admin = session({ userId: 'user_9', isAdmin: true });
 const standing = (role: Standing['role'], exists = true): Standing => ({ organizationId: 'org_1', exists, role });
-const owned = { resource: 'payment', rule: 'owned' } as const;
+const owned = { resource: 'payment', rule: 'owned', readScope: 'payments:read' } as const;
 const project = { resource: 'project', rule: 'project' } as const;
 const ofOrg: Owned = { userId: 'user_2', organizationId: 'org_1' };
 const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
@@ -72,17 +72,23 @@ describe('an access decision', () => {
   test.each(['open', 'project'] as const)(
     'shows the whole record to its owner under the rule %s, without a standing',
     (rule) => {
-      const asked = { caller: session(), kind: { resource: 'product', rule }, record: mineInOrg };
+      const asked = {
+        caller: session(),
+        kind: { resource: 'product', rule, readScope: 'payments:read' as const },
+        record: mineInOrg,
+      };
       expect(decideShowing(asked)).toEqual({ kind: 'granted', canWrite: true });
       expect(decideShowing({ ...asked, caller: admin })).toMatchObject({ asAdmin: true });
     },
   );
 
   test('marks a platform admin’s access to an organization', () => {
-    expect(decideScope('read', session(), standing('member'))).toEqual({ kind: 'granted' });
-    expect(decideScope('read', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
-    expect(decideScope('platform admin', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
-    expect(decideScope('platform admin', guest(), standing(undefined))).toMatchObject({ kind: 'refused' });
+    expect(
+      decideScope('read', { caller: session(), standing: standing('member'), scopes: { merchant: 'payments:read' } }),
+    ).toEqual({ kind: 'granted' });
+    expect(
+      decideScope('read', { caller: admin, standing: standing(undefined), scopes: { merchant: 'payments:read' } }),
+    ).toEqual({ kind: 'granted', asAdmin: true });
     expect(standingRefusal(standing('owner', false), 'read')?.message).toBe('No access to this organization');
     expect(standingRefusal(standing('member'), 'member')).toBeUndefined();
   });

@@ -8,10 +8,10 @@ import {
   mayReadUser,
   standingRefusal,
 } from '../../shared/access/access.ts';
-import type { Caller } from '../../shared/access/caller.ts';
-import { principalOf } from '../../shared/access/caller.ts';
+import { type Caller, principalOf } from '../../shared/access/caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '../../shared/access/permissions.ts';
 import { type Owned, ownerFor, type RecordKind } from '../../shared/access/record-kind.ts';
+import type { RouteScopes } from '../../shared/access/scopes.ts';
 import { organizationCheck, type Standing, standingOf } from '../../shared/access/standing.ts';
 import { organizationKey } from '../../shared/platform/keys.ts';
 import { guest, session } from '../builders/api-request.ts';
@@ -39,7 +39,10 @@ describe('the permissions of organization roles', () => {
 });
 
 type Rule = RecordKind['rule'];
-const kind = (rule: Rule = 'owned') => ({ resource: 'payment', rule });
+const kind = (rule: Rule = 'owned') => ({ resource: 'payment', rule, readScope: 'payments:read' as const });
+/** The scopes of a route whose action the merchant may take on every record, such as cancel. */
+const OPEN_TO_MERCHANT = { merchant: 'payments:operate', payer: 'payments:write' } as const;
+const FOR_MERCHANT = { merchant: 'refunds:write' } as const;
 const standing = (role: Role | undefined, organizationId = 'org_1', exists = true): Standing => ({
   organizationId,
   exists,
@@ -51,7 +54,7 @@ interface Asked {
   readonly record: Owned;
   readonly standing?: Standing;
   readonly rule?: Rule;
-  readonly adminsMayAct?: boolean;
+  readonly scopes?: RouteScopes;
 }
 
 /** The decision as one word, which is the access, the refusal's code, or the organization whose standing is needed. */
@@ -203,14 +206,14 @@ describe('a platform admin', () => {
   test.each(ofOthers)('may perform on %s only the actions declared for platform admins', (_, record, known) => {
     for (const action of [...permissions, 'owner only'] as const) {
       expect(verdict(admin, action, { record, ...given(known) })).toBe('INSUFFICIENT_PERMISSIONS');
-      expect(verdict(admin, action, { record, ...given(known), adminsMayAct: true })).toBe('as admin');
+      expect(verdict(admin, action, { record, ...given(known), scopes: OPEN_TO_MERCHANT })).toBe('as admin');
     }
   });
 
   test('is an ordinary owner of their own record, and an ordinary member of their own organization', () => {
     const own: Owned = { userId: 'user_9' };
     expect(verdict(admin, 'read', { record: own })).toBe('change');
-    expect(verdict(admin, 'canManagePayments', { record: own, adminsMayAct: true })).toBe('change');
+    expect(verdict(admin, 'canManagePayments', { record: own, scopes: OPEN_TO_MERCHANT })).toBe('change');
     expect(verdict(admin, 'canManagePayments', { record: ofOrg, standing: standing('billing') })).toBe('change');
     expect(verdict(admin, 'read', { record: ofOrg, standing: standing('member') })).toBe('read');
     expect(verdict(admin, 'canManagePayments', { record: ofOrg, standing: standing('member') })).toBe(
@@ -220,10 +223,10 @@ describe('a platform admin', () => {
 
   test('is the only caller who may perform admin actions, also on their own record', () => {
     for (const record of [theirs, ofGuest, ofOrg, { userId: 'user_9' }]) {
-      expect(verdict(admin, 'platform admin', { record })).toBe('as admin');
+      expect(verdict(admin, 'merchant', { record, scopes: FOR_MERCHANT })).toBe('as admin');
     }
     for (const caller of [me, guest(), { kind: 'anonymous' } as const]) {
-      expect(verdict(caller, 'platform admin', { record: mine })).toBe('ADMIN_REQUIRED');
+      expect(verdict(caller, 'merchant', { record: mine, scopes: FOR_MERCHANT })).toBe('ADMIN_REQUIRED');
     }
   });
 
@@ -232,11 +235,13 @@ describe('a platform admin', () => {
     ['a guest', guest()],
     ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('is the only caller who may perform the actions opened to admins, and %s may not', (_, caller) => {
-    expect(verdict(caller, 'canManagePayments', { record: theirs, adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(caller, 'canManagePayments', { record: theirs, scopes: OPEN_TO_MERCHANT })).toBe(
+      'RESOURCE_NOT_FOUND',
+    );
   });
 
-  const scope = (caller: Caller, action: Action, known: Standing) => {
-    const found = decideScope(action, caller, known);
+  const scope = (caller: Caller, action: Exclude<Action, 'merchant'>, known: Standing) => {
+    const found = decideScope(action, { caller, standing: known, scopes: { merchant: 'payments:read' } });
     return found.kind === 'refused' ? found.error.code : found.asAdmin ? 'as admin' : 'granted';
   };
 
@@ -247,14 +252,18 @@ describe('a platform admin', () => {
     expect(scope(admin, 'canManagePayments', standing('billing'))).toBe('granted');
     expect(scope(admin, 'canManagePayments', standing(undefined))).toBe('INSUFFICIENT_PERMISSIONS');
     expect(scope(admin, 'canManagePayments', GONE)).toBe('ORGANIZATION_ACCESS_DENIED');
-    expect(scope(admin, 'platform admin', GONE)).toBe('as admin');
-    expect(scope(me, 'platform admin', standing('owner'))).toBe('ADMIN_REQUIRED');
     expect(scope(me, 'read', standing(undefined))).toBe('ORGANIZATION_ACCESS_DENIED');
   });
 
   test('reads the records of any user, while a user reads only their own', () => {
-    expect([mayReadUser(admin, 'user_2'), mayReadUser(me, 'user_1')]).toEqual([true, true]);
-    expect([mayReadUser(me, 'user_2'), mayReadUser(guest(), 'user_2')]).toEqual([false, false]);
+    expect([
+      mayReadUser(admin, 'user_2', 'subscriptions:read'),
+      mayReadUser(me, 'user_1', 'subscriptions:read'),
+    ]).toEqual([true, true]);
+    expect([
+      mayReadUser(me, 'user_2', 'subscriptions:read'),
+      mayReadUser(guest(), 'user_2', 'subscriptions:read'),
+    ]).toEqual([false, false]);
   });
 });
 

@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FILES, PAGES, readPage, withParts } from '../../infra/docs/docs.ts';
+import { secretOf } from '../../shared/access/service-key.ts';
 import { RECORDED_SDKS } from '../contract/recorded-sdks.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -104,6 +106,13 @@ describe('every page', () => {
     const installed = ['stripe', 'braintree'].map((name) => `\`${name}\` ${dependencies?.[name]}`);
     const page = readPage('docs/local.md');
     expect([...recorded, ...installed].filter((version) => !page.includes(version))).toEqual([]);
+  });
+
+  test('docs/security.md has an expression that finds the secret of a service key in a text', () => {
+    const [, expression = ''] = /^```\n(psk_.+)\n```$/m.exec(readPage('docs/security.md')) ?? [];
+    const secret = secretOf('key_0123456789abcdef01234567', randomBytes(32).toString('base64url'));
+    expect(`KEY="${secret}"; A=1`.match(new RegExp(expression))?.[0]).toBe(secret);
+    expect(new RegExp(expression).test(secret.slice(0, -1))).toBe(false);
   });
 
   test('docs/architecture.md names only existing files and folders, from the root or from shared/', () => {

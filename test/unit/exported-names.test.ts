@@ -19,10 +19,13 @@ const STEPS: readonly string[] = [
   'createAddress',
   'createCustomer',
   'createIntent',
+  'createKey',
   'newOrganization',
   'refund',
   'removeMember',
   'requestErasure',
+  'revokeKey',
+  'rotateKey',
   'saveMethod',
 ];
 

@@ -78,7 +78,7 @@ const serve = (
   const deps: WebDeps = {
     table: memory.table,
     standings: standings({ table: memory.table, now: clock, epoch }),
-    authenticate,
+    callers: { authenticate, actFor: async () => session() },
     rateLimits: true,
     log,
     now: clock,

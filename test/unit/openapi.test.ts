@@ -4,13 +4,17 @@ import * as z from 'zod';
 import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { examples } from '../../functions/api/examples.ts';
+import { scopesOfRoute } from '../../shared/access/scopes.ts';
 import { ERROR_CODES } from '../../shared/openapi/error-responses.ts';
 
 /** The document as a client reads it, in JSON. */
 const operationSchema = z.looseObject({
   operationId: z.string(),
   summary: z.string().min(1),
+  description: z.string().default(''),
   tags: z.array(z.string()).min(1),
+  security: z.array(z.record(z.string(), z.unknown())),
+  'x-scopes': z.unknown().optional(),
   parameters: z
     .array(z.looseObject({ name: z.string(), in: z.string(), required: z.boolean().optional() }))
     .default([]),
@@ -122,6 +126,28 @@ describe('the API document', () => {
       ['refunds.create', expect.stringContaining('The refund is `pending`')],
       ['admin.request-erasure', expect.stringContaining('GET /admin/erasures/{id}')],
     ]);
+  });
+
+  test('names the scopes of each operation, and takes X-Act-For where a key may act for a payer', () => {
+    for (const { operationId, parameters, description, security, responses, 'x-scopes': shown } of operations) {
+      const scopes = scopesOfRoute(operationId);
+      const { payer, merchant } = scopes ?? {};
+      const named = [payer, merchant].filter((scope) => scope !== undefined);
+      expect({ operationId, scopes: shown }).toEqual({
+        operationId,
+        scopes: scopes && { ...(payer && { payer }), ...(merchant && { merchant }) },
+      });
+      expect(named.filter((scope) => !description.includes(`\`${scope}\``))).toEqual([]);
+      expect({ operationId, key: JSON.stringify(security).includes('serviceKey') }).toEqual({
+        operationId,
+        key: !!scopes,
+      });
+      expect({ operationId, header: parameters.some(({ name }) => name === 'X-Act-For') }).toEqual({
+        operationId,
+        header: payer !== undefined,
+      });
+      expect(JSON.stringify(responses).includes('USER_NOT_FOUND') || payer === undefined).toBe(true);
+    }
   });
 
   test('refers only to definitions that it contains', () => {

@@ -9,10 +9,13 @@ import { useEffect, useState } from 'preact/hooks';
 import { readClock } from './api/local.ts';
 import { readOrganizations } from './api/organizations.ts';
 import { readProviders } from './api/providers.ts';
-import { isAdmin, session } from './api/session.ts';
+import { isAdmin, may, session } from './api/session.ts';
 import { site } from './api/site.ts';
+import type { Scope } from './api/types.ts';
 import { CustomerPage } from './customers/customer.tsx';
 import { CustomersPage } from './customers/customers.tsx';
+import { KeyPage } from './keys/key.tsx';
+import { KeysPage } from './keys/keys.tsx';
 import { DisputesPage } from './money-back/disputes.tsx';
 import { RefundsPage } from './money-back/refunds.tsx';
 import { DeliveryPage } from './operations/delivery.tsx';
@@ -35,7 +38,9 @@ import './styles.css';
 /** A page, by its path below /console. Pages with a `name` appear in the navigation, in this order. */
 interface Page extends Partial<NavigationItem> {
   readonly path: string;
-  /** True if only platform admins may read the data of the page. */
+  /** Set if the page shows the records of all owners, so that the user needs this scope. */
+  readonly scope?: Scope;
+  /** True if only platform admins may read the data of the page, because no scope permits it. */
   readonly isForAdmins?: true;
   readonly show: (parameters: Readonly<Record<string, string>>) => ReturnType<typeof PaymentsPage>;
 }
@@ -48,25 +53,27 @@ const PAGES: readonly Page[] = [
   { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
   { path: '/customers', name: 'Customers', show: () => <CustomersPage /> },
   { path: '/customers/:id', show: ({ id = '' }) => <CustomerPage id={id} /> },
-  { path: '/refunds', name: 'Refunds', isForAdmins: true, show: () => <RefundsPage /> },
-  { path: '/disputes', name: 'Disputes', isForAdmins: true, show: () => <DisputesPage /> },
+  { path: '/refunds', name: 'Refunds', scope: 'payments:read', show: () => <RefundsPage /> },
+  { path: '/disputes', name: 'Disputes', scope: 'payments:read', show: () => <DisputesPage /> },
   { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
   { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
-  { path: '/health', name: 'Health', isForAdmins: true, show: () => <HealthPage /> },
+  { path: '/health', name: 'Health', scope: 'payments:read', show: () => <HealthPage /> },
+  { path: '/keys', name: 'Keys', isForAdmins: true, show: () => <KeysPage /> },
+  { path: '/keys/:id', isForAdmins: true, show: ({ id = '' }) => <KeyPage id={id} /> },
   { path: '/developers', name: 'Developers', show: () => <DevelopersPage /> },
-  { path: '/search', isForAdmins: true, show: () => <SearchPage /> },
+  { path: '/search', scope: 'payments:read', show: () => <SearchPage /> },
 ];
 
+const isOpen = ({ scope, isForAdmins }: Page): boolean =>
+  (scope === undefined || may(scope)) && (isForAdmins === undefined || isAdmin.value);
+
 const navigation = (): readonly NavigationItem[] =>
-  PAGES.flatMap(({ path, name, isForAdmins }) =>
-    name === undefined || (isForAdmins && !isAdmin.value) ? [] : [{ path, name }],
-  );
+  PAGES.filter(isOpen).flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));
 
 const pageShown = () => {
   for (const page of PAGES) {
-    if (page.isForAdmins && !isAdmin.value) continue;
     const parameters = matchPath(page.path, place.value.path);
-    if (parameters) return page.show(parameters);
+    if (parameters && isOpen(page)) return page.show(parameters);
   }
   return <NotFoundPage />;
 };

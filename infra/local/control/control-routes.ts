@@ -55,6 +55,7 @@ const sessionSchema = z.object({
     .nullish()
     .transform((value) => value || undefined),
   is_admin: z.boolean().optional(),
+  staff_role: z.string().max(64).optional(),
   expires_in: z.int().min(1).max(YEAR_SECONDS).optional(),
 });
 const clockSchema = z

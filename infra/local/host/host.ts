@@ -28,7 +28,7 @@ import { StartError } from '../machine/start-error.ts';
 import type { Envelope } from '../messaging/bus.ts';
 import { demoMessageIds } from '../messaging/message-ids.ts';
 import { assemble, type Catalogue, triggersOf } from './assemble.ts';
-import { seedOrganization } from './seed.ts';
+import { seedDemo } from './seed.ts';
 
 /**
  * The whole service on one machine, in one process, with the functions of the catalogue, the table, and stand-ins for
@@ -146,7 +146,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     ...(door && { newMessageId: demoMessageIds(() => !door.isOpen()) }),
   };
   const parts = assemble(site);
-  await seedOrganization(database, parts.clock.now);
+  await seedDemo(database, parts.clock.now);
   listener.open({
     gateway: parts.gateway,
     local: parts.local,

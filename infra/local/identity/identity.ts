@@ -24,6 +24,7 @@ export interface NewSession {
   readonly picture?: string | undefined;
   readonly organization_id?: string | undefined;
   readonly is_admin?: boolean | undefined;
+  readonly staff_role?: string | undefined;
   /** Seconds. */
   readonly expires_in?: number | undefined;
 }
@@ -62,6 +63,22 @@ export const DEMO_SESSIONS = [
     name: 'Ada',
     is_admin: true,
   },
+  {
+    session_id: 'demo-support',
+    user_id: 'user_demo_support',
+    email: 'demo.support@example.com',
+    name: 'Sam',
+    is_admin: false,
+    staff_role: 'support',
+  },
+  {
+    session_id: 'demo-finance',
+    user_id: 'user_demo_finance',
+    email: 'demo.finance@example.com',
+    name: 'Fay',
+    is_admin: false,
+    staff_role: 'finance',
+  },
 ] as const;
 
 export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentityOptions): LocalIdentity => {
@@ -84,6 +101,7 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
       email: person.email,
       organization_id: input.organization_id ?? null,
       is_admin: input.is_admin ? 1 : 0,
+      staff_role: input.staff_role ?? null,
       expires_at: clock.now() + (input.expires_in ?? DAY_SECONDS) * 1_000,
     });
   };
@@ -93,6 +111,7 @@ export const createIdentity = ({ state, clock, issuer, audience }: LocalIdentity
       email: session.email,
       ...(audience !== '' && { aud: audience }),
       is_admin: session.is_admin === 1,
+      ...(session.staff_role !== null && { staff_role: session.staff_role }),
       ...(session.organization_id !== null && { organization_id: session.organization_id }),
     })
       .setProtectedHeader({ alg: 'EdDSA', kid, typ: 'JWT' })
@@ -146,6 +165,7 @@ const sessionAnswer = (session: SessionRow | undefined): LocalResponse =>
         email: session.email,
         ...(session.organization_id !== null && { organization_id: session.organization_id }),
         is_admin: session.is_admin === 1,
+        ...(session.staff_role !== null && { staff_role: session.staff_role }),
         // May be a time in the past, because the service distinguishes expired sessions from unknown sessions.
         expires_at: new Date(session.expires_at).toISOString(),
       })

@@ -18,6 +18,7 @@ const sessionSchema = z.object({
   email: z.string(),
   organization_id: z.string().nullable(),
   is_admin: z.number(),
+  staff_role: z.string().nullable(),
   /** Epoch ms. */
   expires_at: z.number(),
 });
@@ -27,7 +28,8 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS people (id TEXT PRIMARY KEY, email TEXT NOT NULL, name TEXT, last_name TEXT, picture TEXT);
   CREATE INDEX IF NOT EXISTS people_by_email ON people (lower(email));
   CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, user_id TEXT NOT NULL, organization_id TEXT,
-    is_admin INTEGER NOT NULL, expires_at INTEGER NOT NULL);`;
+    is_admin INTEGER NOT NULL, expires_at INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS staff (session_id TEXT PRIMARY KEY, staff_role TEXT NOT NULL);`;
 
 export interface UserInput {
   readonly id: string;
@@ -47,13 +49,16 @@ export const openUsers = (state: State) => {
        last_name = coalesce(excluded.last_name, last_name), picture = coalesce(excluded.picture, picture)`,
   );
   const session = state.read(
-    `SELECT sessions.id, user_id, email, organization_id, is_admin, expires_at
-     FROM sessions JOIN people ON people.id = user_id WHERE sessions.id = ?`,
+    `SELECT sessions.id, user_id, email, organization_id, is_admin, staff_role, expires_at
+     FROM sessions JOIN people ON people.id = user_id LEFT JOIN staff ON session_id = sessions.id
+     WHERE sessions.id = ?`,
     sessionSchema,
   );
   const open = state.write(
     'INSERT INTO sessions (id, user_id, organization_id, is_admin, expires_at) VALUES (?, ?, ?, ?, ?)',
   );
+
+  const employ = state.write('INSERT OR REPLACE INTO staff (session_id, staff_role) VALUES (?, ?)');
 
   return {
     byId: (id: string): LocalUser | undefined => byId.first(id),
@@ -66,6 +71,7 @@ export const openUsers = (state: State) => {
     session: (id: string): SessionRow | undefined => session.first(id),
     open: (row: SessionRow): SessionRow => {
       open(row.id, row.user_id, row.organization_id, row.is_admin, row.expires_at);
+      if (row.staff_role !== null) employ(row.id, row.staff_role);
       return row;
     },
   };

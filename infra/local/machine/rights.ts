@@ -67,6 +67,7 @@ const actionsGranted = (right: Right): readonly string[] => {
   if (right === 'table:read' || right === 'table:put' || right === 'table:delete' || right === 'table:scan') {
     return TABLE_ACTIONS[right];
   }
+  if (right === 'table:count') return ['dynamodb:UpdateItem'];
   if (right === 'events:put') return ['events:PutEvents'];
   if (right.startsWith(DEPTH)) return [`sqs:GetQueueAttributes on ${right.slice(DEPTH.length)}`];
   return right.startsWith(SEND) ? [`sqs:SendMessage on ${right.slice(SEND.length)}`] : [];

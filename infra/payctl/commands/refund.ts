@@ -6,7 +6,7 @@ import type { NotDone } from '../../../shared/core/outcome.ts';
 import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/payment.ts';
 import { refundableCents } from '../../../shared/payments/payment-amounts.ts';
 import { decideAmount, openRefunds, orderRefund } from '../../../shared/payments/refund-payment.ts';
-import { type Refund, refundView } from '../../../shared/payments/refunds/refund.ts';
+import { refundView, refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import { refundStore } from '../../../shared/payments/refunds/refund-store.ts';
 import { findPayment } from '../compare/find-payment.ts';
 import { NotReachable } from '../installation/control.ts';
@@ -47,18 +47,40 @@ const planRefund = async (
 ): Promise<Report> => {
   await openRefunds(deps, payment);
   const amountCents = await decideAmount(deps, payment, { amount_cents: amount, despite_dispute: despiteDispute });
-  const left = refundableCents(payment) - amountCents;
+  return reportPlan(shown(payment), { amountCents, reason });
+};
+
+/** The fields of a payment that a report of its refund names. */
+interface RefundedPayment {
+  readonly id: string;
+  readonly total_cents: number;
+  readonly refundable_cents: number;
+  readonly currency: string;
+  readonly provider_id: string;
+}
+
+const shown = (payment: VisiblePayment): RefundedPayment => ({
+  ...{ id: payment.id, total_cents: payment.totalCents, refundable_cents: refundableCents(payment) },
+  ...{ currency: payment.currency, provider_id: payment.providerId },
+});
+
+/** The report of a dry run, for the payment as it is now. */
+export const reportPlan = (
+  payment: RefundedPayment,
+  { amountCents, reason }: { readonly amountCents: number; readonly reason: RefundReason | undefined },
+): Report => {
+  const left = payment.refundable_cents - amountCents;
   return {
     json: {
       dry_run: true,
       payment_id: payment.id,
-      provider: payment.providerId,
+      provider: payment.provider_id,
       amount_cents: amountCents,
       currency: payment.currency,
       reason: reason ?? null,
       refundable_cents: left,
     },
-    lines: [`would refund ${describeAmount(payment, amountCents)}`, leftLine(payment, left)],
+    lines: [`would refund ${describeAmount(payment, amountCents)}`, leftLine(payment.currency, left)],
     exitCode: 0,
   };
 };
@@ -75,19 +97,25 @@ const makeRefund = async (
     createdBy: MADE_BY,
   });
   if (!made.refund) throw new NotReachable(describeNotDone(payment, made.notDone));
-  return reportRefund(made.refund, await refundStore(deps).loadPayment(payment.id));
+  const after = await refundStore(deps).loadPayment(payment.id);
+  return reportRefund(refundViewSchema.parse(refundView(made.refund, 'staff')), shown(after), MADE_BY);
 };
 
-const reportRefund = (refund: Refund, payment: VisiblePayment): Report => {
-  const isUnknown = refund.status === 'pending' && refund.providerRefundId === undefined;
-  const left = refundableCents(payment);
+/** The report of a refund, whether it was made here or through the API. */
+export const reportRefund = (
+  refund: z.output<typeof refundViewSchema>,
+  payment: RefundedPayment,
+  madeBy: string,
+): Report => {
+  const isUnknown = refund.status === 'pending' && refund.provider_refund_id === null;
+  const left = payment.refundable_cents;
   const state = isUnknown ? 'pending: the provider has not responded' : refund.status;
   return {
-    json: { dry_run: false, refund: refundView(refund, 'staff'), refundable_cents: left },
+    json: { dry_run: false, refund, refundable_cents: left },
     lines: [
-      `${refund.id} is ${[state, refund.failureCode].filter(Boolean).join(': ')}`,
-      `${describeAmount(payment, refund.amountCents)}, made by ${MADE_BY}`,
-      leftLine(payment, left),
+      `${refund.id} is ${[state, refund.failure_code].filter(Boolean).join(': ')}`,
+      `${describeAmount(payment, refund.amount_cents)}, made by ${madeBy}`,
+      leftLine(payment.currency, left),
       ...(isUnknown
         ? ['The service looks up the outcome itself. Do not refund again, because the amount stays reserved.']
         : []),
@@ -96,11 +124,12 @@ const reportRefund = (refund: Refund, payment: VisiblePayment): Report => {
   };
 };
 
-const describeAmount = ({ id, totalCents, currency, providerId }: VisiblePayment, amountCents: number): string =>
-  `${majorUnits(amountCents, currency)} of ${amountWithCurrency(totalCents, currency)} of ${id} at ${providerId}`;
+const describeAmount = (payment: RefundedPayment, amountCents: number): string => {
+  const { id, total_cents: totalCents, currency, provider_id: providerId } = payment;
+  return `${majorUnits(amountCents, currency)} of ${amountWithCurrency(totalCents, currency)} of ${id} at ${providerId}`;
+};
 
-const leftLine = ({ currency }: VisiblePayment, left: number): string =>
-  `${amountWithCurrency(left, currency)} left to refund`;
+const leftLine = (currency: string, left: number): string => `${amountWithCurrency(left, currency)} left to refund`;
 
 const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | undefined): string =>
   `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}); nothing was refunded`;
@@ -110,7 +139,7 @@ const describeRefusal = ({ code, message, details }: DomainError, payment: Visib
   if (disputed) {
     return `${code}: the dispute ${disputed.dispute_id} is ${disputed.status}; to refund ${payment.id} anyway, add --despite-dispute`;
   }
-  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${leftLine(payment, refundableCents(payment))}`;
+  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${leftLine(payment.currency, refundableCents(payment))}`;
 };
 
 const disputeSchema = z.object({ dispute_id: z.string(), status: z.string() });

@@ -1,5 +1,8 @@
+import type * as z from 'zod';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
+import type { disputeViewSchema } from '../../../shared/payments/dispute.ts';
 import { isVisiblePayment } from '../../../shared/payments/payment.ts';
+import type { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import type { Table } from '../../../shared/platform/table.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
 import {
@@ -26,9 +29,30 @@ export const showTimeline = async (installation: Installation, id: string): Prom
 const showPayment = async (installation: Installation, id: string): Promise<Report> => {
   const payment = await findPayment(installation, id);
   const { id: paymentId, status, totalCents, currency, providerId } = payment;
-  const entries = await wholeTimeline((page) => timelineOf(installation.deps.table, paymentId, page));
-  const refunds = isVisiblePayment(payment) ? await listRefundsHere(installation, payment) : [];
-  const disputes = isVisiblePayment(payment) ? await listDisputesHere(installation, payment) : [];
+  return reportPayment({
+    payment: { id: paymentId, status, total_cents: totalCents, currency, provider_id: providerId },
+    refunds: isVisiblePayment(payment) ? await listRefundsHere(installation, payment) : [],
+    disputes: isVisiblePayment(payment) ? await listDisputesHere(installation, payment) : [],
+    entries: await wholeTimeline((page) => timelineOf(installation.deps.table, paymentId, page)),
+  });
+};
+
+interface PaymentHistory {
+  readonly payment: {
+    readonly id: string;
+    readonly status: string;
+    readonly total_cents: number;
+    readonly currency: string;
+    readonly provider_id: string;
+  };
+  readonly refunds: readonly z.output<typeof refundViewSchema>[];
+  readonly disputes: readonly z.output<typeof disputeViewSchema>[];
+  readonly entries: readonly TimelineEntry[];
+}
+
+/** The report of a payment's history, whether it comes from the table or from the API. */
+export const reportPayment = ({ payment, refunds, disputes, entries }: PaymentHistory): Report => {
+  const { id, status, total_cents: totalCents, currency, provider_id: providerId } = payment;
   const beside = [
     ...refunds.map((one) => [
       'refund',
@@ -40,9 +64,9 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
     ...disputes.map((one) => ['dispute', one.id, one.status, amountOf(one), dueOf(one.evidence_due_by)]),
   ];
   return {
-    json: { payment_id: paymentId, status, is_complete: true, refunds, disputes, entries },
+    json: { payment_id: id, status, is_complete: true, refunds, disputes, entries },
     lines: [
-      `${paymentId} is ${status}: ${amountWithCurrency(totalCents, currency)} at ${providerId}`,
+      `${id} is ${status}: ${amountWithCurrency(totalCents, currency)} at ${providerId}`,
       ...columns(beside),
       '',
       ...columns(entries.map((entry) => rowOf(entry, currency))),
@@ -59,10 +83,31 @@ const showSubscription = async (table: Table, id: string): Promise<Report> => {
   ]);
   if (!subscription) throw new NotReachable(`there is no subscription ${id}`);
   const { status, totalCents, currency, billingInterval, providerId, billingOwner } = subscription;
+  const shown = { total_cents: totalCents, billing_interval: billingInterval, billing_owner: billingOwner };
+  return reportSubscription({ id, status, currency, provider_id: providerId, ...shown }, entries);
+};
+
+interface ShownSubscription {
+  readonly id: string;
+  readonly status: string;
+  readonly total_cents: number;
+  readonly currency: string;
+  readonly billing_interval: string;
+  readonly provider_id: string;
+  readonly billing_owner: string;
+}
+
+/** The report of a subscription's history, whether it comes from the table or from the API. */
+export const reportSubscription = (
+  subscription: ShownSubscription,
+  entries: readonly SubscriptionTimelineEntry[],
+): Report => {
+  const { id, status, total_cents: totalCents, currency } = subscription;
+  const amount = `${amountWithCurrency(totalCents, currency)} ${subscription.billing_interval}`;
   return {
     json: { subscription_id: id, status, is_complete: true, entries },
     lines: [
-      `${id} is ${status}: ${amountWithCurrency(totalCents, currency)} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
+      `${id} is ${status}: ${amount} at ${subscription.provider_id}, billed by the ${subscription.billing_owner}`,
       '',
       ...columns(entries.map(subscriptionRow)),
     ],
@@ -118,4 +163,8 @@ const moneyBackOf = ({ refund, dispute }: Change, currency: string): string | un
 };
 
 const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string =>
-  actor === null ? '' : `${actor.type} ${actor.id}`;
+  actor === null ? '' : `${actor.type} ${actor.id}${forPayer(actor)}`;
+
+type ShownActor = NonNullable<TimelineEntry['actor']>;
+
+const forPayer = ({ on_behalf_of: payer }: ShownActor): string => (payer ? ` for ${payer.type} ${payer.id}` : '');

@@ -82,6 +82,7 @@ export const foundRefund = (refund: Refund | undefined): Found<Refund> | undefin
 
 export const refundRecord: RecordKind<Refund> = {
   resource: 'refund',
+  readScope: 'payments:read',
   key: refundKey,
   parse: refundOf,
   ownedBy: ownerIdsOf,
@@ -189,13 +190,13 @@ export const refundViewSchema = z
       "Why the refund failed, as the provider's own code; `not_received` if the refund never reached the provider, `duplicate_record` if another record has the same refund of the provider. Null otherwise.",
     ),
     created_by: text.describe(
-      'The user id of the platform admin who made the refund; null if the provider reported it, and for payers, who do not see it.',
+      'The user id of the admin or staff who made the refund, or the id of the service key; null if the provider reported it, and for payers, who do not see it.',
     ),
     settlement: settlementViewSchema()
       .nullable()
       .optional()
       .describe(
-        'What the refund takes from the merchant; null until the provider reports it. Only platform admins get this field.',
+        'What the refund takes from the merchant; null until the provider reports it. Only the merchant gets this field.',
       ),
     created_at: timestamp.describe('When the refund was created here.'),
     updated_at: timestamp.describe('When the refund last changed.'),

@@ -12,10 +12,13 @@ export interface Steady {
 /** The clock moves forward only, so that the recording happens a century after the times that the document shows. */
 export const PRESENT = Date.parse('2126-11-02T09:30:00.000Z');
 const ID =
-  /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
+  /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|key|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
 /** Ids of requests and of queue messages. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_secret_)[0-9a-f]{24}\b/g;
+/** The start of a service key's secret is the id of the key. The rest is random, and is not shown. */
+const KEY_PREFIX = /\bpsk_([0-9a-f]{24})/g;
+const KEY_LAST = /(?<=\bpsk_[0-9a-f]{24}_)[\w-]{43}/g;
 /** The id of a record at a simulated provider. */
 const PROVIDER_ID = /\b(?:[A-Za-z]+_\d?|[A-Z]+)(?:demo|DEMO)[0-9A-Za-z]{12,}/g;
 const PROVIDER_COUNT = /(?<=demo)[0-9a-z]+$/i;
@@ -46,6 +49,8 @@ export const steadying = (fixed: ReadonlySet<string>): Steady => {
         : value
             .replaceAll(PROVIDER_ID, providerId)
             .replaceAll(ID, id)
+            .replaceAll(KEY_PREFIX, (_prefix, hex: string) => `psk_${id(`key_${hex}`).slice('key_'.length)}`)
+            .replaceAll(KEY_LAST, '…')
             .replaceAll(SECRET, secret)
             .replaceAll(UUID, uuid)
             .replaceAll(HOST, '127.0.0.1:3000');

@@ -57,6 +57,16 @@ type Grant = Pick<MatrixRoute, 'table' | 'success' | 'changes'>;
 const reading = (table: MatrixTable): Grant => ({ table, success: 200, changes: false });
 const writing = (table: MatrixTable, success = 200): Grant => ({ table, success, changes: true });
 
+/** Records that several requests to one host share; several test files may run in one process. */
+const perHost = <T>(): ((service: TestHost) => Map<string, Promise<T>>) => {
+  const known = new WeakMap<TestHost, Map<string, Promise<T>>>();
+  return (service) => {
+    const records = known.get(service) ?? new Map<string, Promise<T>>();
+    known.set(service, records);
+    return records;
+  };
+};
+
 type Kind = 'payment' | 'method' | 'customer' | 'address';
 
 /** Makes a record of a kind with the rights of `maker`. */
@@ -99,15 +109,15 @@ const adminOf = (fixtures: MatrixFixtures) => ({
   session: fixtures.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '',
 });
 
-const refunds = new Map<string, Promise<Record<string, string>>>();
+const refunds = perHost<Record<string, string>>();
 const readingRefund: MatrixRoute = {
   table: READ_BY_TOKEN,
   success: 200,
   changes: false,
   ask: async (service, fixtures, { caller, column }) => {
     const key = `${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
-    const made = refunds.get(key) ?? makeRefund(service, fixtures.makerOf(caller, column));
-    refunds.set(key, made);
+    const made = refunds(service).get(key) ?? makeRefund(service, fixtures.makerOf(caller, column));
+    refunds(service).set(key, made);
     return { path: `/refunds/${(await made)['id']}` };
   },
 };
@@ -125,7 +135,7 @@ const refunding: MatrixRoute = {
   },
 };
 
-const shared = new Map<string, Promise<Record<string, string>>>();
+const shared = perHost<Record<string, string>>();
 const recordFor = (
   service: TestHost,
   fixtures: MatrixFixtures,
@@ -134,8 +144,8 @@ const recordFor = (
   const { kind, caller, column, fresh } = wanted;
   if (fresh) return make(service, kind, fixtures.makerOf(caller, column));
   const key = `${kind} ${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
-  const known = shared.get(key) ?? make(service, kind, fixtures.makerOf(caller, column));
-  shared.set(key, known);
+  const known = shared(service).get(key) ?? make(service, kind, fixtures.makerOf(caller, column));
+  shared(service).set(key, known);
   return known;
 };
 
@@ -161,11 +171,11 @@ const payerOf = async (service: TestHost, { options, fields }: RecordCreator): P
   return { provider_id, customer_id: customer.body.id, payment_method_id: method.body.id };
 };
 
-const payers = new Map<string, Promise<Record<string, string>>>();
+const payers = perHost<Record<string, string>>();
 const payerFor = (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
   const key = JSON.stringify(maker);
-  const known = payers.get(key) ?? payerOf(service, maker);
-  payers.set(key, known);
+  const known = payers(service).get(key) ?? payerOf(service, maker);
+  payers(service).set(key, known);
   return known;
 };
 
@@ -179,7 +189,7 @@ const subscribe = async (service: TestHost, maker: RecordCreator, body: Record<s
   return made.body;
 };
 
-const sharedSubscriptions = new Map<string, Promise<Record<string, string>>>();
+const sharedSubscriptions = perHost<Record<string, string>>();
 
 interface OnSubscription {
   readonly path: (id: string) => string;
@@ -203,8 +213,8 @@ const onSubscription = (table: MatrixTable, { path, body, product, before = [] }
       return made;
     };
     const key = `${product} ${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
-    const made = fresh ? make() : (sharedSubscriptions.get(key) ?? make());
-    if (!fresh) sharedSubscriptions.set(key, made);
+    const made = fresh ? make() : (sharedSubscriptions(service).get(key) ?? make());
+    if (!fresh) sharedSubscriptions(service).set(key, made);
     return { path: path((await made)['id'] ?? ''), ...(body !== undefined && { body }) };
   },
 });
@@ -301,6 +311,25 @@ const readingErasure: MatrixRoute = {
   },
 };
 
+const NEW_KEY = { name: 'Shop backend', scopes: ['payments:read'] };
+
+const newKey = async (service: TestHost, fixtures: MatrixFixtures): Promise<string> => {
+  const made = await service.post('/admin/keys', NEW_KEY, adminOf(fixtures));
+  expect(made.status).toBe(201);
+  return made.body.data.id;
+};
+
+const keys = perHost<string>();
+/** A service key. Every request that may change it gets a separate key. */
+const onKey = (grant: Grant, pathOf: (id: string) => string, body?: unknown): MatrixRoute => ({
+  ...grant,
+  ask: async (service, fixtures, { fresh }) => {
+    const made = (fresh ? undefined : keys(service).get('')) ?? newKey(service, fixtures);
+    if (!fresh) keys(service).set('', made);
+    return { path: pathOf(await made), ...(body !== undefined && { body }) };
+  },
+});
+
 interface Staff {
   readonly organizationId: string;
   readonly memberId: string;
@@ -353,15 +382,15 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
 };
 
 /** Entries about sent events, one per column and, if the caller's own, one per caller. Each can be sent again. */
-const logEntries = new Map<string, Promise<string>>();
+const logEntries = perHost<string>();
 const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => CellRequest): MatrixRoute => ({
   table,
   success: 200,
   changes,
   ask: async (service, fixtures, { caller, column }) => {
     const key = column === 'own' ? `own ${fixtures.userIdOf(caller)}` : column;
-    const known = logEntries.get(key) ?? storeLogEntry(service, fixtures, { caller, column });
-    logEntries.set(key, known);
+    const known = logEntries(service).get(key) ?? storeLogEntry(service, fixtures, { caller, column });
+    logEntries(service).set(key, known);
     return asked(await known);
   },
 });
@@ -538,6 +567,12 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     body: { user_id: 'user_unknown' },
   }),
   'admin.get-erasure': readingErasure,
+  'admin.create-key': always(writing(PLATFORM_ADMIN, 201), { path: '/admin/keys', body: NEW_KEY }),
+  'admin.list-keys': always(reading(PLATFORM_ADMIN), { path: '/admin/keys' }),
+  'admin.get-key': onKey(reading(PLATFORM_ADMIN), (id) => `/admin/keys/${id}`),
+  'admin.update-key': onKey(writing(PLATFORM_ADMIN), (id) => `/admin/keys/${id}`, { name: 'Renamed' }),
+  'admin.rotate-key': onKey(writing(PLATFORM_ADMIN), (id) => `/admin/keys/${id}/rotate`, {}),
+  'admin.revoke-key': onKey(writing(PLATFORM_ADMIN, 204), (id) => `/admin/keys/${id}`),
   'admin.clear-cache': always(writing(PLATFORM_ADMIN), { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
   'admin.list-payments': always(reading(PLATFORM_ADMIN), { path: '/admin/payments' }),
   'admin.list-subscriptions': always(reading(PLATFORM_ADMIN), { path: '/admin/subscriptions' }),
@@ -560,6 +595,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'memberships.list-tiers': always(reading(PUBLIC), { path: '/memberships/tiers' }),
   'api.health': always(reading(PUBLIC), { path: '/health' }),
   'api.config': always(reading(PUBLIC), { path: '/config' }),
+  'api.me': always(reading(SIGNED_IN), { path: '/me' }),
   'api.openapi': always(reading(PUBLIC), { path: '/openapi.json' }),
   'console.page': always(reading(PUBLIC), { path: '/console' }),
   'console.file': always(reading(PUBLIC), { path: '/console/payments' }),

@@ -6,15 +6,15 @@ export const ABUSE_BUGS: readonly Bug[] = [
     name: 'claim-without-membership',
     what: 'A claim does not ask whether its person still belongs to the organization',
     file: 'shared/access/right.ts',
-    text: '{ check: memberKey(organizationId, caller.userId), if: [hasRole] },',
+    text: "...(caller.kind === 'session' ? [{ check: memberKey(organizationId, caller.userId), if: [hasRole] }] : []),",
     replacement: '',
   },
   {
     name: 'claim-without-role',
     what: 'A claim asks for a membership of any role',
     file: 'shared/access/right.ts',
-    text: 'if: [hasRole] },',
-    replacement: 'if: [{ exists: true }] },',
+    text: 'if: [hasRole] }]',
+    replacement: 'if: [{ exists: true }] }]',
   },
   {
     name: 'attempt-without-right',

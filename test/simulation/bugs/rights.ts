@@ -3,11 +3,27 @@ import type { Bug } from './bug.ts';
 /** Mistakes in the rights to see and to charge. */
 export const RIGHTS_BUGS: readonly Bug[] = [
   {
+    name: 'revoked-key-acts',
+    what: 'A revoked service key is accepted',
+    file: 'shared/admin/service-keys.ts',
+    text: '{ ...key, revokedAt: iso(deps.now()), secrets: [] }',
+    replacement: '{ ...key }',
+  },
+  {
+    name: 'key-without-scope',
+    what: 'A service key acts for a payer without the scope',
+    file: 'shared/http/acting.ts',
+    text: '  if (scope === undefined || !scopes.includes(scope)) throw scopeMissing(scope);',
+    replacement: '  if (scope === undefined) throw scopeMissing(scopes[0]);',
+  },
+  {
     name: 'everybody-owns',
     what: 'Every signed-in user counts as the owner of a personal record',
     file: 'shared/access/access.ts',
-    text: 'const isOwn = record.userId !== undefined && record.userId === caller.userId;',
-    replacement: 'const isOwn = record.userId !== undefined;',
+    text: `const isOwn = record.userId !== undefined && record.userId === userOf(caller);
+  if (record.organizationId`,
+    replacement: `const isOwn = record.userId !== undefined;
+  if (record.organizationId`,
   },
   {
     name: 'member-may-charge',
@@ -102,9 +118,9 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     what: 'Any caller who may pay a payment may refund it',
     file: 'functions/refunds/endpoints.ts',
     text: `auth: 'platform-admin',
-  access: { action: 'platform admin', record: paymentRecord },`,
+  access: { action: 'merchant', record: paymentRecord },`,
     replacement: `auth: 'session',
-  access: { action: 'canManagePayments', platformAdmins: 'may act', record: paymentRecord },`,
+  access: { action: 'canManagePayments', record: paymentRecord },`,
   },
   {
     name: 'named-records-unchecked',
@@ -127,7 +143,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     name: 'log-of-others',
     what: 'A log entry opens for everyone who knows its id',
     file: 'shared/webhooks/log-access.ts',
-    text: 'if (organizationId === undefined) return userId === caller.userId;',
+    text: "if (organizationId === undefined) return caller.kind === 'session' && userId === caller.userId;",
     replacement: 'if (organizationId === undefined) return true;',
   },
   {
@@ -156,14 +172,14 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     name: 'members-send-events',
     what: 'Every member of an organization may send its events again',
     file: 'shared/webhooks/log-access.ts',
-    text: "if (standing.role === 'owner' || standing.role === 'admin') return;",
-    replacement: 'return;',
+    text: "if (standing.role === 'owner' || standing.role === 'admin') return undefined;",
+    replacement: 'return undefined;',
   },
   {
     name: 'memberships-of-others',
     what: 'The memberships of a user open for every user',
     file: 'shared/memberships/read-memberships.ts',
-    text: "if (type === 'user' && !mayReadUser(caller, id)) throw notFound('user');",
+    text: "if (type === 'user' && !mayReadUser(caller, id, 'subscriptions:read')) throw notFound('user');",
     replacement: '',
   },
   {

@@ -15,7 +15,8 @@ export interface Person {
   readonly userId: string;
 }
 
-export type Credential = 'session' | 'guest token' | 'none';
+/** `key` is a service key that acts for the person; `leaked key` is one that was revoked or lacks every payer's scope. */
+export type Credential = 'session' | 'key' | 'leaked key' | 'guest token' | 'none';
 
 /** One request of a client. Times are epoch ms, true time. */
 export interface HistoryExchange {

@@ -1,3 +1,4 @@
+import { actingPerson } from '../model/acting.ts';
 import { paidByPayers, triedByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
@@ -53,7 +54,7 @@ const stepsOf = (history: History): readonly Step[] => {
  */
 const isOpen = (version: HistoryItem | undefined, next: HistoryItem): boolean =>
   version?.['status'] === 'processing' ||
-  (version?.['status'] === 'pending' && ['user', 'guest'].includes(next['actor']?.type));
+  (version?.['status'] === 'pending' && ['user', 'guest'].includes(actingPerson(next['actor'])?.type ?? ''));
 
 /** An unknown attempt may have taken the money, so another attempt could take it again. */
 export const oneAttemptAtOnce: Oracle = {

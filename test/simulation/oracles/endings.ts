@@ -162,7 +162,7 @@ const guestsOf = ({ exchanges, people }: History): ReadonlyMap<string, string> =
   const emails = new Map(people.map(({ name, email }) => [name, email]));
   return new Map(
     exchanges
-      .filter(({ credential, body }) => credential !== 'session' && typeof body?.id === 'string')
+      .filter(({ credential, body }) => !['session', 'key'].includes(credential) && typeof body?.id === 'string')
       .map(({ body, sent, person }) => [body.id, sent?.guest_data?.email ?? emails.get(person)]),
   );
 };

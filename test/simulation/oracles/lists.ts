@@ -53,7 +53,8 @@ const isErased = (history: History, exchange: HistoryExchange, record: HistoryJs
   const { path, person, credential, sent, sentAt } = exchange;
   if (!ERASED_WHOLLY.has(path) || record.organization_id) return false;
   const { userId, email } = history.people.find(({ name }) => name === person) ?? {};
-  const owner = credential === 'session' ? { userId } : { guestEmail: sent?.guest_data?.email ?? email };
+  const owner =
+    credential === 'session' || credential === 'key' ? { userId } : { guestEmail: sent?.guest_data?.email ?? email };
   return erasuresOf(history).some((one) => sentAt < one.doneAt && isErasedBy(one, owner));
 };
 

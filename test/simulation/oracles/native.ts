@@ -1,3 +1,4 @@
+import { actingPerson } from '../model/acting.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { INVOICE_PAID } from '../model/outside.ts';
 import { at, recordsOf } from '../model/records.ts';
@@ -100,7 +101,7 @@ export const renewedOnce: Oracle = {
 
 /** A person paused it here. A pause on the provider's dashboard leaves the debt. */
 const isPausedHere = ({ status }: HistoryItem, versions: readonly HistoryItem[]): boolean =>
-  status === 'paused' && versions.findLast(({ cause }) => cause === 'paused')?.['actor']?.type === 'user';
+  status === 'paused' && actingPerson(versions.findLast(({ cause }) => cause === 'paused')?.['actor'])?.type === 'user';
 
 export const nothingOwedAfterEnd: Oracle = {
   sentence: 'At rest no invoice is open at the provider for a subscription that was canceled, or paused here',

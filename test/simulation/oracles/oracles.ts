@@ -54,7 +54,7 @@ import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } fro
 import { answersPermitted } from './reads.ts';
 import { erasedEventsAreNameless, erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
 import { rightsHeldAtClaims } from './removed.ts';
-import { chargedOnRequest, claimsPermitted, methodsPermitted } from './rights.ts';
+import { chargedOnRequest, claimsPermitted, methodsPermitted, leakedKeysRefused } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,
@@ -121,6 +121,7 @@ export const ORACLES: readonly Oracle[] = [
   answersPermitted,
   methodsPermitted,
   claimsPermitted,
+  leakedKeysRefused,
   rightsHeldAtClaims,
   declinesLimited,
   limitedByOwnRequests,

@@ -1,3 +1,4 @@
+import { actingPerson } from '../model/acting.ts';
 import { paidByHand, paidByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import { guestsOf } from '../model/guests.ts';
@@ -114,7 +115,7 @@ const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 const isBacked = (history: History, { payment, claim, requests }: Claim): boolean => {
   const model = modelOf(history);
-  const { type, id } = claim['actor'];
+  const { type = '', id = '' } = actingPerson(claim['actor']) ?? {};
   const claimedAt = at(claim['at']);
   return requests.some((exchange) => {
     const person = model.person(exchange.person);
@@ -138,6 +139,20 @@ const chargingRequests = (history: History): ReadonlyMap<string, readonly Histor
     },
   );
 
+/** The connection was lost, or the service could not decide. */
+const isUndecided = ({ status }: HistoryExchange): boolean => status === 0 || status === 429 || status >= 500;
+
+export const leakedKeysRefused: Oracle = {
+  sentence: 'A service key that was revoked, or lacks the scope, is refused',
+  atRestOnly: false,
+  violations: ({ exchanges }) =>
+    exchanges
+      .filter(({ credential }) => credential === 'leaked key')
+      .filter((one) => one.status !== 401 && one.status !== 403 && !isUndecided(one))
+      .filter(({ answeredAt }) => Number.isFinite(answeredAt))
+      .map(({ number, method, path, status }) => `answer ${number}: ${method} ${path} with such a key: ${status}`),
+};
+
 export const claimsPermitted: Oracle = {
   sentence: 'An attempt that a person has claimed was requested by a person who was allowed to charge',
   atRestOnly: false,
@@ -149,7 +164,7 @@ export const claimsPermitted: Oracle = {
       const names = subscriptionId === undefined ? [id] : [id, subscriptionId, ''];
       const requests = names.flatMap((name) => charging.get(name) ?? []);
       return versionsOf(id)
-        .filter(({ cause, actor }) => cause === 'claim' && (actor?.type === 'user' || actor?.type === 'guest'))
+        .filter(({ cause, actor }) => cause === 'claim' && ['user', 'guest'].includes(actingPerson(actor)?.type ?? ''))
         .filter((claim) => !isBacked(history, { payment, claim, requests }))
         .map((claim) => `${id} was charged by ${claim['actor'].type} ${claim['actor'].id}`);
     });

@@ -47,8 +47,11 @@ export const noSecretsInAnswers: Oracle = {
   violations: (history) => {
     const given = history.canaries.filter(({ what }) => what !== 'a guest token');
     const secrets = soughtOf([...given, ...SERVICE_SECRETS]);
-    return history.exchanges.flatMap(({ number, body }) =>
-      body === undefined ? [] : leaksOf(secrets, `answer ${number}`, JSON.stringify(body)),
+    return history.exchanges.flatMap(({ number, method, path, body }) =>
+      // This response shows the secret once.
+      body === undefined || (method === 'POST' && path === '/admin/keys')
+        ? []
+        : leaksOf(secrets, `answer ${number}`, JSON.stringify(body)),
     );
   },
 };

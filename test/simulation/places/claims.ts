@@ -1,4 +1,5 @@
 import { currentWork } from '../../../shared/core/actor.ts';
+import { actingPerson } from '../model/acting.ts';
 import type { Item, TransactionStep } from '../../../shared/platform/connection.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { HistoryClaim } from '../model/history.ts';
@@ -26,7 +27,7 @@ export const createClaims = (now: () => number): Claims => {
   return {
     all,
     noting: (steps, run) => {
-      const [actor, functionId] = [currentWork()?.actor, currentInvocation()?.functionId ?? ''];
+      const [actor, functionId] = [actingPerson(currentWork()?.actor), currentInvocation()?.functionId ?? ''];
       return async () => {
         const written = await run();
         if (!written.ok) return written;

@@ -6,7 +6,7 @@ import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { endpoints, triggers } from '../../../functions/api/catalogue.ts';
 import { openEmbeddedDatabase } from '../../../infra/local/dynamodb/embedded-database.ts';
 import { assemble, type HostParts, triggersOf } from '../../../infra/local/host/assemble.ts';
-import { seedOrganization } from '../../../infra/local/host/seed.ts';
+import { seedDemo } from '../../../infra/local/host/seed.ts';
 import { awsTransport } from '../../../infra/local/machine/aws-transport.ts';
 import type { HostClock } from '../../../infra/local/machine/clock.ts';
 import { awsEndpoint, checkSettings, functionEnvironment } from '../../../infra/local/machine/environment.ts';
@@ -163,7 +163,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
     },
   });
   const connection = database.connect(clock.now);
-  await kernel.driveUntil(seedOrganization(database, clock.now));
+  await kernel.driveUntil(seedDemo(database, clock.now));
   return {
     send,
     parts,

@@ -1,7 +1,7 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { Credential, HistoryExchange, HistoryJson, Person, PlantedSecret } from '../model/history.ts';
 import type { Knowledge } from './knowledge.ts';
-import type { AskedRequest } from './operation.ts';
+import type { AskedRequest, WorldKey } from './operation.ts';
 import { PEOPLE } from './people.ts';
 import type { StageAnswer, WorldStage } from './stage.ts';
 
@@ -10,6 +10,8 @@ export interface Client {
   readonly exchanges: readonly HistoryExchange[];
   readonly canaries: readonly PlantedSecret[];
   signIn(person: Person): Promise<void>;
+  /** Keeps the secret of a service key of the world. */
+  holdKey(name: WorldKey, secret: string): void;
   /** Sends the request, and repeats it under the same idempotency key while its outcome is unclear. */
   ask(operation: string, asked: AskedRequest, prng: Prng): Promise<HistoryExchange>;
   /** Reads at the end of a run. @throws Error unless the response is 200 */
@@ -36,6 +38,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   const exchanges: HistoryExchange[] = [];
   const canaries: PlantedSecret[] = [];
   const sessions = new Map<string, string>();
+  const keys = new Map<WorldKey, string>();
 
   const keep = (what: string, value: string): string => {
     canaries.push({ what, value });
@@ -58,7 +61,12 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   };
   /** A session is kept, so that it may name an organization that its person has left. */
   const credentialOf = async (asked: AskedRequest): Promise<[Credential, Record<string, string>]> => {
-    const { person, withoutToken, inOrganization } = asked;
+    const { person, withoutToken, inOrganization, byKey } = asked;
+    const secret = byKey && keys.get(byKey);
+    if (secret !== undefined) {
+      const headers = { authorization: `Bearer ${secret}`, 'x-act-for': `user:${person.userId}` };
+      return [byKey === 'backend' ? 'key' : 'leaked key', headers];
+    }
     const sessionName = nameOfSession(person, inOrganization);
     if (inOrganization !== undefined && !sessions.has(sessionName)) await open(person, inOrganization);
     const session = sessions.get(sessionName);
@@ -115,6 +123,10 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     canaries,
     plant,
     signIn: (person) => open(person, undefined),
+    holdKey: (name, secret) => {
+      if (secret === '') keys.delete(name);
+      else keys.set(name, keep('the secret of a service key', secret));
+    },
     look: async (person, { path, query }) => {
       const asked = { kind: 'request', person, method: 'GET', path, query } as const;
       const seen = await send('look at the end', asked, undefined);

@@ -39,6 +39,9 @@ export interface Scene {
 /** A request of a client, or an act on the side of the providers and their payers. */
 export type OperationStep = AskedRequest | Acted;
 
+/** The backend's own key, one that was revoked, and one without any payer's scope. */
+export type WorldKey = 'backend' | 'revoked' | 'narrow';
+
 export interface AskedRequest {
   readonly kind: 'request';
   readonly person: Person;
@@ -54,6 +57,8 @@ export interface AskedRequest {
   readonly idempotencyKey?: string;
   /** The organization of the session; a separate session is opened for it. */
   readonly inOrganization?: string | undefined;
+  /** The service key that sends the request for the person, instead of the person's session. */
+  readonly byKey?: WorldKey;
   /** Asks for a table instead of JSON. */
   readonly asCsv?: boolean;
   /** A guest sends the token unless this is set. */

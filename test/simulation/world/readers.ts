@@ -194,8 +194,11 @@ const repeatOwn: WorldOperation = {
   weight: 2,
   plan: ({ prng, sent, now }) => {
     const keyed = sent.filter(
-      ({ idempotencyKey, person, sentAt }) =>
-        idempotencyKey !== undefined && person !== ROOT.name && sentAt > now - KEY_KEPT_MS,
+      ({ idempotencyKey, person, credential, sentAt }) =>
+        idempotencyKey !== undefined &&
+        person !== ROOT.name &&
+        credential !== 'leaked key' &&
+        sentAt > now - KEY_KEPT_MS,
     );
     if (keyed.length === 0) return undefined;
     const earlier = prng.pick(keyed.slice(-20));
@@ -206,6 +209,7 @@ const repeatOwn: WorldOperation = {
       person && {
         ...{ kind: 'request', person, method: 'POST', path, body, idempotencyKey, inOrganization },
         ...(credential === 'none' && { withoutToken: true }),
+        ...(credential === 'key' && { byKey: 'backend' as const }),
       }
     );
   },

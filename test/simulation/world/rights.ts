@@ -6,7 +6,7 @@ import { confirmStep, drawAmount, drawProvider, isOpenPayment, isUnconfirmed } f
 import { USERS } from './people.ts';
 import { drawPrice } from './subscriptions.ts';
 
-/** @module Members who act for their organization while its owner removes their right to do so. */
+/** @module Members who act for their organization while its owner removes their right to do so, and found keys. */
 
 /** A member who may charge, with the id of the membership. */
 interface Manager {
@@ -145,6 +145,33 @@ const endOfRight = ({ prng }: Scene, { organization, memberId }: Manager): Opera
   return owner && { kind: 'request', person: owner, method, path, ...(body && { body }) };
 };
 
+/** Somebody has found a key, and tries to pay and to read as one of the users. */
+const tryLeakedKey: WorldOperation = {
+  name: 'try a key that was revoked or lacks the scope',
+  weight: 3,
+  plan: (scene) => {
+    const { prng, knowledge } = scene;
+    const [person, byKey] = [prng.pick(scene.users), prng.pick(['revoked', 'narrow'] as const)];
+    const payment = knowledge
+      .all('payment')
+      .filter(({ fields }) => isOpenPayment(fields))
+      .at(-1);
+    const provider = drawProvider(prng);
+    const asked = { kind: 'request', person, byKey } as const;
+    const body = { provider_id: provider, total_cents: drawAmount(prng), currency: 'USD' };
+    return prng.pick<OperationStep>([
+      { ...asked, method: 'GET', path: '/payments' },
+      {
+        ...asked,
+        method: 'POST',
+        path: '/payments',
+        body: { ...body, payment_method_id: drawFirstToken(prng, provider) },
+      },
+      ...(payment ? [{ ...asked, method: 'POST', path: `/payments/confirm/${payment.id}`, body: {} } as const] : []),
+    ]);
+  },
+};
+
 const actWhileRightEnds: WorldOperation = {
   name: 'act for an organization while the right to it ends',
   weight: 14,
@@ -159,4 +186,4 @@ const actWhileRightEnds: WorldOperation = {
   },
 };
 
-export const RIGHT_OPERATIONS: readonly WorldOperation[] = [actWhileRightEnds];
+export const RIGHT_OPERATIONS: readonly WorldOperation[] = [actWhileRightEnds, tryLeakedKey];

@@ -3,7 +3,7 @@ import type { HistoryAct, HistoryJson, Person } from '../model/history.ts';
 import { type Client, createClient } from './client.ts';
 import { createKnowledge } from './knowledge.ts';
 import { drawFirstToken, drawToken } from './methods-to-try.ts';
-import type { Acted, OperationStep, Scene, WorldOperation } from './operation.ts';
+import type { Acted, OperationStep, Scene, WorldKey, WorldOperation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { drawAmount } from './payments.ts';
 import { ADA, GUESTS, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS, WORLD_PROVIDERS } from './people.ts';
@@ -214,12 +214,18 @@ const draw = (scene: RoundScene & Scene): Pick<Planned, 'operation' | 'step'> | 
 };
 
 const IN_ORGANIZATION = 0.2;
+/** The merchant's backend sends some of the users' requests for them. */
+const BY_KEY = 0.12;
 
 /** Users also work in an organization. Their session names it, so their requests need not. */
 const inSession = ({ prng: chance, knowledge, latest }: Scene, step: OperationStep): OperationStep => {
   const prng = chance.fork('session');
-  if (step.kind !== 'request' || step.person.kind !== 'user' || !prng.chance(IN_ORGANIZATION)) return step;
-  if (step.inOrganization !== undefined) return step;
+  if (step.kind !== 'request' || step.person.kind !== 'user') return step;
+  if (step.inOrganization !== undefined || step.byKey !== undefined) return step;
+  // A request that repeats another one has the same credential.
+  const isByKey = step.idempotencyKey === undefined && chance.fork('key').chance(BY_KEY);
+  if (isByKey) return { ...step, byKey: 'backend' as const };
+  if (!prng.chance(IN_ORGANIZATION)) return step;
   const organization = knowledge.choose(prng, { kind: 'organization', person: step.person.name, latest });
   if (!organization) return step;
   const { organization_id: named, ...rest } = step.body ?? {};
@@ -227,9 +233,42 @@ const inSession = ({ prng: chance, knowledge, latest }: Scene, step: OperationSt
   return { ...step, inOrganization: organization.id, ...(isLeftOut && { body: rest }) };
 };
 
+const PAYERS_SCOPES = ['payments', 'subscriptions', 'methods', 'organizations'].map((of) => `${of}:write`);
+const READ_SCOPES = ['payments', 'subscriptions', 'customers', 'webhooks'].map((of) => `${of}:read`);
+const KEYS: readonly (readonly [name: WorldKey, scopes: readonly string[]])[] = [
+  ['backend', [...PAYERS_SCOPES, ...READ_SCOPES]],
+  ['revoked', [...PAYERS_SCOPES, ...READ_SCOPES]],
+  ['narrow', ['admin:cache']],
+];
+
+const makeKeys = async (client: Client, prng: Prng): Promise<void> => {
+  for (const [name, scopes] of KEYS) {
+    const asked = {
+      kind: 'request',
+      person: ROOT,
+      method: 'POST',
+      path: '/admin/keys',
+      body: { name, scopes },
+    } as const;
+    const { body } = await client.ask('create a service key', asked, prng);
+    // A repeat of a request whose response was lost shows no secret.
+    if (typeof body?.data?.secret !== 'string') continue;
+    client.holdKey(name, body.data.secret);
+    if (name !== 'revoked') continue;
+    const path = `/admin/keys/${body.data.id}`;
+    const { status } = await client.ask(
+      'revoke a service key',
+      { kind: 'request', person: ROOT, method: 'DELETE', path },
+      prng,
+    );
+    if (status !== 204) client.holdKey(name, '');
+  }
+};
+
 /** Sessions, reference records and, mostly, an organization with members and saved methods. */
 const prepare = async (client: Client, prng: Prng): Promise<void> => {
   for (const person of [...USERS, ROOT]) await client.signIn(person);
+  await makeKeys(client, prng.fork('keys'));
   const put = (path: string, body: Readonly<Record<string, unknown>>) =>
     client.ask('write a reference record', { kind: 'request', person: ROOT, method: 'PUT', path, body }, prng);
   await put(`/admin/tiers/${TIERS.gold}`, {

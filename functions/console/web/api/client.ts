@@ -31,39 +31,44 @@ export interface Answered<Data> {
   readonly response: Response;
 }
 
-/**
- * The response of a call. A session that the service no longer accepts is ended.
- * @throws Problem
- */
-export const answerOf = async <Data>(call: Promise<Called<Data>>): Promise<Answered<Data>> => {
-  const { data, error, response } = await call.catch((reason: unknown) => {
+/** A session that the service no longer accepts is ended. @throws Problem */
+const accepted = async <Data>(call: Promise<Called<Data>>): Promise<Called<Data>> => {
+  const called = await call.catch((reason: unknown) => {
     if (reason instanceof Problem) throw reason;
     throw unreachable();
   });
-  if (response.ok && data !== undefined) return { data, response };
-  const problem = problemOf(response, error);
+  const { error, response } = called;
+  if (response.ok) return called;
   if (response.status === 401 && session.value) endSession('The session has ended. Sign in again.');
-  throw problem;
+  throw problemOf(response, error);
+};
+
+/** The response of a call. @throws Problem */
+export const answerOf = async <Data>(call: Promise<Called<Data>>): Promise<Answered<Data>> => {
+  const { data, response } = await accepted(call);
+  if (data === undefined) throw problemOf(response, undefined);
+  return { data, response };
+};
+
+/** Waits for a call whose response has no body. @throws Problem */
+export const done = async (call: Promise<Called<unknown>>): Promise<void> => {
+  await accepted(call);
 };
 
 /** @throws Problem if the credential is refused */
 export const signIn = async (credential: string): Promise<void> => {
   const headers = Object.fromEntries([credentialHeader(credential)]);
-  const { data: list } = await answerOf(api.GET('/payments', { headers, params: { query: { limit: 1 } } }));
-  const { response } = await api.GET('/admin/payments', { headers, params: { query: { limit: 1 } } });
-  const { email, id } = userIn(list);
-  keepSession({ credential, isAdmin: response.ok, name: email || id, userId: id });
-};
-
-/** Reads the caller from the list of payments, which reports the caller beside its data. */
-const userIn = (list: object): { readonly email: string; readonly id: string } => {
-  const context: unknown = 'user_context' in list ? list.user_context : undefined;
-  if (typeof context !== 'object' || context === null) return { email: '', id: '' };
-  const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-  return {
-    email: textOf('user_email' in context && context.user_email),
-    id: textOf('user_id' in context && context.user_id),
-  };
+  const { data } = (await answerOf(api.GET('/me', { headers }))).data;
+  const { user_id: userId, email, scopes } = data;
+  keepSession({
+    credential,
+    userId,
+    name: email || userId,
+    isAdmin: data.is_admin,
+    staffRole: data.staff_role,
+    scopes,
+    refundLimits: data.refund_limits,
+  });
 };
 
 /** The position of the next page of a list with offsets; undefined on the last page. */

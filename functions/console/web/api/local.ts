@@ -50,4 +50,6 @@ export const DEMO_USERS: readonly { readonly sessionId: string; readonly about: 
   { sessionId: 'demo-owner', about: 'Olivia, owner of the demo organization' },
   { sessionId: 'demo-member', about: 'Miles, member of the demo organization' },
   { sessionId: 'demo-admin', about: 'Ada, platform admin: sees all payments' },
+  { sessionId: 'demo-support', about: 'Sam, support: sees all payments, may sync and cancel' },
+  { sessionId: 'demo-finance', about: 'Fay, finance: sees all payments, may refund' },
 ];

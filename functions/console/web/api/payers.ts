@@ -1,8 +1,8 @@
-/** @module The names behind the ids of a record, which the API tells to platform admins only. */
+/** @module The names behind the ids of a record, which the API shows to the merchant only. */
 
 import { answerOf, api } from './client.ts';
-import { isAdmin } from './session.ts';
-import type { Payers } from './types.ts';
+import { may } from './session.ts';
+import type { Payers, Scope } from './types.ts';
 
 /** The fields of a record that say who pays. */
 export interface Owned extends Payers {
@@ -20,15 +20,18 @@ export const payersEmail = ({ guest_email: guest, user_email: user }: Owned): st
  * Reads the payer and the organization of one record from the list of all such records, because only lists name them.
  * Without them the record is shown with its ids.
  */
-const readPayers = async (ask: () => Promise<{ readonly data: { readonly data: readonly Payers[] } }>) => {
-  if (!isAdmin.value) return {};
+const readPayers = async (
+  scope: Scope,
+  ask: () => Promise<{ readonly data: { readonly data: readonly Payers[] } }>,
+): Promise<Payers> => {
+  if (!may(scope)) return {};
   const found = await ask().catch(() => undefined);
   const [record] = found?.data.data ?? [];
   return record ? { user_email: record.user_email, organization_name: record.organization_name } : {};
 };
 
 export const readPayersOfPayment = (id: string): Promise<Payers> =>
-  readPayers(() => answerOf(api.GET('/admin/payments', { params: { query: { search: id } } })));
+  readPayers('payments:read', () => answerOf(api.GET('/admin/payments', { params: { query: { search: id } } })));
 
 export const readPayersOfSubscription = (id: string): Promise<Payers> =>
-  readPayers(() => answerOf(api.GET('/admin/subscriptions', { params: { query: { search: id } } })));
+  readPayers('subscriptions:read', () => answerOf(api.GET('/admin/subscriptions', { params: { query: { search: id } } })));

@@ -7,7 +7,7 @@ export interface SearchResult {
   readonly isTruncated: boolean;
 }
 
-/** Searches the records of every kind, which only platform admins may do. */
+/** Searches the records of every kind, which needs the scope payments:read. */
 export const searchEverything = async (q: string): Promise<SearchResult> => {
   const { data } = await answerOf(api.GET('/admin/search', { params: { query: { q } } }));
   return { hits: data.data, isTruncated: data.meta.truncated };

@@ -1,10 +1,16 @@
 import { computed, signal } from '@preact/signals';
+import type { Me, Scope } from './types.ts';
 
 /** The signed-in user. The session is kept only in sessionStorage, so it ends with the tab. */
 export interface Session {
   /** A session ID, or a bearer token. */
   readonly credential: string;
   readonly isAdmin: boolean;
+  readonly staffRole: Me['staff_role'];
+  /** Empty for payers. */
+  readonly scopes: readonly Scope[];
+  /** The largest sum of refunds of one payment by currency; null without a limit. */
+  readonly refundLimits: Me['refund_limits'];
   /** The user's e-mail address or id. */
   readonly name: string;
   readonly userId: string;
@@ -13,7 +19,7 @@ export interface Session {
 const KEY = 'payments-console-session';
 
 const isSession = (value: unknown): value is Session =>
-  typeof value === 'object' && value !== null && 'credential' in value && typeof value.credential === 'string';
+  typeof value === 'object' && value !== null && 'credential' in value && 'scopes' in value;
 
 const stored = (): Session | undefined => {
   try {
@@ -26,6 +32,22 @@ const stored = (): Session | undefined => {
 
 export const session = signal<Session | undefined>(stored());
 export const isAdmin = computed(() => session.value?.isAdmin === true);
+
+/** True if the user may do for the merchant what the scope permits, on the records of every owner. */
+export const may = (scope: Scope): boolean => session.value?.scopes.includes(scope) === true;
+
+/** The most that all refunds of one payment may reach; undefined if the user has no limit. */
+export const refundLimitIn = (currency: string): number | undefined => {
+  const limits = session.value?.refundLimits;
+  return limits ? (limits[currency] ?? 0) : undefined;
+};
+
+/**
+ * True if the user may open what a payment or subscription names. Payers see only their own records; staff need the
+ * scope as well.
+ */
+export const mayOpen = (scope: Scope): boolean => !may('payments:read') || may(scope);
+
 /** Why the user sees the sign-in page. */
 export const endedBecause = signal('');
 

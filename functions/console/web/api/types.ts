@@ -13,7 +13,7 @@ type Answer<Id extends keyof operations> = operations[Id]['responses'] extends {
 type Data<Id extends keyof operations> = Answer<Id> extends { data?: infer Body } ? NonNullable<Body> : never;
 type Row<List> = List extends readonly (infer One)[] ? One : never;
 
-/** Only lists for platform admins name the payer. */
+/** Only lists for the merchant name the payer. */
 export type Payers = Partial<Pick<Row<Data<'admin.list-payments'>>, 'user_email' | 'organization_name'>>;
 export type Payment = Row<Data<'payments.list'>> & Payers;
 export type PaymentStatus = Payment['status'];
@@ -26,6 +26,11 @@ export type Dispute = Row<Answer<'disputes.list-of-payment'>> & Payers;
 export type PaymentMethod = Answer<'payment-methods.get'>;
 export type WebhookLog = Answer<'webhooks.get-log'>;
 export type Organization = Row<Data<'organizations.list'>>;
+export type Me = Data<'api.me'>;
+/** What a user may do for the merchant, on the records of every owner. */
+export type Scope = Row<Me['scopes']>;
+export type ServiceKey = Row<Data<'admin.list-keys'>>;
+export type KeyWithSecret = Data<'admin.rotate-key'>;
 export type ProviderConfig = Data<'api.config'>['providers'][number];
 export type Subscription = Row<Answer<'subscriptions.list'>> & Payers;
 export type SearchHit = Row<Data<'admin.search'>>;

@@ -2,7 +2,7 @@
 
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { organizations } from '../api/organizations.ts';
-import { isAdmin, session } from '../api/session.ts';
+import { may, session } from '../api/session.ts';
 import type { Customer, Payment, PaymentMethod, Subscription } from '../api/types.ts';
 import type { PageOf } from '../view/load.ts';
 
@@ -10,10 +10,10 @@ import type { PageOf } from '../view/load.ts';
 const isListed = (customer: Customer): boolean => {
   const { organization_id: organization } = customer;
   if (organization === undefined) return customer.user_id === session.value?.userId;
-  return !isAdmin.value || organizations.value.some(({ id }) => id === organization);
+  return !may('customers:read') || organizations.value.some(({ id }) => id === organization);
 };
 
-/** The owner of the customer, as the lists for platform admins accept it. */
+/** The owner of the customer, as the lists of all records accept it. */
 const ownerOf = (customer: Customer) => {
   const { organization_id: organization } = customer;
   return organization === undefined ? { user_id: customer.user_id ?? undefined } : { organization_id: organization };
@@ -71,7 +71,7 @@ const readUsedMethods = async (customer: Customer): Promise<readonly PaymentMeth
 };
 
 /**
- * The saved methods of the customer. The API lists the methods of a person to that person only, so a platform admin
+ * The saved methods of the customer. The API lists the methods of a person to that person only, so the merchant
  * sees the methods that the subscriptions and payments name.
  */
 export const readMethods = async (customer: Customer): Promise<PageOf<PaymentMethod>> => {

@@ -2,7 +2,7 @@
 
 import { answerOf, api, nextOffset } from '../api/client.ts';
 import { providerName } from '../api/providers.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import type { Customer } from '../api/types.ts';
 import { anyOwnerFilter, ownersFilter, providerFilter } from '../lists/filter-fields.tsx';
 import { ownersChoice, providerChoice } from '../lists/filter-values.ts';
@@ -46,7 +46,7 @@ export const CustomersPage = () => (
   <ListPage
     title="Customers"
     one="customer"
-    filters={[...(isAdmin.value ? [anyOwnerFilter()] : ownersFilter('None (my own)')), providerFilter()]}
+    filters={[...(may('customers:read') ? [anyOwnerFilter()] : ownersFilter('None (my own)')), providerFilter()]}
     columns={COLUMNS}
     read={readPage}
     keyOf={({ id }) => id}
@@ -59,7 +59,7 @@ const NoCustomers = () => (
   <>
     <strong>No customers</strong>
     <p>
-      {isAdmin.value
+      {may('customers:read')
         ? 'The list shows your own customers. Enter an organization to list its customers. Payments and subscriptions of a person link to their customer.'
         : 'Customers appear here as soon as they are created through the API.'}
     </p>

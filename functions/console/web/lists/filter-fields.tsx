@@ -50,7 +50,7 @@ export const ownersFilter = (none: string): readonly FilterField[] =>
         },
       ];
 
-/** For platform admins, who see the records of every organization. */
+/** For staff and platform admins, who see the records of every organization. */
 export const anyOwnerFilter = (): FilterField => ({
   kind: 'text',
   label: 'Organization',

@@ -4,7 +4,7 @@
  */
 
 import type { ComponentChildren } from 'preact';
-import { isAdmin } from '../api/session.ts';
+import { session } from '../api/session.ts';
 import { CsvButton } from '../view/csv-button.tsx';
 import { Filters, TextFilter } from '../view/filters.tsx';
 import { type PageOf, usePages } from '../view/load.ts';
@@ -41,7 +41,7 @@ const SEARCH = 'search';
 export const ListPage = <Row,>(props: ListPageProps<Row>) => {
   const { title, one, search, filters, columns, read, keyOf, pageOf, csv, empty } = props;
   const names = [...(search ? [SEARCH] : []), ...filters.map(({ name }) => name)];
-  const pages = usePages(`${title} ${isAdmin.value} ${names.map(filterText).join('|')}`, read);
+  const pages = usePages(`${title} ${session.value?.userId} ${names.map(filterText).join('|')}`, read);
   const searched = [
     ...(search && filterText(SEARCH) !== undefined ? [`“${filterText(SEARCH)}”`] : []),
     ...filters.flatMap((field) => filterInWords(field) ?? []),

@@ -6,7 +6,7 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { advanceClock, clockOffsetMs, serviceNow, settle } from '../api/local.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import { site } from '../api/site.ts';
 import type { ProviderConfig } from '../api/types.ts';
 import { useAction } from '../view/action.ts';
@@ -21,7 +21,7 @@ export const DevelopersPage = () => (
     {site.isLocal && <LocalHost />}
     <Providers />
     {site.isLocal && <TestMethods />}
-    {isAdmin.value && <Checks />}
+    {may('payments:read') && <Checks />}
   </>
 );
 

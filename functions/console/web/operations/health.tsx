@@ -1,12 +1,13 @@
 /**
  * @module The page with the records that support and operators must act on, as far as the API reports them. For
- * platform admins.
+ * staff and platform admins.
  */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';
 import { providerName } from '../api/providers.ts';
+import { may } from '../api/session.ts';
 import type { Dispute, Payment, Refund, WebhookLog } from '../api/types.ts';
 import { count, duration } from '../view/format.ts';
 import { type Loaded, type PageOf, useLoaded, usePages } from '../view/load.ts';
@@ -27,7 +28,7 @@ export const HealthPage = () => (
     <Service />
     <Part
       title="Payments with unknown outcome"
-      about="The provider has not reported the outcome for over 10 minutes, or the method takes days, as bank debits do. The service looks the outcome up by itself. Ask the payer not to pay again. To look it up now, open the payment and choose Sync."
+      about={`The provider has not reported the outcome for over 10 minutes, or the method takes days, as bank debits do. The service looks the outcome up by itself. Ask the payer not to pay again.${may('payments:operate') ? ' To look it up now, open the payment and choose Sync.' : ''}`}
     >
       <UnclearPayments />
     </Part>
@@ -43,12 +44,14 @@ export const HealthPage = () => (
     >
       <DueDisputes />
     </Part>
-    <Part
-      title="Failed deliveries"
-      about="Events of the last 24 hours that one of your systems did not accept. The service retries by itself. Once the system works again, open a delivery and choose Send again."
-    >
-      <FailedDeliveries />
-    </Part>
+    {may('webhooks:read') && (
+      <Part
+        title="Failed deliveries"
+        about={`Events of the last 24 hours that one of your systems did not accept. The service retries by itself.${may('webhooks:write') ? ' Once the system works again, open a delivery and choose Send again.' : ''}`}
+      >
+        <FailedDeliveries />
+      </Part>
+    )}
     <p class="quiet">
       Engineers check the settings, the queues and the keys of the providers. Their checks are on the page{' '}
       <Link to="/developers">Developers</Link>.

@@ -1,12 +1,12 @@
 /**
- * @module The page of the attempts to deliver events to targets. Platform admins see the attempts of all owners. Other
- * users see those of the organization or the user of their session.
+ * @module The page of the attempts to deliver events to targets. Users with the scope webhooks:read see the attempts of
+ * all owners. Other users see those of the organization or the user of their session.
  */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import type { WebhookLog } from '../api/types.ts';
 import { SendAgain } from '../pages/log-parts.tsx';
 import { Filters, SelectFilter, TextFilter } from '../view/filters.tsx';
@@ -57,7 +57,7 @@ const columns = (): readonly Column<WebhookLog>[] => [
   },
   { title: 'Attempt', align: 'end', isExtra: true, cell: ({ attempt }) => count(attempt) },
   { title: 'Duration', align: 'end', isExtra: true, cell: ({ response }) => durationText(answerIn(response)) },
-  ...(isAdmin.value
+  ...(may('webhooks:write')
     ? [
         {
           title: 'Action',
@@ -113,7 +113,7 @@ export const WebhooksPage = () => {
         <button type="button" onClick={refresh}>
           Refresh
         </button>
-        {isAdmin.value && (
+        {may('webhooks:write') && (
           <button type="button" class="primary" onClick={() => setTesting(true)}>
             Send test event
           </button>

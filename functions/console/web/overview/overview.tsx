@@ -1,13 +1,13 @@
 /**
- * @module The overview page. Platform admins see the sums of all payments. Other users see the sums of their own
- * payments or of an organization.
+ * @module The overview page. Staff and platform admins see the sums of all payments. Other users see the sums of their
+ * own payments or of an organization.
  */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
 import { serviceNow } from '../api/local.ts';
 import { organizations } from '../api/organizations.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 import { CsvButton } from '../view/csv-button.tsx';
 import { SelectFilter } from '../view/filters.tsx';
@@ -24,7 +24,7 @@ const organizationInAddress = (): string | undefined => place.value.query.get('o
 /** An empty name requests the records of the caller alone, regardless of the organization of the session. */
 const ownerAsked = (): string => organizationInAddress() ?? '';
 
-const isOfAll = (): boolean => isAdmin.value && organizationInAddress() === undefined;
+const isOfAll = (): boolean => may('payments:read') && organizationInAddress() === undefined;
 
 type Group = 'currency' | 'status';
 
@@ -60,7 +60,7 @@ const askCsv =
 
 export const OverviewPage = () => {
   const range = rangeInAddress();
-  const scope = `${isAdmin.value} ${organizationInAddress() ?? ''}`;
+  const scope = `${isOfAll()} ${organizationInAddress() ?? ''}`;
   const summary = useLoaded(`${scope} ${range.from} ${range.to}`, () => readSummary(range));
   return (
     <>
@@ -133,7 +133,7 @@ const Choices = ({ range, currencies }: { readonly range: Range; readonly curren
         <SelectFilter
           label="Payments of"
           name="organization"
-          none={isAdmin.value ? 'Everyone' : 'Myself'}
+          none={may('payments:read') ? 'Everyone' : 'Myself'}
           choices={organizations.value.map(({ id, name }) => ({ value: id, text: name }))}
         />
       )}

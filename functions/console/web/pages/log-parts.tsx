@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { useLoaded } from '../view/load.ts';
 import { Json, Loading, ProblemNote } from '../view/parts.tsx';
@@ -67,7 +67,7 @@ export const SendAgain = ({ logId, eventId, what, onSent }: SendAgainProps) => {
     setSent(true);
     onSent?.();
   });
-  if (!isAdmin.value || isTestEvent(eventId)) return null;
+  if (!may('webhooks:write') || isTestEvent(eventId)) return null;
   return (
     <>
       <button type="button" class="small" disabled={sending.isBusy} onClick={sending.run}>

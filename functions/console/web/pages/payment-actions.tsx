@@ -1,8 +1,8 @@
-/** @module The refund, cancel and sync actions of platform admins on a payment. */
+/** @module The refund, cancel and sync actions on a payment, each for users with its scope. */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
-import { isAdmin } from '../api/session.ts';
+import { may, refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, PaymentStatus } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
@@ -20,20 +20,24 @@ interface ActionsProps {
 
 type Open = 'refund' | 'cancel' | undefined;
 
+const mayRefund = ({ status, refundable_cents: refundable, currency }: Payment): boolean =>
+  may('refunds:write') && refundLimitIn(currency) !== 0 && status === 'succeeded' && refundable > 0;
+
 export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) => {
   const [open, setOpen] = useState<Open>();
   const providerId = payment.provider_payment_id ?? payment.provider_intent_id;
   const close = (): void => setOpen(undefined);
-  if (!isAdmin.value) return null;
   return (
     <>
-      {providerId !== null && <SyncButton providerPaymentId={providerId} onSynced={onChanged} />}
-      {CANCELABLE.includes(payment.status) && (
+      {may('payments:operate') && providerId !== null && (
+        <SyncButton providerPaymentId={providerId} onSynced={onChanged} />
+      )}
+      {may('payments:operate') && CANCELABLE.includes(payment.status) && (
         <button type="button" onClick={() => setOpen('cancel')}>
           Cancel
         </button>
       )}
-      {payment.status === 'succeeded' && payment.refundable_cents > 0 && (
+      {mayRefund(payment) && (
         <button type="button" class="primary" onClick={() => setOpen('refund')}>
           Refund
         </button>

@@ -4,7 +4,9 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { type Owned, payersEmail } from '../api/payers.ts';
+import { mayOpen } from '../api/session.ts';
 import type { Payment, PaymentMethod } from '../api/types.ts';
+import { Link } from '../view/route.tsx';
 import { methodInShort } from './method-words.ts';
 
 interface NamedProps {
@@ -56,6 +58,10 @@ export const OrganizationInShort = ({ record }: RecordProps) => (
 export const OwningOrganization = ({ record }: RecordProps) => (
   <Named name={record.organization_name ?? undefined} id={record.organization_id ?? undefined} />
 );
+
+/** The id of the customer, which is a link if the user may open the customer. */
+export const CustomerLink = ({ id }: { readonly id: string }) =>
+  mayOpen('customers:read') ? <Link to={`/customers/${id}`}>{id}</Link> : <code>{id}</code>;
 
 type ShownMethod = Pick<PaymentMethod, 'type' | 'card_brand' | 'card_last_four' | 'wallet_type'>;
 

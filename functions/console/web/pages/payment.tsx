@@ -1,10 +1,10 @@
-/** @module The page of one payment, with its facts, its timeline, and the actions of platform admins. */
+/** @module The page of one payment, with its facts, its timeline, and the actions of the merchant. */
 
 import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';
 import { readPayersOfPayment } from '../api/payers.ts';
 import { dashboardLink, providerName } from '../api/providers.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import type { Dispute, Payment, Refund, Settlement, TimelineEntry } from '../api/types.ts';
 import { dateInUtc, inWords, money } from '../view/format.ts';
 import { Fact, Id, Json, Money, Status, Time } from '../view/parts.tsx';
@@ -12,7 +12,7 @@ import { RecordPage } from '../view/record-page.tsx';
 import { Link, withQuery } from '../view/route.tsx';
 import { adviceFor, declineInWords, methodInWords } from './method-words.ts';
 import { PaymentActions } from './payment-actions.tsx';
-import { Method, OwningOrganization, Payer } from './payment-parts.tsx';
+import { CustomerLink, Method, OwningOrganization, Payer } from './payment-parts.tsx';
 import { showPaymentChange } from './payment-timeline.tsx';
 import { readTimeline, Timeline } from './timeline.tsx';
 
@@ -109,7 +109,7 @@ const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly on
 
 interface CardProps {
   readonly title: string;
-  /** The page that lists such records of all payments. Only platform admins may read it. */
+  /** The page that lists such records of all payments. It needs the scope payments:read. */
   readonly all?: string;
   readonly children: ComponentChildren;
 }
@@ -118,7 +118,7 @@ const Card = ({ title, all, children }: CardProps) => (
   <section class="card" aria-label={title}>
     <div class="card-head">
       <h2>{title}</h2>
-      {all !== undefined && isAdmin.value && <Link to={all}>All {title.toLowerCase()}</Link>}
+      {all !== undefined && may('payments:read') && <Link to={all}>All {title.toLowerCase()}</Link>}
     </div>
     {children}
   </section>
@@ -195,7 +195,7 @@ const Details = ({ payment }: { readonly payment: Payment }) => (
 
 /** The way to the other payments of the payer, for example to find a second charge. */
 const PaymentsOfPayer = ({ payment: { user_id: user, guest_email: guest } }: { readonly payment: Payment }) => {
-  if (!isAdmin.value || (user === null && guest === null)) return null;
+  if (!may('payments:read') || (user === null && guest === null)) return null;
   const filter = user === null ? ['search', guest ?? ''] : ['user', user];
   return (
     <span class="second-line">
@@ -217,7 +217,7 @@ const MethodFacts = ({ payment }: { readonly payment: Payment }) => {
           {details.expiry_month}/{details.expiry_year}
         </Fact>
       )}
-      {details?.fingerprint && isAdmin.value && (
+      {details?.fingerprint && may('payments:read') && (
         <Fact name="Same card">
           <Link to={withQuery('/payments', new URLSearchParams({ fingerprint: details.fingerprint }))}>
             All payments with this card
@@ -256,7 +256,7 @@ const TextFacts = ({ payment }: { readonly payment: Payment }) => {
       )}
       {customer !== null && (
         <Fact name="Customer">
-          <Link to={`/customers/${customer}`}>{customer}</Link>
+          <CustomerLink id={customer} />
         </Fact>
       )}
       {typeof subscription === 'string' && (

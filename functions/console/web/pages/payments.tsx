@@ -1,10 +1,10 @@
 /**
- * @module The page with the list of payments. Platform admins see the payments of all owners. Other users see their
- * own.
+ * @module The page with the list of payments. Staff and platform admins see the payments of all owners. Other users
+ * see their own.
  */
 
 import { answerOf, api, nextCursor } from '../api/client.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import type { Payment, PaymentStatus } from '../api/types.ts';
 import {
   anyOwnerFilter,
@@ -92,7 +92,7 @@ const ownQuery = () => ({
 });
 
 const readPage = async (cursor: string | undefined): Promise<PageOf<Payment>> => {
-  const call = isAdmin.value
+  const call = may('payments:read')
     ? api.GET('/admin/payments', { params: { query: { ...adminQuery(), cursor } } })
     : api.GET('/payments', { params: { query: { ...ownQuery(), cursor, include: 'payment_method' } } });
   const { data } = await answerOf<{ data?: Payment[]; meta?: Record<string, unknown> }>(call);
@@ -100,7 +100,7 @@ const readPage = async (cursor: string | undefined): Promise<PageOf<Payment>> =>
 };
 
 const askCsv: CsvRequest = ({ cursor, headers }) =>
-  isAdmin.value
+  may('payments:read')
     ? api.GET('/admin/payments', { headers, parseAs: 'text', params: { query: { ...adminQuery(), cursor } } })
     : api.GET('/payments', { headers, parseAs: 'text', params: { query: { ...ownQuery(), cursor } } });
 
@@ -129,7 +129,7 @@ const adminFilters = (): readonly FilterField[] => [
 
 const searchOf = () => ({
   label: 'Search payments',
-  placeholder: isAdmin.value
+  placeholder: may('payments:read')
     ? 'ID, provider’s ID, e-mail, reference or last four digits'
     : 'ID, or part of an e-mail or description',
 });
@@ -141,7 +141,7 @@ export const PaymentsPage = () => (
     search={searchOf()}
     filters={[
       { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STATUSES) },
-      ...(isAdmin.value ? adminFilters() : ownersFilter('None (my own payments)')),
+      ...(may('payments:read') ? adminFilters() : ownersFilter('None (my own payments)')),
       ...CREATED_RANGE,
     ]}
     columns={PAYMENT_COLUMNS}
@@ -150,7 +150,7 @@ export const PaymentsPage = () => (
     pageOf={({ id }) => `/payments/${id}`}
     csv={{ file: 'payments.csv', ask: askCsv }}
     empty={<NoPayments />}
-    {...(isAdmin.value && !readsAnyAge() && { hint: RANGE_HINT })}
+    {...(may('payments:read') && !readsAnyAge() && { hint: RANGE_HINT })}
   />
 );
 

@@ -7,6 +7,7 @@ import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
+import { refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, Refund } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog } from '../view/dialog.tsx';
@@ -18,6 +19,7 @@ import {
   isOutcomeUnknown,
   isRepeatable,
   keepSentRefund,
+  limitIn,
   REASONS,
   type Reason,
   type RefundDraft,
@@ -37,11 +39,11 @@ interface RefundDialogProps {
 }
 
 export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDialogProps) => {
-  const { currency, refundable_cents: refundable } = payment;
+  const { currency } = payment;
   /** The sent refund that has no definite response yet. */
   const [unknown, setUnknown] = useState(() => sentRefund(payment.id));
   const [draft, setDraft] = useState<RefundDraft>(
-    unknown ?? { amount: dispute ? '' : majorUnits(refundable, currency), reason: '' },
+    unknown ?? { amount: dispute ? '' : majorUnits(withinLimit(payment), currency), reason: '' },
   );
   const [despiteDispute, setDespiteDispute] = useState(false);
   const [isAsking, setAsking] = useState(false);
@@ -111,6 +113,12 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
   );
 };
 
+/** The most that can be refunded now under the user's limit, which counts every refund of the payment. */
+const withinLimit = ({ total_cents: total, refundable_cents: refundable, currency }: Payment): number => {
+  const limit = refundLimitIn(currency) ?? total;
+  return Math.max(0, Math.min(refundable, limit - (total - refundable)));
+};
+
 const createRefund = async (
   id: string,
   key: string,
@@ -157,6 +165,7 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
       <p class="quiet">
         <Money cents={refundable} currency={currency} /> of this payment can be refunded.
       </p>
+      <Limit cents={refundLimitIn(currency)} currency={currency} />
       <label class="field">
         <span>Amount</span>
         <input
@@ -208,6 +217,13 @@ const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: 
   );
 };
 
+const Limit = ({ cents, currency }: { readonly cents: number | undefined; readonly currency: string }) =>
+  cents === undefined ? null : (
+    <p class="quiet">
+      Support may refund up to <Money cents={cents} currency={currency} /> of one payment.
+    </p>
+  );
+
 interface QuestionProps {
   readonly payment: Payment;
   readonly cents: number;
@@ -246,6 +262,7 @@ const Question = ({ payment, cents, isSent, despite, sending, onBack }: Question
         </label>
       )}
       {sending.problem && <ProblemNote problem={sending.problem} />}
+      <Limit cents={sending.problem && limitIn(sending.problem)} currency={currency} />
       <div class="dialog-actions">
         <button type="button" disabled={sending.isBusy} onClick={onBack}>
           Back

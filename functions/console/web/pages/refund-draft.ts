@@ -64,11 +64,16 @@ const AFTER_THE_KEY: readonly string[] = [
   'PAYMENT_DISPUTED',
 ];
 
+/** The limit of support that the API names in its refusal; undefined for any other problem. */
+export const limitIn = ({ details }: Problem): number | undefined =>
+  isRecord(details) && typeof details['limit_cents'] === 'number' ? details['limit_cents'] : undefined;
+
 /** @param wasUnknown true if an earlier request of the same refund has had no definite response */
-export const isOutcomeUnknown = ({ status, code, details }: Problem, wasUnknown: boolean): boolean => {
+export const isOutcomeUnknown = (problem: Problem, wasUnknown: boolean): boolean => {
+  const { status, code, details } = problem;
   // The provider refused this refund, which has failed.
   if (code === 'PROVIDER_ERROR' && isRecord(details) && 'refund_id' in details) return false;
   const isRefusal = status >= 400 && status < 500;
   if (!isRefusal || UNDECIDED.includes(code)) return true;
-  return wasUnknown && !AFTER_THE_KEY.includes(code);
+  return wasUnknown && !AFTER_THE_KEY.includes(code) && limitIn(problem) === undefined;
 };

@@ -184,15 +184,17 @@ const originOf = ({ kind, actor }: AnyEntry): 'event' | 'message' | 'request' =>
   return kind === 'delivery' || isWork ? 'message' : 'request';
 };
 
-/** The words for an actor. Platform admins see the id of every actor. */
-const actorOf = ({ type, id = '' }: NonNullable<TimelineEntry['actor']>): string => {
+/** The words for an actor. Staff and platform admins see the id of every actor. */
+const actorOf = ({ type, id = '', on_behalf_of: payer }: NonNullable<TimelineEntry['actor']>): string => {
   switch (type) {
     case 'provider':
       return providerName(id);
     case 'system':
       return `the service (${id})`;
     case 'admin':
-      return `platform admin ${id}`;
+      return `staff member ${id}`;
+    case 'key':
+      return payer ? `service key ${id} for ${payer.type} ${payer.id}` : `service key ${id}`;
     case 'guest':
       return `guest ${id}`;
     case 'user':

@@ -1,10 +1,10 @@
 /**
- * @module The search field in the head of every page. It finds records of every kind for platform admins, and their own
- * payments for other users. `/` focuses it from anywhere.
+ * @module The search field in the head of every page. It finds records of every kind for staff and platform admins, and
+ * their own payments for other users. `/` focuses it from anywhere.
  */
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import { go, place, withQuery } from '../view/route.tsx';
 
 interface Target {
@@ -15,7 +15,7 @@ interface Target {
 }
 
 const target = (): Target =>
-  isAdmin.value
+  may('payments:read')
     ? { path: '/search', name: 'q', placeholder: 'ID, e-mail, last four digits or reference' }
     : { path: '/payments', name: 'search', placeholder: 'ID of a payment' };
 

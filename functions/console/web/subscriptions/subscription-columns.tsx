@@ -1,7 +1,7 @@
 /** @module The columns of the tables of subscriptions. */
 
 import { providerName } from '../api/providers.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 import { OrganizationInShort, PayerInShort, payerInShort } from '../pages/payment-parts.tsx';
 import type { Column } from '../view/table.tsx';
@@ -13,7 +13,7 @@ const SUBSCRIPTION: Column<Subscription> = {
     <>
       <span class="clip">{nameOf(subscription)}</span>
       <span class="second-line quiet">{planOf(subscription)}</span>
-      {isAdmin.value && <span class="narrow-only clip quiet">{payerInShort(subscription)}</span>}
+      {may('subscriptions:read') && <span class="narrow-only clip quiet">{payerInShort(subscription)}</span>}
     </>
   ),
 };
@@ -31,7 +31,7 @@ export const OWN_SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
   { title: 'Customer', isExtra: true, cell: ({ customer_id: id }) => <span class="clip quiet">{id}</span> },
 ];
 
-/** For the list of all subscriptions, in which platform admins see each payer. */
+/** For the list of all subscriptions, which shows each payer. */
 export const SUBSCRIPTION_COLUMNS: readonly Column<Subscription>[] = [
   ...COLUMNS,
   { title: 'Payer', isExtra: true, cell: (subscription) => <PayerInShort record={subscription} /> },

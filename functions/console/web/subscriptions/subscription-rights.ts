@@ -1,5 +1,5 @@
 import { organizations } from '../api/organizations.ts';
-import { session } from '../api/session.ts';
+import { may, session } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 
 /** The commands for a subscription. The console offers only those that the API would accept from the caller. */
@@ -30,6 +30,6 @@ const fittingCommands = ({ status, cancel_at_period_end: isEnding }: Subscriptio
 export const commandsFor = (subscription: Subscription): readonly Command[] => {
   const fitting = fittingCommands(subscription);
   if (mayManage(subscription)) return fitting;
-  // Platform admins may cancel any subscription, but may not change those of others in other ways.
-  return session.value?.isAdmin === true ? fitting.filter((command) => command === 'cancel') : [];
+  // With the scope a user may cancel any subscription, but may not change those of others in other ways.
+  return may('subscriptions:operate') ? fitting.filter((command) => command === 'cancel') : [];
 };

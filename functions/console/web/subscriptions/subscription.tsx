@@ -7,10 +7,10 @@ import type { ComponentChildren } from 'preact';
 import { answerOf, api, nextCursor } from '../api/client.ts';
 import { readPayersOfSubscription } from '../api/payers.ts';
 import { providerName } from '../api/providers.ts';
-import { isAdmin, session } from '../api/session.ts';
+import { may, session } from '../api/session.ts';
 import type { Payment, Subscription, SubscriptionTimelineEntry } from '../api/types.ts';
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
-import { OwningOrganization, Payer, SavedMethod } from '../pages/payment-parts.tsx';
+import { CustomerLink, OwningOrganization, Payer, SavedMethod } from '../pages/payment-parts.tsx';
 import { readTimeline, Timeline } from '../pages/timeline.tsx';
 import { inWords } from '../view/format.ts';
 import { type PageOf, usePages } from '../view/load.ts';
@@ -176,7 +176,7 @@ const Plan = ({ subscription }: { readonly subscription: Subscription }) => (
       </Fact>
     )}
     <Fact name="Customer">
-      <Link to={`/customers/${subscription.customer_id}`}>{subscription.customer_id}</Link>
+      <CustomerLink id={subscription.customer_id} />
     </Fact>
     <Fact name="Payment method">
       <SavedMethod id={subscription.payment_method_id} />
@@ -235,7 +235,7 @@ const Prices = ({ subscription }: { readonly subscription: Subscription }) => {
 const askPayments = (subscription: Subscription, cursor: string | undefined) => {
   const { created_at: from, organization_id, user_id } = subscription;
   const organization = organization_id ?? undefined;
-  if (isAdmin.value && user_id !== session.value?.userId) {
+  if (may('payments:read') && user_id !== session.value?.userId) {
     const user = organization === undefined ? (user_id ?? undefined) : undefined;
     const query = { from, organization_id: organization, user_id: user, limit: 100, cursor };
     return api.GET('/admin/payments', { params: { query } });

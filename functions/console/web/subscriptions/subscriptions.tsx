@@ -1,10 +1,10 @@
 /**
- * @module The page with the list of subscriptions. Platform admins see the subscriptions of all owners. Other users see
- * their own and those of their organizations.
+ * @module The page with the list of subscriptions. Staff and platform admins see the subscriptions of all owners. Other
+ * users see their own and those of their organizations.
  */
 
 import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
-import { isAdmin } from '../api/session.ts';
+import { may } from '../api/session.ts';
 import type { SubscriptionStatus as Stage, Subscription } from '../api/types.ts';
 import {
   anyOwnerFilter,
@@ -46,7 +46,7 @@ const readOwn = async (cursor = '0'): Promise<PageOf<Subscription>> => {
 };
 
 const askCsv: CsvRequest = ({ cursor, headers }) =>
-  isAdmin.value
+  may('subscriptions:read')
     ? api.GET('/admin/subscriptions', { headers, parseAs: 'text', params: { query: { ...adminQuery(), cursor } } })
     : api.GET('/subscriptions', { headers, parseAs: 'text', params: { query: { ...ownQuery(), cursor } } });
 
@@ -58,10 +58,10 @@ export const SubscriptionsPage = () => (
     one="subscription"
     filters={[
       { kind: 'choice', label: 'Status', name: 'status', choices: choicesOf(STAGES) },
-      ...(isAdmin.value ? adminFilters() : ownersFilter('None (my own)')),
+      ...(may('subscriptions:read') ? adminFilters() : ownersFilter('None (my own)')),
     ]}
-    columns={isAdmin.value ? SUBSCRIPTION_COLUMNS : OWN_SUBSCRIPTION_COLUMNS}
-    read={isAdmin.value ? readEvery : readOwn}
+    columns={may('subscriptions:read') ? SUBSCRIPTION_COLUMNS : OWN_SUBSCRIPTION_COLUMNS}
+    read={may('subscriptions:read') ? readEvery : readOwn}
     keyOf={({ id }) => id}
     pageOf={({ id }) => `/subscriptions/${id}`}
     csv={{ file: 'subscriptions.csv', ask: askCsv }}

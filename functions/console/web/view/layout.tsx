@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { clockOffsetMs } from '../api/local.ts';
 import { endSession, session } from '../api/session.ts';
-import { duration } from './format.ts';
+import { duration, inWords } from './format.ts';
 import { arrivals, go, Link, place } from './route.tsx';
 import { browserZone, chooseZone, isLocalZone } from './zone.ts';
 
@@ -79,7 +79,7 @@ const Banner = ({ search }: Pick<LayoutProps, 'search'>) => (
         <span class="user" title={session.value.name}>
           {session.value.name}
         </span>
-        {session.value.isAdmin && <span class="role">Platform admin</span>}
+        <Role />
         <button type="button" class="plain" onClick={signOut}>
           Sign out
         </button>
@@ -87,6 +87,12 @@ const Banner = ({ search }: Pick<LayoutProps, 'search'>) => (
     )}
   </header>
 );
+
+const Role = () => {
+  const { isAdmin = false, staffRole = null } = session.value ?? {};
+  if (!isAdmin && staffRole === null) return null;
+  return <span class="role">{isAdmin ? 'Platform admin' : inWords(staffRole ?? '')}</span>;
+};
 
 const ZoneSelect = () => (
   <label class="zone">

@@ -17,6 +17,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   won: 'good',
   failed: 'bad',
   lost: 'bad',
+  revoked: 'bad',
   past_due: 'bad',
   needs_response: 'bad',
   processing: 'wait',

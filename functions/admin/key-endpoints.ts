@@ -1,0 +1,130 @@
+import * as z from 'zod';
+import {
+  createKeyBody,
+  keyParams,
+  keyViewSchema,
+  keyWithSecretSchema,
+  listKeysQuery,
+  rotateKeyBody,
+  updateKeyBody,
+} from '../../shared/admin/service-keys.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { cursorMeta } from '../../shared/queries/list-meta.ts';
+
+const none = z.object({});
+
+export const createKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.create-key',
+  method: 'POST',
+  path: '/admin/keys',
+  summary: 'Create a service key',
+  description: `Creates a key with which a backend of yours calls, as \`Authorization: Bearer psk_…\`. The response shows the secret once; the
+    service stores only its hash. Only the session of a platform admin may manage keys.`,
+  auth: 'platform-admin',
+  params: none,
+  query: none,
+  body: createKeyBody,
+  response: () => keyWithSecretSchema,
+  status: 201,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
+  idempotent: 'create',
+  uses: ['table:read', 'table:put'],
+}));
+
+export const listKeysEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.list-keys',
+  method: 'GET',
+  path: '/admin/keys',
+  summary: 'List service keys, newest first',
+  description: 'Lists all keys, also expired and revoked ones, without their secrets.',
+  auth: 'platform-admin',
+  params: none,
+  query: listKeysQuery,
+  body: null,
+  response: () => z.array(keyViewSchema),
+  meta: () => cursorMeta,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR'],
+  uses: ['table:read'],
+}));
+
+export const getKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.get-key',
+  method: 'GET',
+  path: '/admin/keys/{id}',
+  summary: 'Get a service key',
+  description: 'Shows the scopes of a key, its status, and when it was last used.',
+  auth: 'platform-admin',
+  params: keyParams,
+  query: none,
+  body: null,
+  response: () => keyViewSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['RESOURCE_NOT_FOUND'],
+  uses: ['table:read'],
+}));
+
+export const updateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.update-key',
+  method: 'PATCH',
+  path: '/admin/keys/{id}',
+  summary: 'Change the name, scopes, addresses or end of a service key',
+  description: 'Other scopes hold within five seconds. A later end makes an expired key active again.',
+  auth: 'platform-admin',
+  params: keyParams,
+  query: none,
+  body: updateKeyBody,
+  response: () => keyViewSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:put'],
+}));
+
+export const rotateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.rotate-key',
+  method: 'POST',
+  path: '/admin/keys/{id}/rotate',
+  summary: 'Make a new secret for a service key',
+  description: `Shows the new secret once. The present one stays valid for \`grace_seconds\`, so that you can deploy the new one first. At most two
+    former secrets are valid; a third rotation ends the oldest.`,
+  auth: 'platform-admin',
+  params: keyParams,
+  query: none,
+  body: rotateKeyBody,
+  response: () => keyWithSecretSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'VERSION_CONFLICT', 'IDEMPOTENCY_KEY_INVALID'],
+  uses: ['table:read', 'table:put'],
+}));
+
+export const revokeKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'admin.revoke-key',
+  method: 'DELETE',
+  path: '/admin/keys/{id}',
+  summary: 'Revoke a service key',
+  description: 'Ends the key and all its secrets within five seconds. The record stays for 400 days, as revoked.',
+  auth: 'platform-admin',
+  params: keyParams,
+  query: none,
+  body: null,
+  response: null,
+  status: 204,
+  form: 'envelope',
+  errors: ['RESOURCE_NOT_FOUND', 'VERSION_CONFLICT'],
+  uses: ['table:read', 'table:put'],
+}));
+
+/** The document lists rotation first, because its example needs a key that is not revoked. */
+export const keyEndpoints = [
+  createKeyEndpoint,
+  listKeysEndpoint,
+  rotateKeyEndpoint,
+  getKeyEndpoint,
+  updateKeyEndpoint,
+  revokeKeyEndpoint,
+];

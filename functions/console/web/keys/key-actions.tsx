@@ -1,0 +1,133 @@
+/** @module The actions on a service key. A revoked key has none. */
+
+import { useState } from 'preact/hooks';
+import { answerOf, api, done } from '../api/client.ts';
+import type { KeyWithSecret, ServiceKey } from '../api/types.ts';
+import { newKey, useAction } from '../view/action.ts';
+import { Dialog, DialogActions } from '../view/dialog.tsx';
+import { ProblemNote } from '../view/parts.tsx';
+import { draftOf, fieldsOf, KeyForm } from './key-form.tsx';
+import { SecretDialog } from './secret-dialog.tsx';
+
+interface KeyActionsProps {
+  readonly serviceKey: ServiceKey;
+  readonly onChanged: () => void;
+}
+
+type Open = 'change' | 'rotate' | 'revoke' | undefined;
+
+export const KeyActions = ({ serviceKey, onChanged }: KeyActionsProps) => {
+  const [open, setOpen] = useState<Open>();
+  const props = { serviceKey, onChanged, onClose: () => setOpen(undefined) };
+  if (serviceKey.status === 'revoked') return null;
+  return (
+    <>
+      <button type="button" onClick={() => setOpen('change')}>
+        Change
+      </button>
+      <button type="button" onClick={() => setOpen('rotate')}>
+        Rotate
+      </button>
+      <button type="button" class="danger" onClick={() => setOpen('revoke')}>
+        Revoke
+      </button>
+      {open === 'change' && <ChangeDialog {...props} />}
+      {open === 'rotate' && <RotateDialog {...props} />}
+      {open === 'revoke' && <RevokeDialog {...props} />}
+    </>
+  );
+};
+
+interface DialogProps extends KeyActionsProps {
+  readonly onClose: () => void;
+}
+
+const ChangeDialog = ({ serviceKey, onChanged, onClose }: DialogProps) => {
+  const [before] = useState(() => draftOf(serviceKey));
+  return (
+    <Dialog title="Change key" onClose={onClose}>
+      <p class="quiet">Other scopes and addresses hold within five seconds. The secret stays the same.</p>
+      <KeyForm
+        initial={before}
+        act={['Save', 'Saving…']}
+        send={async (draft) => {
+          const params = { path: { id: serviceKey.id } };
+          await answerOf(api.PATCH('/admin/keys/{id}', { params, body: fieldsOf(draft, before) }));
+          onChanged();
+          onClose();
+        }}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+};
+
+const HOUR_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
+
+const GRACES = [
+  { seconds: 0, text: 'Not at all: the present secret has leaked' },
+  { seconds: HOUR_SECONDS, text: '1 hour' },
+  { seconds: DAY_SECONDS, text: '1 day' },
+  { seconds: 7 * DAY_SECONDS, text: '7 days' },
+] as const;
+
+const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogProps) => {
+  const [idempotencyKey] = useState(newKey);
+  const [graceSeconds, setGraceSeconds] = useState<number>(DAY_SECONDS);
+  const [made, setMade] = useState<KeyWithSecret>();
+  const rotating = useAction(async () => {
+    const call = api.POST('/admin/keys/{id}/rotate', {
+      params: { path: { id } },
+      headers: { 'Idempotency-Key': idempotencyKey },
+      body: { grace_seconds: graceSeconds },
+    });
+    setMade((await answerOf(call)).data.data);
+    onChanged();
+  });
+  if (made) return <SecretDialog title="Key rotated" made={made} onClose={onClose} />;
+  return (
+    <Dialog title="Rotate this key?" onClose={onClose}>
+      <p>
+        {name} gets another secret. Meanwhile the present secret stays valid, so that you can give the other secret to
+        your program first.
+      </p>
+      <label class="field">
+        <span>The present secret stays valid</span>
+        <select value={graceSeconds} onChange={({ currentTarget }) => setGraceSeconds(Number(currentTarget.value))}>
+          {GRACES.map(({ seconds, text }) => (
+            <option key={seconds} value={seconds} selected={seconds === graceSeconds}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      {rotating.problem && <ProblemNote problem={rotating.problem} />}
+      <DialogActions back="Back" onBack={onClose} act={['Rotate key', 'Rotating…']} action={rotating} />
+    </Dialog>
+  );
+};
+
+const RevokeDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogProps) => {
+  const revoking = useAction(async () => {
+    await done(api.DELETE('/admin/keys/{id}', { params: { path: { id } } }));
+    onChanged();
+    onClose();
+  });
+  return (
+    <Dialog title="Revoke this key?" onClose={onClose}>
+      <p>
+        Within five seconds the service refuses every request with the key {name}. A revoked key cannot be made valid
+        again.
+      </p>
+      {revoking.problem && <ProblemNote problem={revoking.problem} />}
+      <DialogActions
+        back="Keep key"
+        onBack={onClose}
+        act={['Revoke key', 'Revoking…']}
+        action={revoking}
+        kind="danger"
+      />
+    </Dialog>
+  );
+};

@@ -1,0 +1,72 @@
+/** @module The page of one service key, for platform admins. It never shows the secret. */
+
+import { SCOPE_TABLE } from '../../../../shared/access/scopes.ts';
+import { answerOf, api } from '../api/client.ts';
+import type { ServiceKey } from '../api/types.ts';
+import { Fact, Id, Status, Time } from '../view/parts.tsx';
+import { RecordPage } from '../view/record-page.tsx';
+import { KeyActions } from './key-actions.tsx';
+
+const readKey = async (id: string): Promise<ServiceKey> =>
+  (await answerOf(api.GET('/admin/keys/{id}', { params: { path: { id } } }))).data.data;
+
+export const KeyPage = ({ id }: { readonly id: string }) => (
+  <RecordPage
+    id={id}
+    list={['/keys', 'Keys']}
+    what="the key"
+    title={(key) => `Key ${key?.name ?? id}`}
+    tab="Key"
+    read={() => readKey(id)}
+    actions={(key, follow) => <KeyActions serviceKey={key} onChanged={follow} />}
+  >
+    {(key) => <KeyView serviceKey={key} />}
+  </RecordPage>
+);
+
+const KeyView = ({ serviceKey: key }: { readonly serviceKey: ServiceKey }) => (
+  <div class="columns">
+    <section class="card" aria-label="Details">
+      <h2>Details</h2>
+      <dl class="facts">
+        <Fact name="Status">
+          <Status of={key.status} />
+        </Fact>
+        <Fact name="Last used">
+          <MaybeTime at={key.last_used_at} />
+        </Fact>
+        <Fact name="Expires">
+          <MaybeTime at={key.expires_at} />
+        </Fact>
+        {key.revoked_at !== null && (
+          <Fact name="Revoked">
+            <Time at={key.revoked_at} exact={true} />
+          </Fact>
+        )}
+        <Fact name="Addresses">{key.allowed_ips.length > 0 ? key.allowed_ips.join(', ') : 'Any'}</Fact>
+        <Fact name="Prefix">
+          <Id>{key.prefix}</Id>
+        </Fact>
+        <Fact name="Created">
+          <Time at={key.created_at} exact={true} />
+        </Fact>
+        <Fact name="Created by">{key.created_by}</Fact>
+        <Fact name="ID">
+          <Id>{key.id}</Id>
+        </Fact>
+      </dl>
+    </section>
+    <section class="card" aria-label="Scopes">
+      <h2>Scopes</h2>
+      <ul class="plain-list">
+        {key.scopes.map((scope) => (
+          <li key={scope}>
+            <code>{scope}</code> <span class="quiet">{SCOPE_TABLE[scope].words}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  </div>
+);
+
+const MaybeTime = ({ at }: { readonly at: string | null }) => (at === null ? 'Never' : <Time at={at} exact={true} />);

@@ -1,0 +1,124 @@
+/**
+ * @module The commands that work with a service key. They call the API, so they need no AWS credentials and no secret
+ * of a provider, and may do only what the scopes of the key permit.
+ */
+
+import { randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import { disputeViewSchema } from '../../../shared/payments/dispute.ts';
+import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
+import { timelineSchema } from '../../../shared/queries/payment-timeline.ts';
+import { subscriptionTimelineSchema } from '../../../shared/queries/subscription-timeline.ts';
+import type { Api } from '../installation/api.ts';
+import { NotReachable } from '../installation/control.ts';
+import { type RefundOptions, reportPlan, reportRefund } from './refund.ts';
+import type { Report } from './report.ts';
+import { reportPayment, reportSubscription } from './timeline.ts';
+
+const paymentSchema = z.object({
+  id: z.string(),
+  status: z.string(),
+  total_cents: z.int(),
+  refundable_cents: z.int(),
+  currency: z.string(),
+  provider_id: z.string(),
+  provider_payment_id: z.string().nullish(),
+});
+type Payment = z.output<typeof paymentSchema>;
+
+const subscriptionSchema = z.object({
+  id: z.string(),
+  status: z.string(),
+  total_cents: z.int(),
+  currency: z.string(),
+  billing_interval: z.string(),
+  provider_id: z.string(),
+  billing_owner: z.string(),
+});
+
+const foundSchema = z.array(z.object({ id: z.string() }));
+
+/** The payment with this id, ours or its provider's. @throws NotReachable */
+const findPayment = async (api: Api, id: string): Promise<Payment> => {
+  const ours = id.startsWith('pay_') ? id : await ourIdOf(api, id);
+  return paymentSchema.parse((await api.get(`/payments/${encodeURIComponent(ours)}`)).data);
+};
+
+const ourIdOf = async (api: Api, id: string): Promise<string> => {
+  const { data } = await api.get(`/admin/payments?search=${encodeURIComponent(id)}`);
+  const [found] = foundSchema.parse(data);
+  if (found) return found.id;
+  throw new NotReachable(`there is no payment ${id}`);
+};
+
+/** As `timeline` without a key, by the scopes payments:read and subscriptions:read; deliveries by webhooks:read. */
+export const showTimelineByKey = async (api: Api, id: string): Promise<Report> => {
+  if (id.startsWith('subs_')) {
+    const path = `/subscriptions/${encodeURIComponent(id)}`;
+    const subscription = subscriptionSchema.parse((await api.get(path)).data);
+    return reportSubscription(subscription, await readTimeline(api, path, subscriptionTimelineSchema));
+  }
+  const payment = await findPayment(api, id);
+  const path = `/payments/${payment.id}`;
+  return reportPayment({
+    payment,
+    refunds: z.array(refundViewSchema).parse((await api.get(`${path}/refunds`)).data),
+    disputes: z.array(disputeViewSchema).parse((await api.get(`${path}/disputes`)).data),
+    entries: await readTimeline(api, path, timelineSchema),
+  });
+};
+
+interface Entry {
+  readonly at: string;
+}
+
+/** The whole timeline, oldest first. Pages lead back from the newest entries. */
+const readTimeline = async <T extends Entry>(api: Api, path: string, schema: z.ZodType<T[]>): Promise<T[]> => {
+  const pages: T[][] = [];
+  let cursor: string | null | undefined;
+  do {
+    const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : '';
+    const { data, meta } = await api.get(`${path}/timeline${query}`);
+    pages.push(schema.parse(data));
+    cursor = meta?.next_cursor;
+  } while (cursor);
+  return pages.flat().sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
+};
+
+/** As `reconcile` without a key, by the scope payments:operate: the service reads the payment at its provider. */
+export const reconcileByKey = async (api: Api, id: string): Promise<Report> => {
+  const payment = await findPayment(api, id);
+  if (!payment.provider_payment_id) throw new NotReachable(`${payment.id} was never sent to its provider`);
+  const path = `/payments/sync/${encodeURIComponent(payment.provider_payment_id)}`;
+  const after = paymentSchema.parse((await api.post(path, {}, randomUUID())).data);
+  const outcome = after.status === payment.status ? 'same' : 'stored';
+  return {
+    json: { payment_id: payment.id, before: payment.status, after: after.status, outcome },
+    lines: [`${payment.id}: ${payment.status} -> ${after.status} (${outcome})`],
+    exitCode: 0,
+  };
+};
+
+/** As `refund` without a key, by the scopes payments:read and refunds:write. */
+export const refundByKey = async (api: Api, id: string, options: RefundOptions): Promise<Report> => {
+  const payment = await findPayment(api, id);
+  const { amount, reason, despiteDispute } = options;
+  if (options.dryRun) return planRefund(payment, options);
+  const body = {
+    ...(amount !== undefined && { amount_cents: amount }),
+    ...(reason !== undefined && { reason }),
+    ...(despiteDispute !== undefined && { despite_dispute: despiteDispute }),
+  };
+  const made = refundViewSchema.parse((await api.post(`/payments/${payment.id}/refunds`, body, randomUUID())).data);
+  return reportRefund(made, await findPayment(api, payment.id), made.created_by ?? 'the key');
+};
+
+/** The API has no dry run, so only the remaining amount is checked. */
+const planRefund = (payment: Payment, { amount, reason }: RefundOptions): Report => {
+  const left = payment.refundable_cents;
+  const amountCents = amount ?? left;
+  if (left === 0 || amountCents > left) {
+    throw new NotReachable(`${payment.id} is ${payment.status}, and ${left} minor units are left to refund`);
+  }
+  return reportPlan(payment, { amountCents, reason });
+};

@@ -1,0 +1,73 @@
+/**
+ * @module Finds the service key of a request by its secret. Keys are read consistently and cached for five seconds, so
+ * a revoked key ends, and other scopes hold, within that time. The use of a key is noted once an hour.
+ */
+
+import ipaddr from 'ipaddr.js';
+import QuickLRU from 'quick-lru';
+import { HOUR_MS, type Instant, iso, type Now, SECOND_MS } from '../core/time.ts';
+import { keyKey, keyUseKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+import type { KeyIdentity } from './caller.ts';
+import { matchesSecret, readSecret, type StoredKey, serviceKeyOf, statusOfKey } from './service-key.ts';
+
+const CACHE_MS = 5 * SECOND_MS;
+const CACHE_ENTRIES = 1_000;
+
+export type ServiceKeys = ReturnType<typeof serviceKeys>;
+
+export const serviceKeys = ({ table, now }: { readonly table: Table; readonly now: Now }) => {
+  type Cached = { readonly key: StoredKey | undefined; readonly until: Instant };
+  // quick-lru keeps up to twice `maxSize` entries. Made-up ids evict no key.
+  const known = new QuickLRU<string, Cached>({ maxSize: CACHE_ENTRIES / 2 });
+  const unknown = new QuickLRU<string, Cached>({ maxSize: CACHE_ENTRIES / 2 });
+  const noted = new QuickLRU<string, number>({ maxSize: CACHE_ENTRIES / 2 });
+
+  const find = async (id: string): Promise<StoredKey | undefined> => {
+    const cached = known.get(id) ?? unknown.get(id);
+    if (cached && cached.until > now()) return cached.key;
+    const until = now() + CACHE_MS;
+    const item = await table.get(keyKey(id));
+    const key = item && serviceKeyOf(item);
+    (key ? known : unknown).set(id, { key, until });
+    return key;
+  };
+
+  const noteUse = async (id: string): Promise<void> => {
+    const hour = Math.floor(now() / HOUR_MS);
+    if (noted.get(id) === hour) return;
+    noted.set(id, hour);
+    try {
+      await table.update(keyUseKey(id), { set: { at: iso(hour * HOUR_MS) } });
+    } catch {
+      // The request does not depend on the note.
+      noted.delete(id);
+    }
+  };
+
+  /** @returns undefined for a secret that is unknown, malformed, expired, revoked, or sent from another address. */
+  const identify = async (secret: string, address: string): Promise<KeyIdentity | undefined> => {
+    const sent = readSecret(secret);
+    if (!sent) return undefined;
+    const key = await find(sent.id);
+    const isSecret = matchesSecret(key, sent.last, now());
+    if (!key || !isSecret || statusOfKey(key, now()) !== 'active' || !isAllowed(key, address)) return undefined;
+    await noteUse(key.id);
+    return { id: key.id, scopes: key.scopes };
+  };
+
+  return { identify };
+};
+
+const isAllowed = ({ allowedIps }: StoredKey, address: string): boolean =>
+  allowedIps.length === 0 || allowedIps.some((range) => isWithin(address, range));
+
+const isWithin = (address: string, range: string): boolean => {
+  try {
+    const from = ipaddr.process(address);
+    const [base, bits] = ipaddr.parseCIDR(range);
+    return from.kind() === base.kind() && from.match([base, bits]);
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,103 @@
+/**
+ * @module A service key: a program of the merchant that calls with its own secret. The table holds only hashes of the
+ * secret's last part, of which former ones stay valid until their grace ends.
+ */
+
+import { hash, timingSafeEqual } from 'node:crypto';
+import * as z from 'zod';
+import { DAY_MS, epochSeconds, type Instant, instant, iso } from '../core/time.ts';
+import { KEYS_PARTITION, keyKey, listSort } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
+import { SCOPES } from './scopes.ts';
+
+const secretSchema = z.object({ hash: z.string(), until: z.string().optional() });
+
+const scopeSchema = z.string().transform((text) => SCOPES.find((scope) => scope === text));
+
+export const serviceKeySchema = z.object({
+  id: z.string(),
+  version: z.int(),
+  name: z.string(),
+  /** A scope that no longer exists permits nothing. */
+  scopes: z.array(scopeSchema).transform((scopes) => scopes.filter((scope) => scope !== undefined)),
+  allowedIps: z.array(z.string()),
+  expiresAt: z.string().optional(),
+  createdBy: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  revokedAt: z.string().optional(),
+  /** The newest first; only former ones have an end. */
+  secrets: z.array(secretSchema),
+  requestHash: z.string().optional(),
+  /** The scope of the Idempotency-Key of the last rotation. */
+  rotatedUnder: z.string().optional(),
+});
+export type StoredKey = z.output<typeof serviceKeySchema>;
+
+export const serviceKeyOf = (item: Item): StoredKey | undefined => serviceKeySchema.safeParse(item).data;
+
+export type KeyStatus = 'active' | 'revoked' | 'expired';
+
+export const statusOfKey = ({ revokedAt, expiresAt }: StoredKey, now: Instant): KeyStatus => {
+  if (revokedAt !== undefined) return 'revoked';
+  return expiresAt !== undefined && instant(expiresAt) <= now ? 'expired' : 'active';
+};
+
+/** Every secret begins so, also a malformed one, and scanners of secrets look for it. */
+export const SECRET_PREFIX = 'psk_';
+const FORM = /^psk_([0-9a-f]{24})_([\w-]{43})$/;
+
+/** The start of the secret, which names the key. */
+export const prefixOf = (id: string): string => `${SECRET_PREFIX}${id.slice(id.indexOf('_') + 1)}`;
+
+/** @param last 256 random bits in base64url */
+export const secretOf = (id: string, last: string): string => `${prefixOf(id)}_${last}`;
+
+export interface SentSecret {
+  readonly id: string;
+  readonly last: string;
+}
+
+export const readSecret = (text: string): SentSecret | undefined => {
+  const [, id, last] = FORM.exec(text) ?? [];
+  return id === undefined || last === undefined ? undefined : { id: `key_${id}`, last };
+};
+
+export const hashOfSecret = (last: string): string => hash('sha256', last, 'hex');
+
+/** The current secret, and the former ones that a rotation leaves valid for a time. */
+const MOST_SECRETS = 3;
+const NO_HASH = hashOfSecret('');
+
+/** The secrets after a rotation: the former ones end by `until` at the latest, and the third rotation ends the oldest. */
+export const rotated = ({ secrets }: StoredKey, last: string, { now, until }: { now: Instant; until: Instant }) => {
+  const former = secrets
+    .filter((secret) => secret.until === undefined || instant(secret.until) > now)
+    .map((secret) => ({ ...secret, until: secret.until ?? iso(until) }))
+    .filter((secret) => instant(secret.until) > now);
+  return [{ hash: hashOfSecret(last) }, ...former].slice(0, MOST_SECRETS);
+};
+
+/** True if the last part is one of the key's valid secrets. Takes the same time for a key that does not exist. */
+export const matchesSecret = (key: StoredKey | undefined, last: string, now: Instant): boolean => {
+  const sent = Buffer.from(hashOfSecret(last), 'hex');
+  let found = false;
+  for (let at = 0; at < MOST_SECRETS; at += 1) {
+    const secret = key?.secrets[at];
+    const isSame = timingSafeEqual(sent, Buffer.from(secret?.hash ?? NO_HASH, 'hex'));
+    if (isSame && secret && (secret.until === undefined || instant(secret.until) > now)) found = true;
+  }
+  return found;
+};
+
+/** How long a revoked key stays. */
+const KEPT_MS = 400 * DAY_MS;
+
+/** The key's item, with its place in the list of all keys. */
+export const listedKeyItem = (key: StoredKey): Item => ({
+  ...keyKey(key.id),
+  ...key,
+  owner: KEYS_PARTITION,
+  sort: listSort(key.createdAt, key.id),
+  ...(key.revokedAt !== undefined && { ttl: epochSeconds(instant(key.revokedAt) + KEPT_MS) }),
+});

@@ -1,0 +1,295 @@
+/**
+ * @module Service keys, for platform admins: create, list, change, rotate and revoke. A secret is shown once, in the
+ * response that makes it; the table holds its hash.
+ */
+
+import ipaddr from 'ipaddr.js';
+import * as z from 'zod';
+import { SCOPES } from '../access/scopes.ts';
+import {
+  hashOfSecret,
+  listedKeyItem,
+  prefixOf,
+  rotated,
+  type StoredKey,
+  secretOf,
+  serviceKeyOf,
+  statusOfKey,
+} from '../access/service-key.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import type { IdKind } from '../core/ids.ts';
+import { instant, iso, SECOND_MS } from '../core/time.ts';
+import { createOnce } from '../http/create-once.ts';
+import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
+import { runList, wholeNumberParameter } from '../http/paging.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
+import { KEYS_PARTITION, keyKey, keyUseKey } from '../platform/keys.ts';
+import { listRows } from '../platform/listing.ts';
+import { type Found, firstVersion } from '../platform/record-store.ts';
+import type { Item, StoreDeps, Table } from '../platform/table.ts';
+import { cursorParameter } from '../queries/parameters.ts';
+
+const MAX_RANGES = 20;
+const MAX_GRACE_SECONDS = 604_800;
+
+const isRange = (text: string): boolean => {
+  const [address = '', bits = ''] = text.split('/');
+  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
+  return isAddress && /^\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(':') ? 128 : 32);
+};
+
+const nameField = boundedText(100).trim().min(1);
+const scopesField = boundedList(SCOPES.length, boundedText(40).pipe(z.enum(SCOPES))).refine(
+  (scopes) => scopes.length > 0,
+  'must name at least one scope',
+);
+const rangesField = boundedList(
+  MAX_RANGES,
+  boundedText(50).refine(isRange, 'must be a range of addresses, such as 203.0.113.0/24'),
+);
+
+const NAME = 'What the key is for, at most 100 characters.';
+const SCOPES_GIVEN = 'What the key may do; at least one scope.';
+const RANGES = 'Ranges of addresses that may use the key, at most 20; any address if empty.';
+const ENDS = 'When the key ends; it does not end by itself if absent.';
+
+export const createKeyBody = z
+  .object({
+    name: nameField.meta({ description: NAME, examples: ['Shop backend'] }),
+    scopes: scopesField.meta({ description: SCOPES_GIVEN, examples: [['payments:read', 'payments:write']] }),
+    allowed_ips: rangesField.nullish().describe(RANGES),
+    expires_at: timeField().nullish().describe(ENDS),
+  })
+  .meta({ id: 'CreateKey', description: 'A service key to create.' });
+
+export const updateKeyBody = z
+  .object({
+    name: nameField.optional().describe(NAME),
+    scopes: scopesField.optional().describe(`${SCOPES_GIVEN} They replace the present ones within five seconds.`),
+    allowed_ips: rangesField.nullish().describe(`${RANGES} They replace the present ones.`),
+    expires_at: timeField()
+      .nullish()
+      .describe('When the key ends; null removes the end. A later end revives an expired key.'),
+  })
+  .meta({ id: 'UpdateKey', description: 'The fields to change.' });
+
+export const rotateKeyBody = z
+  .object({
+    grace_seconds: z
+      .int()
+      .min(0)
+      .max(MAX_GRACE_SECONDS)
+      .nullish()
+      .describe('How long the present secret stays valid, in seconds, at most 7 days; a day if absent.'),
+  })
+  .meta({ id: 'RotateKey', description: 'How long the present secret stays valid.' });
+
+export const keyParams = z.object({ id: idSchema.describe('Names the key, `key_…`.') });
+
+export const listKeysQuery = z.object({
+  limit: wholeNumberParameter(1, 100)
+    .default(25)
+    .describe('How many keys a page holds at most, 1 to 100; 25 if absent.'),
+  cursor: cursorParameter,
+});
+
+const keyFields = {
+  id: z.string().meta({ description: 'Our id of the key.', examples: ['key_814fd0524add4278431c499b'] }),
+  name: z.string().describe('What the key is for.'),
+  scopes: z.array(z.enum(SCOPES)).describe('What the key may do.'),
+  prefix: z.string().describe('The start of the secret, by which a found secret names its key.'),
+  allowed_ips: z.array(z.string()).describe('The ranges of addresses that may use the key; any address if empty.'),
+  expires_at: timestamp.nullable().describe('When the key ends by itself.'),
+  last_used_at: timestamp.nullable().describe('When the key was last used, to the hour.'),
+  status: z.enum(['active', 'revoked', 'expired']).describe('Only an active key is accepted.'),
+  created_by: z.string().describe('The user id of the platform admin who created the key.'),
+  created_at: timestamp.describe('When the key was created.'),
+  revoked_at: timestamp.nullable().describe('When the key was revoked.'),
+};
+
+export const keyViewSchema = z.object(keyFields).meta({ id: 'ServiceKey', description: 'A service key.' });
+
+export const keyWithSecretSchema = z
+  .object({
+    ...keyFields,
+    secret: z.string().nullable().describe('The secret, shown in this response only; null in a repeat of the request.'),
+  })
+  .meta({ id: 'ServiceKeyWithSecret', description: 'A service key with its new secret.' });
+
+interface KeyDeps extends StoreDeps {
+  readonly newId: (kind: IdKind) => string;
+  /** 256 random bits in base64url. */
+  readonly newSecret: () => string;
+}
+
+const viewOf = (key: StoredKey, use: Item | undefined, now: number) => ({
+  id: key.id,
+  name: key.name,
+  scopes: key.scopes,
+  prefix: prefixOf(key.id),
+  allowed_ips: key.allowedIps,
+  expires_at: key.expiresAt ?? null,
+  last_used_at: typeof use?.['at'] === 'string' ? use['at'] : null,
+  status: statusOfKey(key, now),
+  created_by: key.createdBy,
+  created_at: key.createdAt,
+  revoked_at: key.revokedAt ?? null,
+});
+
+/** @returns the key, its secret once */
+export const createKey = async (
+  deps: KeyDeps,
+  { body, caller, idempotency }: ApiRequest<unknown, unknown, z.output<typeof createKeyBody>>,
+): Promise<Reply> => {
+  const last = deps.newSecret();
+  const at = iso(deps.now());
+  const { record, replayed } = await createOnce<StoredKey>(deps, {
+    store: storeOf(deps.table),
+    kind: 'key',
+    idempotency,
+    build: async (id) => ({
+      id,
+      ...firstVersion(at, idempotency),
+      name: body.name,
+      scopes: [...new Set(body.scopes)],
+      allowedIps: body.allowed_ips ?? [],
+      expiresAt: body.expires_at ? iso(instant(body.expires_at)) : undefined,
+      createdBy: caller.kind === 'session' ? caller.userId : '',
+      secrets: [{ hash: hashOfSecret(last) }],
+    }),
+  });
+  return {
+    data: { ...viewOf(record, undefined, deps.now()), secret: replayed ? null : secretOf(record.id, last) },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+const storeOf = (table: Table) => {
+  const find = async (id: string): Promise<Found<StoredKey> | undefined> => {
+    const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
+    return key && { kind: 'record', record: key };
+  };
+  return {
+    find,
+    insertOrFind: async (key: StoredKey): Promise<Found<StoredKey> | undefined> =>
+      (await table.put(listedKeyItem(key), [{ absent: true }])).ok ? undefined : find(key.id),
+  };
+};
+
+const LIST = 'service keys';
+
+/** Newest first. */
+export const listKeys = (
+  { table, now }: StoreDeps,
+  { query: { limit, cursor } }: ApiRequest<unknown, z.output<typeof listKeysQuery>>,
+): Promise<Reply> =>
+  runList(table, {
+    findPage: () =>
+      listRows(table, {
+        ...{ index: 'owner', partition: KEYS_PARTITION, descending: true, filter: [], offset: 0, limit },
+        ...(cursor !== undefined && { cursor: decodeCursor(cursor, { list: LIST }) }),
+      }),
+    recordOf: serviceKeyOf,
+    readAlongside: ({ rows }) => table.getMany(rows.map(({ pk }) => keyUseKey(idIn(pk)))),
+    viewsOf: (keys, uses = []) => {
+      const usedBy = new Map(uses.flatMap((use) => (use ? [[idIn(String(use['pk'])), use] as const] : [])));
+      return keys.map((key) => viewOf(key, usedBy.get(key.id), now()));
+    },
+    replyOf: (views, { next }) => {
+      const nextCursor = next ? encodeCursor(next, LIST) : null;
+      return {
+        data: views,
+        meta: { limit, has_more: nextCursor !== null, next_cursor: nextCursor },
+        ...(nextCursor !== null && { next: { limit: String(limit), cursor: nextCursor } }),
+      };
+    },
+  });
+
+const idIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1);
+
+type OfKey<Body = unknown> = ApiRequest<z.output<typeof keyParams>, unknown, Body>;
+
+export const getKey = async ({ table, now }: StoreDeps, { params: { id } }: OfKey): Promise<Reply> => {
+  const [item, use] = await table.getMany([keyKey(id), keyUseKey(id)], { consistent: true });
+  const key = item && serviceKeyOf(item);
+  if (!key) throw notFound('service_key');
+  return { data: viewOf(key, use, now()) };
+};
+
+/** Applies the change to the newest version. @throws DomainError VERSION_CONFLICT, or RESOURCE_NOT_FOUND */
+const changed = async (
+  { table, now }: StoreDeps,
+  id: string,
+  change: (key: StoredKey) => StoredKey | undefined,
+): Promise<StoredKey> => {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
+    if (!key) throw notFound('service_key');
+    const next = change(key);
+    if (!next) return key;
+    const stored = { ...next, version: key.version + 1, updatedAt: iso(now()) };
+    const written = await table.put(listedKeyItem(stored), [{ equals: ['version', key.version] }]);
+    if (written.ok) return stored;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+const TRIES = 5;
+
+const requireUnrevoked = ({ revokedAt }: StoredKey): void => {
+  if (revokedAt !== undefined)
+    throw new DomainError('INVALID_STATE', { message: 'The key is revoked; create another' });
+};
+
+export const updateKey = async (
+  deps: StoreDeps,
+  { params: { id }, body }: OfKey<z.output<typeof updateKeyBody>>,
+): Promise<Reply> => {
+  const key = await changed(deps, id, (now) => {
+    requireUnrevoked(now);
+    return {
+      ...now,
+      ...(body.name !== undefined && { name: body.name }),
+      ...(body.scopes !== undefined && { scopes: [...new Set(body.scopes)] }),
+      ...(body.allowed_ips !== undefined && { allowedIps: body.allowed_ips ?? [] }),
+      ...(body.expires_at !== undefined && {
+        expiresAt: body.expires_at === null ? undefined : iso(instant(body.expires_at)),
+      }),
+    };
+  });
+  return { data: viewOf(key, await deps.table.get(keyUseKey(id)), deps.now()) };
+};
+
+const DEFAULT_GRACE_SECONDS = 86_400;
+
+/** A repeat under the same Idempotency-Key rotates nothing. */
+export const rotateKey = async (
+  deps: KeyDeps,
+  { params: { id }, body, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
+): Promise<Reply> => {
+  const last = deps.newSecret();
+  const key = await changed(deps, id, (known) => {
+    requireUnrevoked(known);
+    if (idempotency !== undefined && known.rotatedUnder === idempotency.scope) return undefined;
+    const now = deps.now();
+    const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
+    return { ...known, secrets: rotated(known, last, { now, until }), rotatedUnder: idempotency?.scope };
+  });
+  const isRepeat = key.secrets[0]?.hash !== hashOfSecret(last);
+  return {
+    data: {
+      ...viewOf(key, await deps.table.get(keyUseKey(id)), deps.now()),
+      secret: isRepeat ? null : secretOf(id, last),
+    },
+    ...(isRepeat && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+/** The record stays, as revoked. */
+export const revokeKey = async (deps: StoreDeps, { params: { id } }: OfKey): Promise<Reply> => {
+  await changed(deps, id, (key) =>
+    key.revokedAt === undefined ? { ...key, revokedAt: iso(deps.now()), secrets: [] } : undefined,
+  );
+  return { data: undefined };
+};

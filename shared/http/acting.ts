@@ -1,0 +1,99 @@
+/**
+ * @module The scopes of a request by a service key, and the payer for whom it acts. Decided from the route alone, before
+ * any record is read. With X-Act-For the request is that payer's; without it the request is the merchant's.
+ */
+
+import { scopeMissing } from '../access/access.ts';
+import type { ActedFor } from '../access/authenticate.ts';
+import { type Caller, type KeyIdentity, mayAsMerchant } from '../access/caller.ts';
+import { type RouteScopes, type Scope, scopesOfRoute } from '../access/scopes.ts';
+import { DomainError, invalid } from '../core/errors.ts';
+import type { Exchange } from './exchange.ts';
+
+const HEADER = 'x-act-for';
+const FORM = /^(user|organization):(\S{1,255})$/;
+
+/** True if the request names a payer, valid or not. */
+const namesPayer = ({ headers }: Pick<Exchange, 'headers'>): boolean => (headers[HEADER]?.trim() ?? '') !== '';
+
+/** @throws DomainError VALIDATION_ERROR */
+const payerIn = ({ headers }: Pick<Exchange, 'headers'>): ActedFor | undefined => {
+  const text = headers[HEADER]?.trim() ?? '';
+  if (text === '') return undefined;
+  const [, kind, id] = FORM.exec(text) ?? [];
+  if (kind === undefined || id === undefined) {
+    const message = 'must be user:<id> or organization:<id>';
+    throw invalid([{ path: 'X-Act-For', rule: 'format', message }]);
+  }
+  return kind === 'user' ? { kind, userId: id } : { kind: 'organization', organizationId: id };
+};
+
+/**
+ * The caller with the rights of this request: a key becomes the payer whom it names.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS, ACTING_REQUIRED, VALIDATION_ERROR, USER_NOT_FOUND or IDENTITY_UNAVAILABLE
+ */
+export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
+  const { caller, spec, deps } = exchange;
+  if (caller.kind !== 'key') {
+    if (caller.kind !== 'anonymous') refuseActing(exchange);
+    return caller;
+  }
+  const scopes = scopesOfRoute(spec.id);
+  if (!scopes) throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'No service key may do this' });
+  const payer = payerIn(exchange);
+  if (!payer) {
+    requireMerchantScope(exchange, caller.key, scopes);
+    return caller;
+  }
+  if (scopes.payer === undefined) throw scopeMissing(scopes.merchant);
+  requireScope(caller.key, scopes.payer);
+  if (payer.kind === 'organization' && spec.id.startsWith(ORGANIZATION_ROUTES)) {
+    throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'Name a user of the organization in X-Act-For' });
+  }
+  return deps.callers.actFor(caller.key, payer);
+};
+
+const ORGANIZATION_ROUTES = 'organizations.';
+
+const requireMerchantScope = (
+  exchange: Exchange,
+  key: KeyIdentity,
+  { merchant, payer, ownersList }: RouteScopes,
+): void => {
+  requireScope(key, merchant ?? payer);
+  if (merchant === undefined && exchange.spec.auth !== 'session-or-guest') throw new DomainError('ACTING_REQUIRED');
+  if (ownersList === undefined) return;
+  const { parameter, ofAll } = ownersList;
+  if (parameter !== undefined && (exchange.query[parameter] ?? '') !== '') return;
+  const orOwner = parameter === undefined ? '' : `, or ${parameter} in the query`;
+  throw new DomainError('ACTING_REQUIRED', {
+    message: `Name the payer in X-Act-For${orOwner}, or use ${ofAll} for the records of all`,
+  });
+};
+
+const requireScope = ({ scopes }: KeyIdentity, scope: Scope | undefined): void => {
+  if (scope === undefined || !scopes.includes(scope)) throw scopeMissing(scope);
+};
+
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if a caller without a key names a payer */
+export const refuseActing = (exchange: Exchange): void => {
+  if (!namesPayer(exchange)) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'X-Act-For is only for service keys' });
+};
+
+/** @throws DomainError ACTING_REQUIRED if a key neither names a payer nor sends a guest's data */
+export const requirePayer = ({ caller, spec }: Pick<Exchange, 'caller' | 'spec'>, sendsGuestData: boolean): void => {
+  if (caller.kind !== 'key' || sendsGuestData || scopesOfRoute(spec.id)?.merchant !== undefined) return;
+  throw new DomainError('ACTING_REQUIRED', {
+    message: 'Name the payer in X-Act-For, as user:<id> or organization:<id>, or send guest_data',
+  });
+};
+
+/** @throws DomainError ADMIN_REQUIRED, or INSUFFICIENT_PERMISSIONS for staff who may read the record */
+export const requireMerchant = ({ spec, caller }: Pick<Exchange, 'spec' | 'caller'>): void => {
+  if (spec.auth !== 'platform-admin' || caller.kind !== 'session' || caller.key) return;
+  const scopes = scopesOfRoute(spec.id);
+  if (scopes ? mayAsMerchant(caller, scopes.merchant) : caller.isAdmin) return;
+  const readScope = spec.access?.record?.readScope;
+  throw mayAsMerchant(caller, readScope) ? scopeMissing(scopes?.merchant) : new DomainError('ADMIN_REQUIRED');
+};

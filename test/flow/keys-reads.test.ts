@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import type { Connection } from '../../shared/platform/connection.ts';
+import { intentBody } from '../builders/intent.ts';
+import { createIntent, signIn } from './flow.ts';
+import { type RequestOptions, withHost } from './host.ts';
+import { createKey, forUser, newAdmin } from './keys.ts';
+
+/** A request by key costs at most one read more than the same request by session, and none while the key is cached. */
+let reads = 0;
+const counted = (connection: Connection): Connection => {
+  const note =
+    <A extends readonly unknown[], R>(call: (...args: A) => R) =>
+    (...args: A): R => {
+      reads += 1;
+      return call(...args);
+    };
+  const { getItem, getBatch, query, count } = connection;
+  return { ...connection, getItem: note(getItem), getBatch: note(getBatch), query: note(query), count: note(count) };
+};
+
+const service = withHost({ frozen: true, between: counted });
+
+const CACHE_SECONDS = 5;
+
+describe('the reads of a request by key', () => {
+  const ROUTES = [
+    ['GET', '/payments/:id', undefined],
+    ['GET', '/payments/:id/timeline', undefined],
+    ['GET', '/payments', undefined],
+    ['GET', '/payments/summary', undefined],
+    ['GET', '/payment-methods', undefined],
+    ['GET', '/customers', undefined],
+    ['GET', '/subscriptions', undefined],
+    ['GET', '/organizations', undefined],
+    ['POST', '/payments/intents', intentBody()],
+    ['PUT', '/payments/intents/:id', { concept: 'x' }],
+    ['POST', '/addresses', { country: 'US', is_partial: true, type: 'billing' }],
+  ] as const;
+
+  test.each(ROUTES)('are at most one more than by session: %s %s', async (method, path, body) => {
+    const user = await signIn(service);
+    const key = await createKey(service, await newAdmin(service));
+    const payment = await createIntent(service, user);
+    const readsOf = async (options: RequestOptions): Promise<number> => {
+      await service.settle();
+      reads = 0;
+      const sent = body === undefined ? {} : { body };
+      const answer = await service.request(method, path.replace(':id', payment.id), { ...options, ...sent });
+      expect([200, 201]).toContain(answer.status);
+      return reads;
+    };
+    const bySession = async () => {
+      await readsOf(user.options);
+      return readsOf(user.options);
+    };
+    const warm = await bySession();
+    // The first request also reads the epochs of the caches.
+    await service.advance(CACHE_SECONDS);
+    await readsOf(user.options);
+    const first = await readsOf(forUser(key, user));
+    expect({ path, more: first - warm }).toEqual({ path, more: 1 });
+    expect({ path, more: (await readsOf(forUser(key, user))) - warm }).toEqual({ path, more: 0 });
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
+import { PATIENT } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { payctlOf, spawned } from './payctl.ts';
+
+/** The operator's commands with a service key, through the API. */
+const service = withHost({ frozen: true, env: PATIENT });
+const payctl = payctlOf(service);
+const OWNER = { session: 'demo-owner' };
+const env = { PAYMENTS_API_KEY: DEMO_KEY_SECRET };
+
+const paidPayment = async (): Promise<ParsedJson> => {
+  const order = { total_cents: 2_500, currency: 'USD', payment_method_id: 'pm_card_visa' };
+  const { body } = await service.post('/payments/intents', order, OWNER);
+  await service.post(`/payments/confirm/${body.id}`, {}, OWNER);
+  await service.settle();
+  return body;
+};
+
+describe('payctl with a service key', () => {
+  test('plans and makes a refund, and shows the key as its maker in the timeline', async () => {
+    const { id, provider_payment_id: theirs } = await paidPayment();
+    expect(await payctl(['refund', id, '--amount', '700', '--dry-run'], env)).toMatchObject({
+      exitCode: 0,
+      json: { dry_run: true, payment_id: id, amount_cents: 700, refundable_cents: 1_800 },
+    });
+    expect(await payctl(['refund', theirs, '--amount', '700', '--reason', 'duplicate'], env)).toMatchObject({
+      exitCode: 0,
+      json: {
+        dry_run: false,
+        refundable_cents: 1_800,
+        refund: { payment_id: id, amount_cents: 700, created_by: 'key_de30de30de30de30de30de30' },
+      },
+    });
+    await service.settle();
+    const shown = await spawned(service.host().baseUrl, ['timeline', id], env);
+    expect(shown).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(shown.stdout).toMatch(
+      /^pay_\w+ is succeeded: 25\.00 USD at provider_a\nrefund +ref_\w+ +succeeded +7\.00 USD/,
+    );
+    expect(shown.stdout).toMatch(/key key_de30de30de30de30de30de30$/m);
+  });
+
+  test('shows the same history as without a key', async () => {
+    const { id } = await paidPayment();
+    const changes = ({ entries }: ParsedJson) => entries.filter(({ kind }: ParsedJson) => kind === 'change');
+    expect(changes((await payctl(['timeline', id], env)).json)).toEqual(changes((await payctl(['timeline', id])).json));
+  });
+
+  test('is refused without the scope, and names the scope but not the key', async () => {
+    const { id } = await paidPayment();
+    const { exitCode, stdout, stderr } = await spawned(service.host().baseUrl, ['reconcile', id], env);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toMatch(/^INSUFFICIENT_PERMISSIONS: The scope payments:operate is required/);
+    expect(stderr).not.toContain('psk_');
+  });
+
+  test('is refused with an invalid key, and with a stage in place of an address', async () => {
+    const wrong = { PAYMENTS_API_KEY: `${DEMO_KEY_SECRET.slice(0, -1)}x` };
+    expect(await spawned(service.host().baseUrl, ['refund', 'pay_1'], wrong)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^API_KEY_INVALID/),
+    });
+    expect(await spawned(service.host().baseUrl, ['--stage', 'prod', 'timeline', 'pay_1'], env)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--url'),
+    });
+  });
+
+  test('uses no key for a command that needs more than the API', async () => {
+    expect(await payctl(['clock'], env)).toMatchObject({ exitCode: 0 });
+  });
+});

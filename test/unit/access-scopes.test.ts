@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { mayAsMerchant, merchantScopesOf } from '../../shared/access/caller.ts';
+import { SCOPES, STAFF_ROLES, scopesOfRole, scopesOfRoute } from '../../shared/access/scopes.ts';
+import { guest, session } from '../builders/api-request.ts';
+
+const key = { id: 'key_1', scopes: ['payments:read'] } as const;
+
+describe('the scopes of a caller', () => {
+  test('are all of them for a platform admin, and those of the role for staff', () => {
+    expect(merchantScopesOf(session({ isAdmin: true, staffRole: 'support' }))).toEqual(SCOPES);
+    expect(merchantScopesOf(session({ staffRole: 'support' }))).toEqual(scopesOfRole('support'));
+  });
+
+  test('are those of the key for the merchant', () => {
+    expect(merchantScopesOf({ kind: 'key', key })).toEqual(key.scopes);
+    expect(mayAsMerchant({ kind: 'key', key }, 'payments:read')).toBe(true);
+    expect(mayAsMerchant({ kind: 'key', key }, 'refunds:write')).toBe(false);
+    expect(mayAsMerchant({ kind: 'key', key }, undefined)).toBe(false);
+  });
+
+  test.each([
+    ['a user', session()],
+    ['a key that acts for an admin', session({ isAdmin: true, staffRole: 'finance', key })],
+    ['a key that acts for an organization', { kind: 'organization', organizationId: 'org_1', key }],
+    ['a guest', guest()],
+    ['a key that sends guest_data', guest({ byToken: false, key })],
+    ['a caller without a credential', { kind: 'anonymous' }],
+  ] as const)('are none for %s', (_, caller) => {
+    expect(merchantScopesOf(caller)).toEqual([]);
+  });
+});
+
+describe('the scopes of a role', () => {
+  test.each(STAFF_ROLES)('of %s contain no scope for a payer and none that erases', (role) => {
+    const scopes = scopesOfRole(role);
+    for (const denied of ['payments:write', 'methods:write', 'subscriptions:write', 'organizations:write'] as const) {
+      expect(scopes).not.toContain(denied);
+    }
+    expect(scopes).not.toContain('admin:erasures');
+  });
+});
+
+describe('the scopes of a route', () => {
+  const scoped = endpoints.filter(({ id }) => scopesOfRoute(id));
+
+  test('exist for every route that asks for a session, except GET /me and the management of keys', () => {
+    const without = endpoints.filter(({ id }) => !scopesOfRoute(id));
+    const asking = without.filter(({ auth }) => auth !== 'public' && auth !== 'provider-signature');
+    expect(asking.filter(({ path }) => !path.startsWith('/admin/keys')).map(({ path }) => path)).toEqual(['/me']);
+    expect(asking).toHaveLength(7);
+  });
+
+  test('use every scope but that for captures', () => {
+    const used = new Set(scoped.flatMap(({ id }) => Object.values(scopesOfRoute(id) ?? {})));
+    expect(SCOPES.filter((scope) => !used.has(scope))).toEqual(['payments:capture']);
+  });
+
+  test('permit the merchant no route that makes a record for a payer', () => {
+    const creates = scoped.filter(({ auth }) => auth === 'session-or-guest');
+    expect(creates.length).toBeGreaterThan(5);
+    expect(creates.filter(({ id }) => scopesOfRoute(id)?.merchant !== undefined)).toEqual([]);
+  });
+
+  test('of lists name an existing list of all owners', () => {
+    const lists = scoped.flatMap(({ id }) => scopesOfRoute(id)?.ownersList?.ofAll ?? []);
+    const known = endpoints.map(({ method, path }) => `${method} ${path}`);
+    expect(lists.length).toBeGreaterThan(5);
+    expect(lists.filter((list) => !known.includes(list))).toEqual([]);
+  });
+});

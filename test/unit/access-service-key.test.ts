@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest';
+import { serviceKeys } from '../../shared/access/identify-key.ts';
+import {
+  hashOfSecret,
+  listedKeyItem,
+  matchesSecret,
+  prefixOf,
+  readSecret,
+  rotated,
+  type StoredKey,
+  secretOf,
+  serviceKeyOf,
+  statusOfKey,
+} from '../../shared/access/service-key.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
+import { keyUseKey } from '../../shared/platform/keys.ts';
+import type { Table } from '../../shared/platform/table.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+
+const ID = 'key_00000000000000000000000a';
+const LAST = 'a'.repeat(43);
+const last = (letter: string): string => letter.repeat(43);
+
+const key = (fields: Partial<StoredKey> = {}): StoredKey => ({
+  id: ID,
+  version: 1,
+  name: 'Shop backend',
+  scopes: ['payments:read'],
+  allowedIps: [],
+  createdBy: 'user_1',
+  createdAt: iso(NOON),
+  updatedAt: iso(NOON),
+  secrets: [{ hash: hashOfSecret(LAST) }],
+  ...fields,
+});
+
+describe('a secret', () => {
+  test('names its key, and is read back', () => {
+    expect(secretOf(ID, LAST)).toBe(`psk_00000000000000000000000a_${LAST}`);
+    expect(secretOf(ID, LAST).startsWith(prefixOf(ID))).toBe(true);
+    expect(readSecret(secretOf(ID, LAST))).toEqual({ id: ID, last: LAST });
+  });
+
+  test.each([
+    ...['', 'psk_', `psk_${LAST}`, `psk_0000000000000000000000_${LAST}`, `psk_00000000000000000000000A_${LAST}`],
+    ...[
+      `${secretOf(ID, LAST)}a`,
+      secretOf(ID, LAST.slice(1)),
+      `x${secretOf(ID, LAST)}`,
+      secretOf(ID, `${LAST.slice(1)}+`),
+    ],
+    `${secretOf(ID, LAST)}\n`,
+  ])('of another form is none: %j', (text) => {
+    expect(readSecret(text)).toBeUndefined();
+  });
+
+  test('matches only its key, and only by its last part', () => {
+    expect(matchesSecret(key(), LAST, NOON)).toBe(true);
+    expect(matchesSecret(key(), last('b'), NOON)).toBe(false);
+    expect(matchesSecret(undefined, LAST, NOON)).toBe(false);
+    expect(matchesSecret(key({ secrets: [] }), LAST, NOON)).toBe(false);
+    // An absent secret is compared with the hash of no text.
+    expect(matchesSecret(key({ secrets: [] }), '', NOON)).toBe(false);
+  });
+});
+
+describe('a rotation', () => {
+  const rotate = (known: StoredKey, letter: string, { now, graceMs }: Readonly<Record<'now' | 'graceMs', number>>) => ({
+    ...known,
+    secrets: rotated(known, last(letter), { now, until: now + graceMs }),
+  });
+
+  test('keeps the former secret until its grace ends', () => {
+    const next = rotate(key(), 'b', { now: NOON, graceMs: HOUR_MS });
+    expect(matchesSecret(next, last('b'), NOON + 400 * DAY_MS)).toBe(true);
+    expect(matchesSecret(next, LAST, NOON + HOUR_MS - 1)).toBe(true);
+    expect(matchesSecret(next, LAST, NOON + HOUR_MS)).toBe(false);
+  });
+
+  test('without a grace keeps no former secret', () => {
+    expect(rotate(key(), 'b', { now: NOON, graceMs: 0 }).secrets).toEqual([{ hash: hashOfSecret(last('b')) }]);
+  });
+
+  test('keeps two former secrets, and forgets those whose grace has ended', () => {
+    let known = key();
+    for (const letter of 'bcd') known = rotate(known, letter, { now: NOON, graceMs: HOUR_MS });
+    expect(['a', 'b', 'c', 'd'].map((letter) => matchesSecret(known, last(letter), NOON))).toEqual([
+      ...[false, true, true, true],
+    ]);
+    expect(rotate(known, 'e', { now: NOON + HOUR_MS, graceMs: MINUTE_MS }).secrets).toHaveLength(2);
+  });
+});
+
+describe('the status of a key', () => {
+  test.each([
+    ['active', {}],
+    ['active', { expiresAt: iso(NOON + 1) }],
+    ['expired', { expiresAt: iso(NOON) }],
+    ['revoked', { revokedAt: iso(NOON) }],
+    ['revoked', { revokedAt: iso(NOON), expiresAt: iso(NOON) }],
+  ] as const)('is %s with %j', (status, fields) => {
+    expect(statusOfKey(key(fields), NOON)).toBe(status);
+  });
+});
+
+describe('a stored key', () => {
+  test('is read back, without scopes that no longer exist', () => {
+    const item = { ...listedKeyItem(key()), scopes: ['payments:read', 'payments:everything'] };
+    expect(serviceKeyOf(item)).toEqual(key());
+  });
+
+  test('goes 400 days after it was revoked', () => {
+    expect(listedKeyItem(key())).not.toHaveProperty('ttl');
+    expect(listedKeyItem(key({ revokedAt: iso(NOON) }))).toMatchObject({ ttl: (NOON + 400 * DAY_MS) / 1_000 });
+  });
+});
+
+describe('serviceKeys', () => {
+  const open = async (...keys: readonly StoredKey[]) => {
+    const clock = { at: NOON };
+    const now = () => clock.at;
+    const { table } = memoryTable({ now });
+    for (const one of keys) await table.put(listedKeyItem(one));
+    const calls = { reads: 0, notes: 0 };
+    const counting: Table = {
+      ...table,
+      get: (...args) => {
+        calls.reads += 1;
+        return table.get(...args);
+      },
+      update: (...args) => {
+        calls.notes += 1;
+        return table.update(...args);
+      },
+    };
+    const { identify } = serviceKeys({ table: counting, now });
+    const ask = (secret = secretOf(ID, LAST), address = '203.0.113.7') => identify(secret, address);
+    return { clock, table, calls, ask };
+  };
+
+  test('finds the key and its scopes', async () => {
+    const { ask } = await open(key());
+    expect(await ask()).toEqual({ id: ID, scopes: ['payments:read'] });
+  });
+
+  test('reads a known and an unknown key once in five seconds', async () => {
+    const { ask, calls, clock, table } = await open(key());
+    const unknown = secretOf('key_00000000000000000000000b', LAST);
+    for (const secret of [secretOf(ID, LAST), secretOf(ID, last('b')), unknown, unknown]) await ask(secret);
+    expect(calls.reads).toBe(2);
+    await table.put(listedKeyItem(key({ revokedAt: iso(NOON) })));
+    clock.at = NOON + 5 * SECOND_MS - 1;
+    expect(await ask()).toBeDefined();
+    clock.at = NOON + 5 * SECOND_MS;
+    expect(await ask()).toBeUndefined();
+    expect(calls.reads).toBe(3);
+  });
+
+  test('finds a key that was created after its id was asked for', async () => {
+    const { ask, clock, table } = await open();
+    expect(await ask()).toBeUndefined();
+    await table.put(listedKeyItem(key()));
+    clock.at += 5 * SECOND_MS;
+    expect(await ask()).toBeDefined();
+    await table.put(listedKeyItem(key({ scopes: [] })));
+    clock.at += 5 * SECOND_MS;
+    expect(await ask()).toEqual({ id: ID, scopes: [] });
+  });
+
+  test('notes the use of a key once an hour, and never of a key that is refused', async () => {
+    const { ask, calls, clock, table } = await open(key());
+    await ask(secretOf(ID, last('b')));
+    expect(calls.notes).toBe(0);
+    for (let times = 0; times < 3; times += 1) await ask();
+    expect(calls.notes).toBe(1);
+    clock.at += HOUR_MS;
+    await ask();
+    expect(calls.notes).toBe(2);
+    expect(await table.get(keyUseKey(ID))).toMatchObject({ at: iso(NOON + HOUR_MS) });
+  });
+
+  test('accepts a key although its use cannot be noted', async () => {
+    const { table } = memoryTable({ now: () => NOON });
+    await table.put(listedKeyItem(key()));
+    const failing: Table = { ...table, update: () => Promise.reject(new Error('throttled')) };
+    expect(await serviceKeys({ table: failing, now: () => NOON }).identify(secretOf(ID, LAST), '::1')).toBeDefined();
+  });
+
+  test.each([
+    ['203.0.113.7', ['203.0.113.0/24'], true],
+    ['203.0.114.7', ['203.0.113.0/24'], false],
+    ['203.0.114.7', ['203.0.113.0/24', '203.0.114.0/24'], true],
+    ['::ffff:203.0.113.7', ['203.0.113.0/24'], true],
+    ['2001:db8::1', ['2001:db8::/32'], true],
+    ['2001:db9::1', ['2001:db8::/32', '203.0.113.0/24'], false],
+    ['unknown', ['0.0.0.0/0'], false],
+    ['203.0.113.7', ['not a range'], false],
+    ['unknown', [], true],
+  ] as const)('from %s with the ranges %j: %s', async (address, allowedIps, isAccepted) => {
+    const { ask } = await open(key({ allowedIps: [...allowedIps] }));
+    expect((await ask(undefined, address)) !== undefined).toBe(isAccepted);
+  });
+});
