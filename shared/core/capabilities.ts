@@ -18,6 +18,8 @@ export interface Capabilities {
   readonly capturesOnApproval: boolean;
   /** Accepts the proof of a payer's authentication that the provider's page in the browser made. */
   readonly verificationTokens: boolean;
+  /** Holds an amount until the merchant captures or releases it. */
+  readonly capturesLater: boolean;
   readonly subscriptions: 'native' | 'service';
 }
 
@@ -33,6 +35,7 @@ const NOTHING = {
   clientConfirmation: false,
   capturesOnApproval: false,
   verificationTokens: false,
+  capturesLater: false,
 } as const;
 
 const PAYMENTS = { ...NOTHING, payments: true, customers: true, methods: true } as const;

@@ -89,6 +89,7 @@ const reached = (
         : !isOfEarlierAttempt(payment, report.attemptRef);
     case 'pending':
     case 'processing':
+    case 'requires_capture':
     case 'succeeded':
     case 'canceled':
       return true;

@@ -11,9 +11,10 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
   requires_payment_method: 0,
   pending: 1,
   processing: 2,
-  failed: 3,
-  canceled: 4,
-  succeeded: 5,
+  requires_capture: 3,
+  failed: 4,
+  canceled: 5,
+  succeeded: 6,
 };
 
 type StoredPaymentStatus = Payment['status'];
@@ -29,11 +30,13 @@ export type PaymentCause =
   | 'invoice'
   | 'cancel'
   | 'read'
-  // Changes of a refund, a dispute or facts, and erasures. The payment's status stays, so the table lacks them.
+  // Changes of a refund, a dispute, facts or a claim on a hold, and erasures. The payment's status stays, so the table lacks them.
   | 'refund'
   | 'dispute'
   | 'erasure'
-  | 'facts';
+  | 'facts'
+  | 'capture'
+  | 'capture_due';
 
 /** An authoritative read of the provider may make any transition, also backward. */
 const ANYWHERE = PAYMENT_STATUSES;
@@ -41,8 +44,8 @@ const ANYWHERE = PAYMENT_STATUSES;
 const UNCONFIRMED = {
   claim: ['processing'],
   approval: ['processing'],
-  answer: ['pending', 'failed', 'canceled', 'succeeded'],
-  event: ['pending', 'processing', 'failed', 'canceled', 'succeeded'],
+  answer: ['pending', 'requires_capture', 'failed', 'canceled', 'succeeded'],
+  event: ['pending', 'processing', 'requires_capture', 'failed', 'canceled', 'succeeded'],
   invoice: ['pending', 'processing', 'failed', 'succeeded'],
   cancel: ['canceled'],
   read: ANYWHERE,
@@ -55,17 +58,24 @@ export const PAYMENT_TRANSITIONS: Transitions<StoredPaymentStatus, PaymentCause>
   created: { update: ['requires_payment_method'], ...UNCONFIRMED },
   pending: {
     approval: ['processing'],
-    answer: ['failed', 'canceled', 'succeeded'],
-    event: ['processing', 'failed', 'canceled', 'succeeded'],
+    answer: ['requires_capture', 'failed', 'canceled', 'succeeded'],
+    event: ['processing', 'requires_capture', 'failed', 'canceled', 'succeeded'],
     invoice: ['processing', 'failed', 'succeeded'],
     cancel: ['canceled'],
     read: ANYWHERE,
   },
   processing: {
-    answer: ['succeeded', 'failed', 'canceled', 'pending', 'processing'],
+    answer: ['requires_capture', 'succeeded', 'failed', 'canceled', 'pending', 'processing'],
     release: ['requires_payment_method', 'created', 'pending', 'failed'],
-    event: ['failed', 'canceled', 'succeeded'],
+    event: ['requires_capture', 'failed', 'canceled', 'succeeded'],
     invoice: ['failed', 'succeeded'],
+    cancel: ['canceled'],
+    read: ANYWHERE,
+  },
+  // An event that says failed causes a read, and only that read may end the hold as failed.
+  requires_capture: {
+    answer: ['canceled', 'succeeded'],
+    event: ['canceled', 'succeeded'],
     cancel: ['canceled'],
     read: ANYWHERE,
   },
@@ -104,6 +114,8 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   dispute: 'dispute',
   erasure: 'erasure',
   facts: 'facts',
+  capture: 'capture',
+  capture_due: 'capture_due',
 };
 
 /** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */

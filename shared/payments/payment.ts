@@ -21,6 +21,7 @@ export const PAYMENT_STATUSES = [
   'created',
   'pending',
   'processing',
+  'requires_capture',
   'failed',
   'canceled',
   'succeeded',
@@ -43,6 +44,8 @@ export const CAUSES = [
   'dispute',
   'erasure',
   'facts',
+  'capture',
+  'capture_due',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 
@@ -72,6 +75,8 @@ const changeable = {
   /** Our record of that customer. */
   lenderCustomerRecordId: optional,
   setupFutureUsage: z.literal('off_session').optional(),
+  /** Set if a confirmation only holds the amount, and the merchant captures it later. */
+  captureMethod: z.literal('manual').optional(),
   returnUrl: optional,
   description: optional,
   concept: optional,
@@ -86,6 +91,22 @@ export const BILLING_REASONS = [
   'subscription_change',
   'subscription_resume',
 ] as const;
+
+/** `released` by the merchant here, `expired` at or after `captureBefore`, `provider` for any other end. */
+export const HOLD_ENDS = ['released', 'expired', 'provider'] as const;
+export type HoldEnd = (typeof HOLD_ENDS)[number];
+
+const holdCallSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('capture'),
+    totalCents: z.int(),
+    taxCents: z.int(),
+    discountCents: z.int(),
+    claimedAt: z.string(),
+  }),
+  z.object({ kind: z.literal('release'), claimedAt: z.string() }),
+]);
+export type HoldCall = z.infer<typeof holdCallSchema>;
 
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
@@ -192,6 +213,24 @@ export const paymentSchema = z.object({
       termsChanged: z.literal(true).optional(),
     })
     .optional(),
+  /** The amount that the provider held, set with the hold. A capture may take less; then the total is what was taken. */
+  authorizedCents: z.int().optional(),
+  /** What can still be captured, if it was lowered at the provider; `authorizedCents` otherwise. */
+  capturableCents: z.int().optional(),
+  /** When the provider ends the hold. */
+  captureBefore: optional,
+  /** Until then the provider guarantees the capture; only PayPal names this time. */
+  guaranteedUntil: optional,
+  /** The capture or the release that is under way or has an unknown outcome. */
+  holdCall: holdCallSchema.optional(),
+  /** Counts captures that are known not to have happened, so that each later capture has its own idempotency key. */
+  failedCaptures: z.int().optional(),
+  /** When due work looks at the hold next. */
+  holdCheckAt: optional,
+  /** Set once the event that the hold ends soon was published. */
+  captureDueSent: z.literal(true).optional(),
+  /** Why the hold ended without a capture. */
+  holdEnd: z.enum(HOLD_ENDS).optional(),
   cause: z.enum(CAUSES).optional(),
   /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
   actor: actorSchema.optional(),

@@ -75,7 +75,13 @@ const learnFrom = async (store: PaymentStore, payment: VisiblePayment, report: P
 };
 
 /** Statuses that show another confirmation (for example in the payer's browser), whose outcome counts. */
-const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = ['pending', 'processing', 'succeeded', 'canceled'];
+const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = [
+  'pending',
+  'processing',
+  'requires_capture',
+  'succeeded',
+  'canceled',
+];
 
 /** An earlier call may have charged, so the provider is read before the refusal is recorded. */
 const recordRefusal = async (

@@ -6,6 +6,7 @@ import type { ProviderSlot } from '../core/settings.ts';
 import { DAY_MS } from '../core/time.ts';
 import type { ReportedDetails } from './customer-port.ts';
 import type { ProviderMethod } from './method-port.ts';
+import type { ProviderHold } from './payment-port.ts';
 import type { ProviderDispute, ProviderRefund } from './refund-port.ts';
 import type { EventInvoice, EventSubscription } from './subscription-port.ts';
 
@@ -32,6 +33,9 @@ export const INBOUND_EVENTS = [
   'customer.deleted',
 ] as const;
 
+/** The interface has no payload for this type, which reports that a provider holds the amount. */
+export const HOLD_EVENTS = ['payment_intent.amount_capturable_updated'] as const;
+
 /** The interface has no payload for these. `charge.refunded` names only the payment, so the refunds are read. */
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
@@ -39,7 +43,7 @@ export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
 export const isMoneyBackEvent = (type: InboundEventType | undefined): type is MoneyBackEventType =>
   MONEY_BACK_EVENTS.some((known) => known === type);
 
-export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...MONEY_BACK_EVENTS] as const;
+export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...HOLD_EVENTS, ...MONEY_BACK_EVENTS] as const;
 export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];
 
 /** While a received event is stored, another with the same id is a duplicate and is not applied again. */
@@ -64,6 +68,8 @@ export interface ProviderEvent {
     readonly attemptRef: string | undefined;
     readonly failureCode: DeclineCode | undefined;
     readonly facts?: PaymentFacts | undefined;
+    /** As in `ProviderPayment`. */
+    readonly hold?: ProviderHold | undefined;
     readonly ourPaymentId: string | undefined;
     /** Our payment method id in the provider's metadata, set for setup_intent events. */
     readonly ourMethodId?: string | undefined;

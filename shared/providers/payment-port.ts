@@ -16,6 +16,7 @@ export type ReportedStatus =
   | 'created'
   | 'pending'
   | 'processing'
+  | 'requires_capture'
   | 'succeeded'
   | 'failed'
   | 'canceled';
@@ -25,13 +26,30 @@ export interface NextAction {
   readonly url: string | undefined;
 }
 
+/** The amount that a provider holds for the merchant, as it reports it. */
+export interface ProviderHold {
+  /** What was held at first, in minor units. */
+  readonly authorizedCents: number;
+  /** What can still be captured, in minor units; 0 once the hold is captured or has ended. */
+  readonly capturableCents: number;
+  /** ISO 8601; when the provider ends the hold, if it says so. */
+  readonly captureBefore: string | undefined;
+  /** ISO 8601; until then the provider guarantees the capture. */
+  readonly guaranteedUntil?: string | undefined;
+  /** ISO 8601; when the hold ended without a capture, if the provider says so. */
+  readonly endedAt?: string | undefined;
+}
+
 export interface ProviderPayment {
   /** The intent or order, known from its creation. */
   readonly intentId: string;
   /** The payment or capture; equal to intentId before the first payment or capture. */
   readonly paymentId: string;
   readonly status: ReportedStatus;
-  /** Undefined if the provider no longer reports the amount. The currency is then undefined as well. */
+  /**
+   * What is held, while it is held; what was captured, once it succeeded. Undefined if the provider no longer reports
+   * the amount. The currency is then undefined as well.
+   */
   readonly amountCents: number | undefined;
   /** Upper-case ISO 4217. */
   readonly currency: string | undefined;
@@ -49,6 +67,8 @@ export interface ProviderPayment {
   readonly isRefunded?: true;
   /** Those of the last attempt whose outcome is known. */
   readonly facts?: PaymentFacts | undefined;
+  /** Set once an amount was held for a later capture, also after the capture or the end of the hold. */
+  readonly hold?: ProviderHold | undefined;
 }
 
 /** Refusal reason of a confirmation. The intent failed permanently or expired, and can never be charged again. */
@@ -66,6 +86,8 @@ export interface CreateIntent extends CallOptions {
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
   readonly returnUrl: string | undefined;
+  /** Set if the payment only holds the amount until the merchant captures it. */
+  readonly captureMethod?: 'manual' | undefined;
 }
 
 export interface UpdateIntent extends CallOptions {
@@ -80,6 +102,8 @@ export interface UpdateIntent extends CallOptions {
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
   readonly returnUrl: string | undefined;
+  /** Always sent, because an update may change it. Undefined is automatic. */
+  readonly captureMethod?: 'manual' | undefined;
 }
 
 export interface ConfirmIntent extends CallOptions {
@@ -100,6 +124,8 @@ export interface ConfirmIntent extends CallOptions {
   /** Proof that the payer has authenticated. It is used in this call only and never stored. */
   readonly verificationToken?: string | undefined;
   readonly isRecurring?: boolean | undefined;
+  /** Set if the payment only holds the amount until the merchant captures it. */
+  readonly captureMethod?: 'manual' | undefined;
 }
 
 /** The fields of our record that identify the payment at its provider. */
@@ -111,6 +137,8 @@ export interface KnownPayment {
   readonly method: string | undefined;
   /** The status in the record. It applies if the provider stores neither refused attempts nor cancellations. */
   readonly status: ReportedStatus;
+  /** As in `CreateIntent`. */
+  readonly captureMethod?: 'manual' | undefined;
   /** True to read the settlement as well, which may cost the provider more time. */
   readonly withSettlement?: true;
 }

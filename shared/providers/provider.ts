@@ -11,6 +11,7 @@ import type {
   UpdateCustomer,
 } from './customer-port.ts';
 import type { EventReceiver } from './event-port.ts';
+import type { HoldsPort } from './hold-port.ts';
 import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './method-port.ts';
 import type {
   Amount,
@@ -32,6 +33,8 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   readonly subscriptions?: SubscriptionsPort | undefined;
   /** Set if the provider may ask the payer to authenticate before it saves a method. */
   readonly setups?: SetupsPort | undefined;
+  /** Set if the provider can hold an amount for a later capture; `can.capturesLater` is then true. */
+  readonly holds?: HoldsPort | undefined;
   /** Set if the provider accepts payments. */
   readonly refunds?: RefundsPort | undefined;
   /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */

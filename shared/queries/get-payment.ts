@@ -74,6 +74,7 @@ const orderStatusOf = (status: PaymentStatus): OrderStatus => {
     case 'requires_payment_method':
     case 'pending':
     case 'processing':
+    case 'requires_capture':
       return 'pending';
     default:
       return assertNever(status);

@@ -256,6 +256,7 @@ export const settleCharge = (
       return recordFailed(subscription, { code, attempts: payment.attempt, spent: true }, settlement);
     case 'pending':
     case 'processing':
+    case 'requires_capture':
       // The attempt may have failed since the payment was read.
       return payment.attempt <= charge.attempts ? subscription : recordPending(subscription, settlement.now);
     case 'created':

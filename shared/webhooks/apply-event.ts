@@ -131,6 +131,7 @@ const HANDLERS: Handlers = {
   'payment_intent.failed': applyToPayment,
   'payment_intent.canceled': applyToPayment,
   'payment_intent.processing': applyToPayment,
+  'payment_intent.amount_capturable_updated': applyToPayment,
   'payment_intent.requires_action': applyToPayment,
   'payment_method.attached': applyMethodEvent,
   'payment_method.detached': applyMethodEvent,

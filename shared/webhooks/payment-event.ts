@@ -35,6 +35,7 @@ const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
   'payment_intent.canceled': 'canceled',
   'payment_intent.processing': 'processing',
   'payment_intent.requires_action': 'pending',
+  'payment_intent.amount_capturable_updated': 'requires_capture',
 };
 
 type ApplyDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;

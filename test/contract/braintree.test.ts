@@ -13,6 +13,7 @@ testProvider({
     clientConfirmation: false,
     capturesOnApproval: false,
     verificationTokens: false,
+    capturesLater: false,
     subscriptions: 'service',
   },
   slot: 'provider_d',

@@ -18,6 +18,7 @@ const CREATED = NOON - 20 * HOUR_MS;
 const CAN: Capabilities = {
   ...{ payments: true, customers: true, methods: true, rawCards: false, billingDetails: true },
   ...{ clientConfirmation: true, capturesOnApproval: false, verificationTokens: false },
+  capturesLater: false,
   subscriptions: 'service',
 };
 

@@ -33,11 +33,12 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
   requires_payment_method: 0,
   pending: 1,
   processing: 2,
-  failed: 3,
-  canceled: 4,
-  succeeded: 5,
+  requires_capture: 3,
+  failed: 4,
+  canceled: 5,
+  succeeded: 6,
 };
-const REPORTED = ['pending', 'processing', 'failed', 'canceled', 'succeeded'] as const;
+const REPORTED = ['pending', 'processing', 'requires_capture', 'failed', 'canceled', 'succeeded'] as const;
 const UNSETTLED = PAYMENT_STATUSES.filter((status) => !isSettled(status));
 const pairs = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const));
 
@@ -135,6 +136,8 @@ describe('the check of a stored change', () => {
     dispute: 'dispute',
     erasure: 'erasure',
     facts: 'facts',
+    capture: 'capture',
+    capture_due: 'capture_due',
   };
 
   test.each(CAUSES)('refuses a change by %s unless the table has the transition', (cause) => {
