@@ -41,6 +41,15 @@ const refund = {
     'load; the refund and its reservation on the payment in one transaction, and its outcome in another, before which the ' +
     'payment is read; the alias of the provider’s id; before and after, a look for a record that an event made of the same refund',
 };
+const capture = {
+  of: 'payments.capture',
+  requests: 3,
+  levels: 3,
+  writeUnits: 4,
+  dueUnits: 6,
+  windows: 1,
+  because: 'load, the claim, and the outcome',
+};
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
 /** A page that holds its whole list needs no count. */
@@ -136,6 +145,8 @@ const PAYMENT_BUDGETS = {
     dueUnits: 0,
     because: 'load, commit',
   },
+  capture,
+  release: { ...capture, of: 'payments.cancel-intent', windows: 0 },
   refund,
   'refund with an Idempotency-Key': oneMore(refund, 'as refund; the refund of the key is looked for first'),
   'refund of more than is left': {
