@@ -29,8 +29,6 @@ export const serviceKeySchema = z.object({
   /** The newest first; only former ones have an end. */
   secrets: z.array(secretSchema),
   requestHash: z.string().optional(),
-  /** The scope of the Idempotency-Key of the last rotation. */
-  rotatedUnder: z.string().optional(),
 });
 export type StoredKey = z.output<typeof serviceKeySchema>;
 

@@ -61,7 +61,10 @@ export const createKeyBody = z
     allowed_ips: rangesField.nullish().describe(RANGES),
     expires_at: timeField().nullish().describe(ENDS),
   })
-  .meta({ id: 'CreateKey', description: 'A service key to create.' });
+  .meta({
+    id: 'CreateKey',
+    description: 'What the new key is for, what it may do, and from where and until when it is accepted.',
+  });
 
 export const updateKeyBody = z
   .object({
@@ -108,14 +111,22 @@ const keyFields = {
   revoked_at: timestamp.nullable().describe('When the key was revoked.'),
 };
 
-export const keyViewSchema = z.object(keyFields).meta({ id: 'ServiceKey', description: 'A service key.' });
+export const keyViewSchema = z
+  .object(keyFields)
+  .meta({
+    id: 'ServiceKey',
+    description: 'A program of yours that calls the API, with what it may do; without its secret.',
+  });
 
 export const keyWithSecretSchema = z
   .object({
     ...keyFields,
     secret: z.string().nullable().describe('The secret, shown in this response only; null in a repeat of the request.'),
   })
-  .meta({ id: 'ServiceKeyWithSecret', description: 'A service key with its new secret.' });
+  .meta({
+    id: 'ServiceKeyWithSecret',
+    description: 'A key of a program of yours, and the new secret by which it calls.',
+  });
 
 interface KeyDeps extends StoreDeps {
   readonly newId: (kind: IdKind) => string;
@@ -263,27 +274,20 @@ export const updateKey = async (
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** A repeat under the same Idempotency-Key rotates nothing. */
+/** @returns the key, its new secret once */
 export const rotateKey = async (
   deps: KeyDeps,
-  { params: { id }, body, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
+  { params: { id }, body }: OfKey<z.output<typeof rotateKeyBody>>,
 ): Promise<Reply> => {
   const last = deps.newSecret();
   const key = await changed(deps, id, (known) => {
     requireUnrevoked(known);
-    if (idempotency !== undefined && known.rotatedUnder === idempotency.scope) return undefined;
     const now = deps.now();
     const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
-    return { ...known, secrets: rotated(known, last, { now, until }), rotatedUnder: idempotency?.scope };
+    return { ...known, secrets: rotated(known, last, { now, until }) };
   });
-  const isRepeat = key.secrets[0]?.hash !== hashOfSecret(last);
-  return {
-    data: {
-      ...viewOf(key, await deps.table.get(keyUseKey(id)), deps.now()),
-      secret: isRepeat ? null : secretOf(id, last),
-    },
-    ...(isRepeat && { headers: { 'idempotent-replayed': 'true' } }),
-  };
+  const shown = viewOf(key, await deps.table.get(keyUseKey(id)), deps.now());
+  return { data: { ...shown, secret: secretOf(id, last) }, kept: { ...shown, secret: null } };
 };
 
 /** The record stays, as revoked. */

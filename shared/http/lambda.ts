@@ -56,7 +56,9 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   useCase: UseCase<D, Request<P, Q, B, R>> | CheckedUseCase<D, Request<P, Q, B, R>>,
 ): LambdaHandler => {
   const { run, checkRepeat } = typeof useCase === 'function' ? { run: useCase, checkRepeat: undefined } : useCase;
-  if (spec.idempotent === 'stored' && !spec.access && !checkRepeat)
+  // A route for the merchant refuses every other caller before it looks for a stored response.
+  const isChecked = spec.access !== undefined || checkRepeat !== undefined || spec.auth === 'platform-admin';
+  if (spec.idempotent === 'stored' && !isChecked)
     throw new Error(`${spec.id} would return its stored response to a caller who may no longer act`);
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
@@ -309,10 +311,11 @@ const idempotency: Step = {
     exchange.claimed = exchange.kept === undefined;
   },
   after: async ({ event: exchange, response }) => {
-    const scope = exchange.request?.idempotency;
+    const { request, reply } = exchange;
+    const scope = request?.idempotency;
     if (!exchange.claimed || !scope || !response) return;
     try {
-      await settleKey(exchange.deps, scope, { status: response.statusCode, body: exchange.reply?.data });
+      await settleKey(exchange.deps, scope, { status: response.statusCode, body: reply?.kept ?? reply?.data });
     } catch (cause) {
       // The work is done. A conflict here would tell the caller that nothing happened.
       throw new DomainError('INTERNAL_ERROR', { cause });

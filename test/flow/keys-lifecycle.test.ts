@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import {
   ALL_SCOPES,
   asMerchant,
@@ -186,8 +186,32 @@ describe('rotating a service key', () => {
     await service.advance(CACHE_SECONDS);
     expect(await acceptedOf([first, second])).toEqual([true, true]);
     const third = shownKey((await rotate('rotate-2')).body.data, admin.options);
+    expect(await rotate('rotate-1')).toMatchObject({ status: 200, body: { data: { secret: null } } });
     await service.advance(CACHE_SECONDS);
     expect(await acceptedOf([first, second, third])).toEqual([true, true, true]);
+  });
+
+  test('is not repeated for a user who is no longer a platform admin', async () => {
+    const admin = await newAdmin(service);
+    const { id } = await createKey(service, admin);
+    const { options } = await signIn(service, { user_id: admin.userId });
+    const rotateWith = (session: RequestOptions) =>
+      service.post(`/admin/keys/${id}/rotate`, {}, { ...session, idempotencyKey: 'rotate-once' });
+    expect(await rotateWith(admin.options)).toMatchObject({ status: 200 });
+    expect(await rotateWith(options)).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
+  });
+
+  test('refuses an Idempotency-Key that was used with another grace', async () => {
+    const admin = await newAdmin(service);
+    const { id } = await createKey(service, admin);
+    const options = { ...admin.options, idempotencyKey: 'rotate-once' };
+    expect(await service.post(`/admin/keys/${id}/rotate`, { grace_seconds: 60 }, options)).toMatchObject({
+      status: 200,
+    });
+    expect(await service.post(`/admin/keys/${id}/rotate`, { grace_seconds: 0 }, options)).toMatchObject({
+      status: 422,
+      body: { code: 'IDEMPOTENCY_KEY_REUSED' },
+    });
   });
 
   test('by parallel requests gives each a secret of its own, of which the newest three are valid', async () => {

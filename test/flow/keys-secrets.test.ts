@@ -120,6 +120,9 @@ beforeAll(async () => {
   const body = { name: 'Once', scopes: ['payments:read'] };
   keep(shownKey((await service.post('/admin/keys', body, once)).body.data, admin.options));
   await ask('POST', '/admin/keys', { ...once, body });
+  const rotateOnce = { ...admin.options, idempotencyKey: 'rotate-once' };
+  keep(shownKey((await service.post(`/admin/keys/${first.id}/rotate`, {}, rotateOnce)).body.data, admin.options));
+  await ask('POST', `/admin/keys/${first.id}/rotate`, { ...rotateOnce, body: {} });
   const rotated = await rotateKey(service, first);
   const second = keep(shownKey(rotated.body.data, admin.options));
   asked.push(second.secret);

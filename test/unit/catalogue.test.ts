@@ -157,7 +157,6 @@ describe('the routes of the catalogue', () => {
 /** POSTs whose repetition has no further effect. */
 const NATURAL_POSTS = {
   'admin.clear-cache': 'a cache that is cleared again is clear',
-  'admin.rotate-key': 'the key remembers the Idempotency-Key of its rotation, because the response must not be stored',
 };
 /** GETs that may write, because a read repairs a default that names a missing record. */
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];
