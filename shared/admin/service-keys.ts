@@ -111,12 +111,10 @@ const keyFields = {
   revoked_at: timestamp.nullable().describe('When the key was revoked.'),
 };
 
-export const keyViewSchema = z
-  .object(keyFields)
-  .meta({
-    id: 'ServiceKey',
-    description: 'A program of yours that calls the API, with what it may do; without its secret.',
-  });
+export const keyViewSchema = z.object(keyFields).meta({
+  id: 'ServiceKey',
+  description: 'A program of yours that calls the API, with what it may do; without its secret.',
+});
 
 export const keyWithSecretSchema = z
   .object({

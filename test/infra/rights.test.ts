@@ -110,7 +110,7 @@ interface Condition {
   readonly 'ForAllValues:StringLike'?: { readonly 'dynamodb:LeadingKeys': readonly string[] };
 }
 
-const whereOf = (condition: Condition): string => {
+const limitedTo = (condition: Condition): string => {
   const [[operator, fields] = [], ...more] = Object.entries(condition);
   expect(more).toEqual([]);
   if (operator === 'StringEquals') return ` where ${words(fields['kms:ViaService'])}`;
@@ -142,7 +142,7 @@ describe('the role of a function', () => {
   test.each(all)('$id holds exactly its declared rights', ({ id, uses, trigger }) => {
     const held = statementsOf(id).flatMap(({ Effect, Action, Resource, Condition }) => {
       expect(Effect).toBe('Allow');
-      const where = Condition ? whereOf(Condition) : '';
+      const where = Condition ? limitedTo(Condition) : '';
       return list(Action).flatMap((action) =>
         list<Value>(Resource).map((resource) => `${action} on ${words(resource)}${where}`),
       );
