@@ -23,7 +23,7 @@ import { countDecline, countSubject, enforceLimits, type RateLimit } from './rat
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
-import { guestCreatesByAddress, invalidKeys } from './windows.ts';
+import { guestCreatesByAddress, invalidKeys, keyRequests } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -256,8 +256,11 @@ const countIf = async ({ deps, spec, request }: Exchange, isDecline: boolean): P
   if (isDecline && deps.rateLimits && request) await countDecline(deps, spec.limits, request);
 };
 
-const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>
-  spec.access?.record !== undefined || (counts ?? 'requests') !== 'requests';
+const countsAllowed = (spec: Endpoint, one: RateLimit): boolean => {
+  // No stranger can fill the window of a key.
+  if (one === keyRequests) return false;
+  return spec.access?.record !== undefined || (one.counts ?? 'requests') !== 'requests';
+};
 
 const limit = async ({ deps, spec, request }: Exchange, counts: (one: RateLimit) => boolean): Promise<void> => {
   const limits = spec.limits.filter(counts);
