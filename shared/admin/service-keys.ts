@@ -21,6 +21,7 @@ import type { IdKind } from '../core/ids.ts';
 import { instant, iso, SECOND_MS } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
+import { keyReusedError } from '../http/idempotency.ts';
 import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
@@ -263,7 +264,7 @@ export const updateKey = async (
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** A repeat under the same Idempotency-Key rotates nothing. */
+/** A repeat under the same Idempotency-Key rotates nothing. @throws DomainError IDEMPOTENCY_KEY_REUSED for another request */
 export const rotateKey = async (
   deps: KeyDeps,
   { params: { id }, body, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
@@ -271,10 +272,14 @@ export const rotateKey = async (
   const last = deps.newSecret();
   const key = await changed(deps, id, (known) => {
     requireUnrevoked(known);
-    if (idempotency !== undefined && known.rotatedUnder === idempotency.scope) return undefined;
+    const { rotatedUnder } = known;
+    if (idempotency !== undefined && rotatedUnder?.scope === idempotency.scope) {
+      if (rotatedUnder.requestHash !== idempotency.requestHash) throw keyReusedError();
+      return undefined;
+    }
     const now = deps.now();
     const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
-    return { ...known, secrets: rotated(known, last, { now, until }), rotatedUnder: idempotency?.scope };
+    return { ...known, secrets: rotated(known, last, { now, until }), rotatedUnder: idempotency };
   });
   const isRepeat = key.secrets[0]?.hash !== hashOfSecret(last);
   return {

@@ -190,6 +190,20 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([first, second, third])).toEqual([true, true, true]);
   });
 
+  test('under an Idempotency-Key of another rotation is refused, and changes nothing', async () => {
+    const admin = await newAdmin(service);
+    const first = await createKey(service, admin);
+    const rotate = (fields: object) =>
+      service.post(`/admin/keys/${first.id}/rotate`, fields, { ...admin.options, idempotencyKey: 'rotate-1' });
+    const second = shownKey((await rotate({})).body.data, admin.options);
+    expect(await rotate({ grace_seconds: 0 })).toMatchObject({
+      status: 422,
+      body: { code: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+    await service.advance(CACHE_SECONDS);
+    expect(await acceptedOf([first, second])).toEqual([true, true]);
+  });
+
   test('by parallel requests gives each a secret of its own, of which the newest three are valid', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);

@@ -73,18 +73,21 @@ const GRACES = [
 ] as const;
 
 const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogProps) => {
-  const [idempotencyKey] = useState(newKey);
+  const [idempotencyKey, setIdempotencyKey] = useState(newKey);
   const [graceSeconds, setGraceSeconds] = useState<number>(DAY_SECONDS);
   const [made, setMade] = useState<KeyWithSecret>();
   const rotating = useAction(async () => {
     const call = api.POST('/admin/keys/{id}/rotate', {
-      params: { path: { id } },
-      headers: { 'Idempotency-Key': idempotencyKey },
+      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
       body: { grace_seconds: graceSeconds },
     });
     setMade((await answerOf(call)).data.data);
     onChanged();
   });
+  const chooseGrace = (seconds: number): void => {
+    setGraceSeconds(seconds);
+    setIdempotencyKey(newKey());
+  };
   if (made) return <SecretDialog title="Key rotated" made={made} onClose={onClose} />;
   return (
     <Dialog title="Rotate this key?" onClose={onClose}>
@@ -94,7 +97,7 @@ const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogPr
       </p>
       <label class="field">
         <span>The present secret stays valid</span>
-        <select value={graceSeconds} onChange={({ currentTarget }) => setGraceSeconds(Number(currentTarget.value))}>
+        <select value={graceSeconds} onChange={({ currentTarget }) => chooseGrace(Number(currentTarget.value))}>
           {GRACES.map(({ seconds, text }) => (
             <option key={seconds} value={seconds} selected={seconds === graceSeconds}>
               {text}
