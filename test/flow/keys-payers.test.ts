@@ -136,6 +136,18 @@ describe('a service key that acts for an organization', () => {
     expect(new Set(actors.map(canonicalJson))).toEqual(new Set([canonicalJson({ type: 'organization', id: acme.id })]));
   });
 
+  test('is shown as authenticated in lists of payments, without a user', async () => {
+    const acme = await company(service);
+    const key = await createKey(service, await newAdmin(service));
+    const user_context = {
+      ...{ authenticated: true, user_id: null, user_type: 'authenticated', user_email: null },
+      search_method: 'organization',
+    };
+    expect(await service.get('/payments', forOrganization(key, acme.id))).toMatchObject({ body: { user_context } });
+    const ofMerchant = await service.get(`/payments?organization_id=${acme.id}`, asMerchant(key));
+    expect(ofMerchant).toMatchObject({ body: { user_context } });
+  });
+
   const merchantKey = async () => createKey(service, await newAdmin(service));
 
   test('uses no method that a member has lent, and no method of another organization', async () => {
