@@ -148,6 +148,17 @@ describe('a service key that acts for an organization', () => {
     expect(ofMerchant).toMatchObject({ body: { user_context } });
   });
 
+  test('lists memberships only of an entity that the request names, because it has no user', async () => {
+    const acme = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
+    expect(await service.get('/memberships', options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'entity_id', rule: 'required' }] },
+    });
+    const own = `/memberships?entity_type=organization&entity_id=${acme.id}`;
+    expect(await service.get(own, options)).toMatchObject({ status: 200, body: { data: [] } });
+  });
+
   const merchantKey = async () => createKey(service, await newAdmin(service));
 
   test('uses no method that a member has lent, and no method of another organization', async () => {
