@@ -6,7 +6,7 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { actorOfCaller } from '../access/caller.ts';
+import { actorOfCaller, keyOfCaller } from '../access/caller.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
@@ -155,13 +155,17 @@ const summary: Step = {
 
 const causeOf = (error: unknown): unknown => (error instanceof DomainError && error.cause ? error.cause : error);
 
-const summaryOf = (exchange: Exchange, status: number) => ({
-  request_id: exchange.requestId,
-  endpoint: exchange.spec.id,
-  status,
-  caller: exchange.caller.kind,
-  duration_ms: Date.now() - exchange.startedAt,
-});
+const summaryOf = (exchange: Exchange, status: number) => {
+  const key = keyOfCaller(exchange.caller);
+  return {
+    request_id: exchange.requestId,
+    endpoint: exchange.spec.id,
+    status,
+    caller: exchange.caller.kind,
+    ...(key && { key_id: key.id }),
+    duration_ms: Date.now() - exchange.startedAt,
+  };
+};
 
 const headers: Step = {
   after: (step) => {
