@@ -66,7 +66,7 @@ const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
 const GRACES = [
-  { seconds: 0, text: 'Not at all: the present secret has leaked' },
+  { seconds: 0, text: 'Not at all' },
   { seconds: HOUR_SECONDS, text: '1 hour' },
   { seconds: DAY_SECONDS, text: '1 day' },
   { seconds: 7 * DAY_SECONDS, text: '7 days' },
@@ -92,8 +92,8 @@ const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogPr
   return (
     <Dialog title="Rotate this key?" onClose={onClose}>
       <p>
-        {name} gets another secret. Meanwhile the present secret stays valid, so that you can give the other secret to
-        your program first.
+        {name} gets another secret. Choose how long the present secret stays valid, so that you can change your program
+        first.
       </p>
       <label class="field">
         <span>The present secret stays valid</span>
