@@ -98,8 +98,15 @@ export const rotateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   response: () => keyWithSecretSchema,
   status: 200,
   form: 'envelope',
-  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'VERSION_CONFLICT'],
-  idempotent: 'stored',
+  errors: [
+    'VALIDATION_ERROR',
+    'RESOURCE_NOT_FOUND',
+    'INVALID_STATE',
+    'VERSION_CONFLICT',
+    'IDEMPOTENCY_KEY_INVALID',
+    'IDEMPOTENCY_KEY_REUSED',
+  ],
+  idempotent: 'noted',
   uses: ['table:read', 'table:put'],
 }));
 

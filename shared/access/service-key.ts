@@ -29,6 +29,8 @@ export const serviceKeySchema = z.object({
   /** The newest first; only former ones have an end. */
   secrets: z.array(secretSchema),
   requestHash: z.string().optional(),
+  /** The Idempotency-Key of the last rotation, and the request that was sent under it. */
+  rotatedUnder: z.object({ scope: z.string(), requestHash: z.string() }).optional(),
 });
 export type StoredKey = z.output<typeof serviceKeySchema>;
 

@@ -21,6 +21,7 @@ import type { IdKind } from '../core/ids.ts';
 import { instant, iso, SECOND_MS } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
+import { keyReusedError } from '../http/idempotency.ts';
 import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
@@ -272,20 +273,31 @@ export const updateKey = async (
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** @returns the key, its new secret once */
+/** A repeat under the same Idempotency-Key rotates nothing. @throws DomainError IDEMPOTENCY_KEY_REUSED for another request */
 export const rotateKey = async (
   deps: KeyDeps,
-  { params: { id }, body }: OfKey<z.output<typeof rotateKeyBody>>,
+  { params: { id }, body, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
 ): Promise<Reply> => {
   const last = deps.newSecret();
   const key = await changed(deps, id, (known) => {
     requireUnrevoked(known);
+    const { rotatedUnder } = known;
+    if (idempotency !== undefined && rotatedUnder?.scope === idempotency.scope) {
+      if (rotatedUnder.requestHash !== idempotency.requestHash) throw keyReusedError();
+      return undefined;
+    }
     const now = deps.now();
     const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
-    return { ...known, secrets: rotated(known, last, { now, until }) };
+    return { ...known, secrets: rotated(known, last, { now, until }), rotatedUnder: idempotency };
   });
-  const shown = viewOf(key, await deps.table.get(keyUseKey(id)), deps.now());
-  return { data: { ...shown, secret: secretOf(id, last) }, kept: { ...shown, secret: null } };
+  const isRepeat = key.secrets[0]?.hash !== hashOfSecret(last);
+  return {
+    data: {
+      ...viewOf(key, await deps.table.get(keyUseKey(id)), deps.now()),
+      secret: isRepeat ? null : secretOf(id, last),
+    },
+    ...(isRepeat && { headers: { 'idempotent-replayed': 'true' } }),
+  };
 };
 
 /** The record stays, as revoked. */

@@ -6,7 +6,7 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { actorOfCaller } from '../access/caller.ts';
+import { actorOfCaller, keyOfCaller } from '../access/caller.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
@@ -23,7 +23,7 @@ import { countDecline, countSubject, enforceLimits, type RateLimit } from './rat
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
-import { guestCreatesByAddress, invalidKeys } from './windows.ts';
+import { guestCreatesByAddress, invalidKeys, keyRequests } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -56,9 +56,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   useCase: UseCase<D, Request<P, Q, B, R>> | CheckedUseCase<D, Request<P, Q, B, R>>,
 ): LambdaHandler => {
   const { run, checkRepeat } = typeof useCase === 'function' ? { run: useCase, checkRepeat: undefined } : useCase;
-  // A route for the merchant refuses every other caller before it looks for a stored response.
-  const isChecked = spec.access !== undefined || checkRepeat !== undefined || spec.auth === 'platform-admin';
-  if (spec.idempotent === 'stored' && !isChecked)
+  if (spec.idempotent === 'stored' && !spec.access && !checkRepeat)
     throw new Error(`${spec.id} would return its stored response to a caller who may no longer act`);
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
@@ -157,13 +155,17 @@ const summary: Step = {
 
 const causeOf = (error: unknown): unknown => (error instanceof DomainError && error.cause ? error.cause : error);
 
-const summaryOf = (exchange: Exchange, status: number) => ({
-  request_id: exchange.requestId,
-  endpoint: exchange.spec.id,
-  status,
-  caller: exchange.caller.kind,
-  duration_ms: Date.now() - exchange.startedAt,
-});
+const summaryOf = (exchange: Exchange, status: number) => {
+  const key = keyOfCaller(exchange.caller);
+  return {
+    request_id: exchange.requestId,
+    endpoint: exchange.spec.id,
+    status,
+    caller: exchange.caller.kind,
+    ...(key && { key_id: key.id }),
+    duration_ms: Date.now() - exchange.startedAt,
+  };
+};
 
 const headers: Step = {
   after: (step) => {
@@ -258,8 +260,11 @@ const countIf = async ({ deps, spec, request }: Exchange, isDecline: boolean): P
   if (isDecline && deps.rateLimits && request) await countDecline(deps, spec.limits, request);
 };
 
-const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>
-  spec.access?.record !== undefined || (counts ?? 'requests') !== 'requests';
+const countsAllowed = (spec: Endpoint, one: RateLimit): boolean => {
+  // No stranger can fill the window of a key.
+  if (one === keyRequests) return false;
+  return spec.access?.record !== undefined || (one.counts ?? 'requests') !== 'requests';
+};
 
 const limit = async ({ deps, spec, request }: Exchange, counts: (one: RateLimit) => boolean): Promise<void> => {
   const limits = spec.limits.filter(counts);
@@ -311,11 +316,10 @@ const idempotency: Step = {
     exchange.claimed = exchange.kept === undefined;
   },
   after: async ({ event: exchange, response }) => {
-    const { request, reply } = exchange;
-    const scope = request?.idempotency;
+    const scope = exchange.request?.idempotency;
     if (!exchange.claimed || !scope || !response) return;
     try {
-      await settleKey(exchange.deps, scope, { status: response.statusCode, body: reply?.kept ?? reply?.data });
+      await settleKey(exchange.deps, scope, { status: response.statusCode, body: exchange.reply?.data });
     } catch (cause) {
       // The work is done. A conflict here would tell the caller that nothing happened.
       throw new DomainError('INTERNAL_ERROR', { cause });

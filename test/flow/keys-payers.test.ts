@@ -136,6 +136,29 @@ describe('a service key that acts for an organization', () => {
     expect(new Set(actors.map(canonicalJson))).toEqual(new Set([canonicalJson({ type: 'organization', id: acme.id })]));
   });
 
+  test('is shown as authenticated in lists of payments, without a user', async () => {
+    const acme = await company(service);
+    const key = await createKey(service, await newAdmin(service));
+    const user_context = {
+      ...{ authenticated: true, user_id: null, user_type: 'authenticated', user_email: null },
+      search_method: 'organization',
+    };
+    expect(await service.get('/payments', forOrganization(key, acme.id))).toMatchObject({ body: { user_context } });
+    const ofMerchant = await service.get(`/payments?organization_id=${acme.id}`, asMerchant(key));
+    expect(ofMerchant).toMatchObject({ body: { user_context } });
+  });
+
+  test('lists memberships only of an entity that the request names, because it has no user', async () => {
+    const acme = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
+    expect(await service.get('/memberships', options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'entity_id', rule: 'required' }] },
+    });
+    const own = `/memberships?entity_type=organization&entity_id=${acme.id}`;
+    expect(await service.get(own, options)).toMatchObject({ status: 200, body: { data: [] } });
+  });
+
   const merchantKey = async () => createKey(service, await newAdmin(service));
 
   test('uses no method that a member has lent, and no method of another organization', async () => {

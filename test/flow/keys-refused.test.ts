@@ -218,4 +218,13 @@ describe('rate limits', () => {
     expect(await useKey(service, other)).toMatchObject({ status: 200 });
     expect(await service.get('/payments', forUser(key, user))).toMatchObject({ status: 200 });
   });
+
+  test('count the requests of a key for records that do not exist', async () => {
+    const key = await createKey(service, await newAdmin(service));
+    await newWindow();
+    const ask = () => service.get('/payments/pay_000000000000000000000000', asMerchant(key));
+    const answers = await Promise.all(Array.from({ length: 600 }, ask));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
+    expect(await ask()).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
+  });
 });

@@ -157,6 +157,14 @@ describe('the last part of a secret', () => {
     expect(foundIn(lines.join('\n'))).toEqual([]);
   });
 
+  test('is not needed to find the requests of a key in the log, which name the key by its id', () => {
+    const ofKey = lines.filter(
+      (line) => line.includes('"message":"request served"') && line.includes('"key_id":"key_'),
+    );
+    expect(ofKey.filter((line) => line.includes('"caller":"key"')).length).toBeGreaterThan(0);
+    expect(ofKey.filter((line) => line.includes('"caller":"session"')).length).toBeGreaterThan(0);
+  });
+
   test('appears in no table item', async () => {
     const items = await itemsOf(service);
     expect(items.filter(({ pk }) => String(pk).startsWith('KEY#')).length).toBeGreaterThanOrEqual(2);

@@ -68,6 +68,11 @@ describe('payctl with a service key', () => {
     });
   });
 
+  test('sends the key to no other machine without encryption', async () => {
+    const sent = await spawned('http://payments.example.invalid', ['timeline', 'pay_1'], env);
+    expect(sent).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('https') });
+  });
+
   test('uses no key for a command that needs more than the API', async () => {
     expect(await payctl(['clock'], env)).toMatchObject({ exitCode: 0 });
   });
