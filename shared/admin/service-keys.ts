@@ -18,9 +18,10 @@ import {
 } from '../access/service-key.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
-import { instant, iso, SECOND_MS } from '../core/time.ts';
-import { createOnce } from '../http/create-once.ts';
+import { type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
+import { createOnce, isKeyInForce } from '../http/create-once.ts';
 import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
+import { keyReusedError } from '../http/idempotency.ts';
 import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
@@ -81,7 +82,9 @@ export const rotateKeyBody = z
       .min(0)
       .max(MAX_GRACE_SECONDS)
       .nullish()
-      .describe('How long the present secret stays valid, in seconds, at most 7 days; a day if absent.'),
+      .describe(
+        'How long the present secret stays valid, in seconds, at most 7 days; a day if absent. 0 ends every former secret at once.',
+      ),
   })
   .meta({ id: 'RotateKey', description: 'How long the present secret stays valid.' });
 
@@ -263,7 +266,7 @@ export const updateKey = async (
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** A repeat under the same Idempotency-Key rotates nothing. */
+/** A repeat under the same Idempotency-Key rotates nothing. @throws DomainError IDEMPOTENCY_KEY_REUSED */
 export const rotateKey = async (
   deps: KeyDeps,
   { params: { id }, body, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
@@ -271,19 +274,30 @@ export const rotateKey = async (
   const last = deps.newSecret();
   const key = await changed(deps, id, (known) => {
     requireUnrevoked(known);
-    if (idempotency !== undefined && known.rotatedUnder === idempotency.scope) return undefined;
     const now = deps.now();
+    if (isRepeat(known, idempotency, now)) return undefined;
     const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
-    return { ...known, secrets: rotated(known, last, { now, until }), rotatedUnder: idempotency?.scope };
+    const made = idempotency && { ...idempotency, at: iso(now) };
+    return { ...known, secrets: [...rotated(known, { next: { hash: hashOfSecret(last), made }, now, until })] };
   });
-  const isRepeat = key.secrets[0]?.hash !== hashOfSecret(last);
+  const isNew = isNewest(key, last);
   return {
     data: {
       ...viewOf(key, await deps.table.get(keyUseKey(id)), deps.now()),
-      secret: isRepeat ? null : secretOf(id, last),
+      secret: isNew ? secretOf(id, last) : null,
     },
-    ...(isRepeat && { headers: { 'idempotent-replayed': 'true' } }),
+    ...(!isNew && { headers: { 'idempotent-replayed': 'true' } }),
   };
+};
+
+const isNewest = ({ secrets }: StoredKey, last: string): boolean => secrets[0]?.hash === hashOfSecret(last);
+
+/** True if one of the secrets was made under the same Idempotency-Key. @throws DomainError IDEMPOTENCY_KEY_REUSED */
+const isRepeat = ({ secrets }: StoredKey, request: ApiRequest['idempotency'], now: Instant): boolean => {
+  const made = secrets.find((secret) => request && secret.made?.scope === request.scope)?.made;
+  if (!made || !isKeyInForce(made.at, now)) return false;
+  if (made.requestHash !== request?.requestHash) throw keyReusedError();
+  return true;
 };
 
 /** The record stays, as revoked. */
