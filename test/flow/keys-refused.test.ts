@@ -115,10 +115,13 @@ describe('a key that is not valid', () => {
     ).toMatchObject(NOT_VALID);
   });
 
-  test('never reaches the identity service', async () => {
+  test('never reaches the identity service, also if it is sent as a session', async () => {
+    const notSession = { status: 401, body: { code: 'SESSION_INVALID' } };
     await service.identity({ available: false });
     try {
       expect(await service.get('/payments', { bearer: 'psk_anything' })).toMatchObject(NOT_VALID);
+      expect(await service.get('/payments', { session: 'psk_anything' })).toMatchObject(notSession);
+      expect(await service.get('/payments?session_id=psk_anything')).toMatchObject(notSession);
       expect(await service.get('/payments', { bearer: 'other' })).toMatchObject({ status: 503 });
     } finally {
       await service.identity({ available: true });
