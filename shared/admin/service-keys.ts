@@ -173,11 +173,14 @@ const storeOf = (table: Table) => {
     const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
     return key && { kind: 'record', record: key };
   };
-  return {
-    find,
-    insertOrFind: async (key: StoredKey): Promise<Found<StoredKey> | undefined> =>
-      (await table.put(listedKeyItem(key), [{ absent: true }])).ok ? undefined : find(key.id),
+  const insertOrFind = async (key: StoredKey): Promise<Found<StoredKey> | undefined> => {
+    const { ok } = await table.put(listedKeyItem(key), [{ absent: true }]);
+    const found = ok ? undefined : await find(key.id);
+    // The SDK repeats a write whose response was lost, and then finds what it wrote.
+    const isOurs = found?.kind === 'record' && found.record.secrets[0]?.hash === key.secrets[0]?.hash;
+    return isOurs ? undefined : found;
   };
+  return { find, insertOrFind };
 };
 
 const LIST = 'service keys';
@@ -275,7 +278,7 @@ export const rotateKey = async (
   const key = await changed(deps, id, (known) => {
     requireUnrevoked(known);
     const now = deps.now();
-    if (isRepeat(known, idempotency, now)) return undefined;
+    if (isNewest(known, last) || isRepeat(known, idempotency, now)) return undefined;
     const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
     const made = idempotency && { ...idempotency, at: iso(now) };
     return { ...known, secrets: [...rotated(known, { next: { hash: hashOfSecret(last), made }, now, until })] };
