@@ -5,7 +5,7 @@ import { mayReadUser } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/catalog-records.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import { invalid, notFound } from '../core/errors.ts';
 import { idParameter } from '../http/fields.ts';
 import { offsetQuery, offsetReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -37,7 +37,7 @@ export const listMemberships = async (
   { caller, query }: ApiRequest<unknown, ListMembershipsQuery>,
 ): Promise<Reply> => {
   const { entity_type: type, entity_id: id = ownEntity(caller) } = query;
-  if (id === undefined) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (id === undefined) throw invalid([{ path: 'entity_id', rule: 'required', message: 'is required' }]);
   if (type === 'user' && !mayReadUser(caller, id, 'subscriptions:read')) throw notFound('user');
   return runList(table, {
     findPage: () =>
@@ -55,7 +55,7 @@ export const listMemberships = async (
   });
 };
 
-/** Without an entity, the list shows the caller's own memberships. */
+/** Without an entity, the list shows the user's own memberships. */
 export const listMembershipsQuery = z
   .object({
     ...offsetQuery,
