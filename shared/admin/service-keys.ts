@@ -34,11 +34,14 @@ import { cursorParameter } from '../queries/parameters.ts';
 const MAX_RANGES = 20;
 const MAX_GRACE_SECONDS = 604_800;
 
+/** An IPv4 address counts as such, also if it is written as IPv6, and no client's address has a zone. */
 const isRange = (text: string): boolean => {
-  const [address = '', bits = ''] = text.split('/');
-  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
-  return isAddress && /^\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(':') ? 128 : 32);
+  const [, address = '', bits = ''] = RANGE.exec(text) ?? [];
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return Number(bits) <= 32;
+  const isIpv6 = ipaddr.IPv6.isValid(address) && !ipaddr.IPv6.parse(address).isIPv4MappedAddress();
+  return isIpv6 && Number(bits) <= 128;
 };
+const RANGE = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/;
 
 const nameField = boundedText(100).trim().min(1);
 const scopesField = boundedList(SCOPES.length, boundedText(40).pipe(z.enum(SCOPES))).refine(

@@ -146,17 +146,23 @@ describe('a key with allowed addresses', () => {
     expect(await useKey(service, key, from('203.0.113.16'))).toMatchObject({ status: 200 });
   });
 
-  test.each([['203.0.113.7'], ['203.0.113.0/33'], ['x/8'], ['::1/129'], ['203.0.113.0/']])(
-    'takes ranges of addresses only, not %s',
-    async (range) => {
-      const { options } = await newAdmin(service);
-      const body = { name: 'K', scopes: ['payments:read'], allowed_ips: [range] };
-      expect(await service.post('/admin/keys', body, options)).toMatchObject({
-        status: 400,
-        body: { code: 'VALIDATION_ERROR', details: [{ path: 'allowed_ips.0' }] },
-      });
-    },
-  );
+  test.each([
+    ['203.0.113.7'],
+    ['203.0.113.0/33'],
+    ['x/8'],
+    ['::1/129'],
+    ['203.0.113.0/'],
+    ['203.0.113.0/24/24'],
+    ['::ffff:203.0.113.0/120'],
+    ['fe80::1%eth0/64'],
+  ])('takes only ranges that an address can be in, not %s', async (range) => {
+    const { options } = await newAdmin(service);
+    const body = { name: 'K', scopes: ['payments:read'], allowed_ips: [range] };
+    expect(await service.post('/admin/keys', body, options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'allowed_ips.0' }] },
+    });
+  });
 });
 
 describe('while the identity service is down', () => {
