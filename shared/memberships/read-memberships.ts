@@ -56,7 +56,7 @@ export const listMemberships = async (
   });
 };
 
-/** Without an entity, the list shows the caller's own memberships. */
+/** Without an entity, the list shows the user's own memberships. */
 export const listMembershipsQuery = z
   .object({
     ...offsetQuery,

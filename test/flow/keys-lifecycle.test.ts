@@ -158,6 +158,13 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([first, second])).toEqual([false, true]);
   });
 
+  test('without a grace ends also the secrets that an earlier rotation left valid', async () => {
+    const first = await createKey(service, await newAdmin(service));
+    const second = await rotated(first, { grace_seconds: 7 * DAY_SECONDS });
+    const third = await rotated(second, { grace_seconds: 0 });
+    expect(await acceptedOf([first, second, third])).toEqual([false, false, true]);
+  });
+
   test('keeps two former secrets, and ends the oldest at the third rotation', async () => {
     const keys = [await createKey(service, await newAdmin(service))];
     for (let times = 0; times < 2; times += 1) keys.unshift(await rotated(keys[0] as TestKey));
@@ -201,11 +208,23 @@ describe('rotating a service key', () => {
     expect(await rotateWith(options)).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
   });
 
-  test('under an Idempotency-Key of another rotation is refused, and changes nothing', async () => {
+  test('under an Idempotency-Key that another rotation followed happens once, too', async () => {
+    const admin = await newAdmin(service);
+    const key = await createKey(service, admin);
+    const rotate = (idempotencyKey: string) =>
+      service.post(`/admin/keys/${key.id}/rotate`, {}, { ...admin.options, idempotencyKey });
+    await rotate('rotate-1');
+    const newest = shownKey((await rotate('rotate-2')).body.data, admin.options);
+    expect(await rotate('rotate-1')).toMatchObject({ status: 200, body: { data: { secret: null } } });
+    await service.advance(CACHE_SECONDS);
+    expect(await acceptedOf([key, newest])).toEqual([true, true]);
+  });
+
+  test('under an Idempotency-Key of another body is refused for a day, so that nobody takes it for done', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
-    const rotate = (fields: object) =>
-      service.post(`/admin/keys/${first.id}/rotate`, fields, { ...admin.options, idempotencyKey: 'rotate-1' });
+    const rotate = (body: object) =>
+      service.post(`/admin/keys/${first.id}/rotate`, body, { ...admin.options, idempotencyKey: 'rotate-1' });
     const second = shownKey((await rotate({})).body.data, admin.options);
     expect(await rotate({ grace_seconds: 0 })).toMatchObject({
       status: 422,
@@ -213,6 +232,8 @@ describe('rotating a service key', () => {
     });
     await service.advance(CACHE_SECONDS);
     expect(await acceptedOf([first, second])).toEqual([true, true]);
+    await service.advance(DAY_SECONDS);
+    expect(await rotate({})).toMatchObject({ status: 200, body: { data: { secret: expect.any(String) } } });
   });
 
   test('by parallel requests gives each a secret of its own, of which the newest three are valid', async () => {

@@ -175,6 +175,33 @@ describe('a service key that acts for an organization', () => {
     expect(made).toMatchObject({ status: 201 });
   });
 
+  test('changes the method of the organization’s subscription to another of its methods', async () => {
+    const acme = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
+    const { names } = await payer(service, options);
+    const made = await service.post('/subscriptions', subscriptionBody(names), options);
+    expect(made).toMatchObject({ status: 201 });
+    const other = await saveMethod(service, options);
+    const personal = await saveMethod(service, acme.billing.options);
+    const change = (id: string) =>
+      service.request('PATCH', `/subscriptions/${made.body.id}`, { ...options, body: { payment_method_id: id } });
+    expect(await change(personal.id)).toMatchObject({ status: 404 });
+    expect(await change(other.id)).toMatchObject({ status: 200 });
+  });
+
+  test('is no guest in lists, and names the organization to list memberships', async () => {
+    const { id } = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), id);
+    const { body } = await service.get('/payments', options);
+    expect(body.user_context).toMatchObject({ authenticated: true, user_type: 'authenticated', user_id: null });
+    expect(await service.get('/memberships', options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'entity_id' }] },
+    });
+    const named = await service.get(`/memberships?entity_type=organization&entity_id=${id}`, options);
+    expect(named).toMatchObject({ status: 200, body: { data: [] } });
+  });
+
   test('is refused for an unknown and for a deleted organization', async () => {
     const acme = await company(service);
     const key = await createKey(service, await newAdmin(service));
