@@ -69,7 +69,7 @@ export const scopeMissing = (scope: Scope | undefined): DomainError =>
   });
 
 /** Staff learn which scope they lack; for other users the route does not exist as theirs. */
-export const merchantRefusal = (caller: Caller, scopes: RouteScopes | undefined): DomainError =>
+const merchantRefusal = (caller: Caller, scopes: RouteScopes | undefined): DomainError =>
   merchantScopesOf(caller).length > 0 && scopes?.merchant
     ? scopeMissing(scopes.merchant)
     : new DomainError('ADMIN_REQUIRED');

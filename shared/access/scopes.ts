@@ -39,7 +39,7 @@ export const SCOPE_TABLE = {
     roles: ['support', 'operations'],
   },
   'payments:capture': { words: 'Capture and release holds.', roles: ['finance', 'operations'] },
-  'refunds:write': { words: 'Refund payments; support up to SUPPORT_REFUND_LIMITS.', roles: ['support', 'finance'] },
+  'refunds:write': { words: 'Refund payments.', roles: ['support', 'finance'] },
   'subscriptions:operate': { words: "Cancel anyone's subscription.", roles: ['finance', 'operations'] },
   'catalog:write': { words: 'Read and change products, projects, tiers and invites.', roles: ['operations'] },
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },

@@ -29,10 +29,11 @@ export type Auth =
 
 /**
  * How a repeated request takes effect once. With `create`, the record's id is derived from the Idempotency-Key.
- * `stored` keeps the response under the key. `natural` operations are idempotent by themselves (every GET, PUT, PATCH,
+ * `stored` keeps the response under the key. With `noted`, the record keeps the key of each such request, because the
+ * response has a secret that must not be stored. `natural` operations are idempotent by themselves (every GET, PUT, PATCH,
  * DELETE, and a POST that recognizes a repeat by its content).
  */
-export type Idempotency = 'create' | 'stored' | 'natural';
+export type Idempotency = 'create' | 'stored' | 'noted' | 'natural';
 
 /**
  * The access check before the use case runs, which gets only records that passed it. One BatchGet reads the record of

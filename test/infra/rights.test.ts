@@ -101,8 +101,22 @@ interface Statement {
   readonly Effect: string;
   readonly Action: string | readonly string[];
   readonly Resource: Value | readonly Value[];
-  readonly Condition?: { readonly StringEquals: { readonly 'kms:ViaService': Value } };
+  readonly Condition?: Condition;
 }
+
+/** A statement has at most one of these. */
+interface Condition {
+  readonly StringEquals?: { readonly 'kms:ViaService': Value };
+  readonly 'ForAllValues:StringLike'?: { readonly 'dynamodb:LeadingKeys': readonly string[] };
+}
+
+const limitedTo = (condition: Condition): string => {
+  const [[operator, fields] = [], ...more] = Object.entries(condition);
+  expect(more).toEqual([]);
+  if (operator === 'StringEquals') return ` where ${words(fields['kms:ViaService'])}`;
+  expect([operator, Object.keys(fields)]).toEqual(['ForAllValues:StringLike', ['dynamodb:LeadingKeys']]);
+  return ` where the key begins with ${list<string>(fields['dynamodb:LeadingKeys']).join(', ')}`;
+};
 
 const statementsOf = (id: string, { functionOf, ofType, words } = unbound): readonly Statement[] => {
   const roleArn = words(functionOf(id).Properties.Role);
@@ -128,7 +142,7 @@ describe('the role of a function', () => {
   test.each(all)('$id holds exactly its declared rights', ({ id, uses, trigger }) => {
     const held = statementsOf(id).flatMap(({ Effect, Action, Resource, Condition }) => {
       expect(Effect).toBe('Allow');
-      const where = Condition ? ` where ${words(Condition.StringEquals['kms:ViaService'])}` : '';
+      const where = Condition ? limitedTo(Condition) : '';
       return list(Action).flatMap((action) =>
         list<Value>(Resource).map((resource) => `${action} on ${words(resource)}${where}`),
       );
