@@ -188,6 +188,7 @@ const ProviderCard = ({ provider, isDefault }: ProviderCardProps) => {
         )}
         <Fact name="Payers confirm">{CONFIRMS_IN[provider.confirms_in]}</Fact>
         <Fact name="Saves methods">{provider.saves_methods ? 'Yes' : 'No'}</Fact>
+        <Fact name="Captures later">{provider.captures_later ? 'Yes' : 'No'}</Fact>
       </dl>
     </section>
   );

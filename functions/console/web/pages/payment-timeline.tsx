@@ -21,6 +21,8 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   dispute: 'Dispute',
   erasure: 'Personal data erased',
   facts: 'Details of the payment read from the provider',
+  capture: 'Capture or release of the hold',
+  capture_due: 'The hold ends soon',
 };
 
 export const showPaymentChange =
