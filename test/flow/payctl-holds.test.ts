@@ -39,7 +39,11 @@ describe.each([
     await service.settle();
     const { body } = await service.get(`/payments/${payment.id}/timeline`, { session: 'demo-admin' });
     const claim = body.data.find(({ cause }: ParsedJson) => cause === 'capture');
-    expect(claim).toMatchObject({ status: 'requires_capture', actor });
+    expect(claim).toMatchObject({
+      status: 'requires_capture',
+      hold: { call: 'capture', amount_cents: 1_800 },
+      actor,
+    });
     expect(await read(service, payment.id, payer.options)).toMatchObject({ status: 'succeeded', total_cents: 1_800 });
   });
 
