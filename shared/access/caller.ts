@@ -108,7 +108,7 @@ const forPayer = (caller: Caller): Pick<Actor, 'onBehalfOf'> => {
   }
 };
 
-/** The name of the caller in rate limits: the payer, or a key that acts for nobody. */
+/** The name of the caller in rate limits: the payer, or a key that acts for no payer. */
 export const subjectOf = (caller: Caller): string => {
   switch (caller.kind) {
     case 'session':

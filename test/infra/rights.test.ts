@@ -106,7 +106,7 @@ interface Statement {
     | { readonly 'ForAllValues:StringLike': { readonly 'dynamodb:LeadingKeys': readonly string[] } };
 }
 
-const whereOf = ({ Condition }: Statement): string => {
+const conditionOf = ({ Condition }: Statement): string => {
   if (!Condition) return '';
   if ('StringEquals' in Condition) return ` where ${words(Condition.StringEquals['kms:ViaService'])}`;
   return ` where the key begins with ${Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'].join(', ')}`;
@@ -137,7 +137,7 @@ describe('the role of a function', () => {
     const held = statementsOf(id).flatMap((statement) => {
       expect(statement.Effect).toBe('Allow');
       return list(statement.Action).flatMap((action) =>
-        list<Value>(statement.Resource).map((resource) => `${action} on ${words(resource)}${whereOf(statement)}`),
+        list<Value>(statement.Resource).map((resource) => `${action} on ${words(resource)}${conditionOf(statement)}`),
       );
     });
     const declared = lines([EVERY_FUNCTION, sourceOf(trigger), ...uses.map((right) => WORTH[right])]);
