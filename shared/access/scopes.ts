@@ -52,6 +52,15 @@ export type Scope = keyof typeof SCOPE_TABLE;
 
 export const SCOPES: readonly Scope[] = keysOf(SCOPE_TABLE);
 
+const WRITE_SCOPES: Readonly<Partial<Record<Scope, Scope>>> = {
+  'payments:read': 'payments:write',
+  'subscriptions:read': 'subscriptions:write',
+  'customers:read': 'methods:write',
+};
+
+/** The scope to act for a payer on the records that the scope permits to read. */
+export const writeScopeOf = (readScope: Scope): Scope | undefined => WRITE_SCOPES[readScope];
+
 export const rolesOfScope = (scope: Scope): readonly StaffRole[] => SCOPE_TABLE[scope].roles;
 
 export const scopesOfRole = (role: StaffRole): readonly Scope[] =>

@@ -220,7 +220,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([key, newest])).toEqual([true, true]);
   });
 
-  test('under an Idempotency-Key of another body is refused for a day, so that nobody takes it for done', async () => {
+  test('under an Idempotency-Key of another body is refused for a day, so that no one takes it for done', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
     const rotate = (body: object) =>
