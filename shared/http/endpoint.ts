@@ -29,9 +29,9 @@ export type Auth =
 
 /**
  * How a repeated request takes effect once. With `create`, the record's id is derived from the Idempotency-Key.
- * `stored` keeps the response under the key. With `noted`, the record keeps the key of its last such request, because the
- * response has a secret that must not be stored. `natural` operations are idempotent by themselves (every GET, PUT, PATCH,
- * DELETE, and a POST that recognizes a repeat by its content).
+ * `stored` keeps the response under the key. With `noted`, the record keeps the key of its last such request, because
+ * the response has a secret that must not be stored. `natural` operations are idempotent by themselves (every GET, PUT,
+ * PATCH, DELETE, and a POST that recognizes a repeat by its content).
  */
 export type Idempotency = 'create' | 'stored' | 'noted' | 'natural';
 
