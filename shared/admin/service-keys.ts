@@ -62,7 +62,7 @@ export const createKeyBody = z
     allowed_ips: rangesField.nullish().describe(RANGES),
     expires_at: timeField().nullish().describe(ENDS),
   })
-  .meta({ id: 'CreateKey', description: 'A service key to create.' });
+  .meta({ id: 'CreateKey', description: 'A program of yours that will call the API, and what it may do.' });
 
 export const updateKeyBody = z
   .object({
@@ -109,14 +109,22 @@ const keyFields = {
   revoked_at: timestamp.nullable().describe('When the key was revoked.'),
 };
 
-export const keyViewSchema = z.object(keyFields).meta({ id: 'ServiceKey', description: 'A service key.' });
+export const keyViewSchema = z
+  .object(keyFields)
+  .meta({
+    id: 'ServiceKey',
+    description: 'A program of yours that calls the API with a secret of its own, within its scopes.',
+  });
 
 export const keyWithSecretSchema = z
   .object({
     ...keyFields,
     secret: z.string().nullable().describe('The secret, shown in this response only; null in a repeat of the request.'),
   })
-  .meta({ id: 'ServiceKeyWithSecret', description: 'A service key with its new secret.' });
+  .meta({
+    id: 'ServiceKeyWithSecret',
+    description: 'The key together with the secret that the request made, which is shown only once.',
+  });
 
 interface KeyDeps extends StoreDeps {
   readonly newId: (kind: IdKind) => string;

@@ -9,7 +9,9 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 
 export const meSchema = z
   .object({
-    user_id: z.string().describe('The id of the user.'),
+    user_id: z
+      .string()
+      .describe('Who is signed in, as the identity service names that person; records have it as `user_id`.'),
     email: z.string().describe("The user's e-mail address."),
     organization_id: z
       .string()
