@@ -101,6 +101,18 @@ describe('creating a service key', () => {
       body: { code: 'IDEMPOTENCY_KEY_REUSED' },
     });
   });
+
+  test('shows the last use of the key in a repeat of the request', async () => {
+    const admin = await newAdmin(service);
+    const create = () =>
+      service.post(
+        '/admin/keys',
+        { name: 'Shop', scopes: ['payments:read'] },
+        { ...admin.options, idempotencyKey: 'made-1' },
+      );
+    await useKey(service, shownKey((await create()).body.data, admin.options));
+    expect((await create()).body.data).toMatchObject({ secret: null, last_used_at: expect.any(String) });
+  });
 });
 
 describe('the list of service keys', () => {
