@@ -7,7 +7,14 @@
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
-import { type Caller, type GuestCaller, isMemberCaller, mayAsMerchant, merchantScopesOf } from './caller.ts';
+import {
+  type Caller,
+  type GuestCaller,
+  isMemberCaller,
+  keyPermits,
+  mayAsMerchant,
+  merchantScopesOf,
+} from './caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
 import type { RouteScopes, Scope } from './scopes.ts';
@@ -126,14 +133,17 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 
 /**
  * Decides whether an include shows the record. Its own read rule applies; for guests its route must accept a guest
- * token. Only the owner, members of the organization and the merchant see products and projects.
+ * token, and a key needs the scope to read it. Only the owner, members of the organization and the merchant see products
+ * and projects.
  */
 export const decideShowing = (
   request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'readScope' | 'guestsRead'>>,
 ): AccessDecision => {
   const { caller, kind } = request;
   if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
-  if (kind.rule !== 'open' && kind.rule !== 'project') return decideAccess('read', request);
+  if (kind.rule !== 'open' && kind.rule !== 'project') {
+    return keyPermits(caller, kind.readScope) ? decideAccess('read', request) : refused(notFound(kind.resource));
+  }
   if (mayAsMerchant(caller, kind.readScope)) return grantedAsAdmin;
   return decideAccess('read', { ...request, kind: { resource: kind.resource, rule: 'project' } });
 };

@@ -1,6 +1,6 @@
 /**
- * @module Finds the caller of a request from its session, bearer token, service key or guest token. A valid session is cached for
- * up to a minute and an invalid credential for five seconds; raising the session cache epoch clears both.
+ * @module Finds the caller of a request from its session, bearer token, service key or guest token. A valid session is
+ * cached for up to a minute and an invalid credential for five seconds; raising the session cache epoch clears both.
  */
 
 import QuickLRU from 'quick-lru';

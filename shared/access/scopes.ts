@@ -52,6 +52,15 @@ export type Scope = keyof typeof SCOPE_TABLE;
 
 export const SCOPES: readonly Scope[] = keysOf(SCOPE_TABLE);
 
+const WRITE_SCOPES: Readonly<Partial<Record<Scope, Scope>>> = {
+  'payments:read': 'payments:write',
+  'subscriptions:read': 'subscriptions:write',
+  'customers:read': 'methods:write',
+};
+
+/** The scope to act for a payer on the records that the scope permits to read. */
+export const writeScopeOf = (readScope: Scope): Scope | undefined => WRITE_SCOPES[readScope];
+
 export const rolesOfScope = (scope: Scope): readonly StaffRole[] => SCOPE_TABLE[scope].roles;
 
 export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
@@ -79,7 +88,7 @@ const forMerchant = (scope: Scope): RouteScopes => ({ merchant: scope });
 
 const PAYMENTS_LIST = 'GET /admin/payments';
 
-/** By the id of the endpoint. A route that is not here takes no key: it is public, or for platform admins' sessions. */
+/** By the id of the endpoint. A route that is not here takes no key: it is public, or only for sessions. */
 const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.create-intent': forPayer('payments:write'),
   'payments.create': forPayer('payments:write'),

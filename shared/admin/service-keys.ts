@@ -174,8 +174,9 @@ export const createKey = async (
       secrets: [{ hash: hashOfSecret(last) }],
     }),
   });
+  const use = replayed ? await deps.table.get(keyUseKey(record.id)) : undefined;
   return {
-    data: { ...viewOf(record, undefined, deps.now()), secret: replayed ? null : secretOf(record.id, last) },
+    data: { ...viewOf(record, use, deps.now()), secret: replayed ? null : secretOf(record.id, last) },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };
 };
@@ -264,10 +265,10 @@ export const updateKey = async (
   deps: StoreDeps,
   { params: { id }, body }: OfKey<z.output<typeof updateKeyBody>>,
 ): Promise<Reply> => {
-  const key = await changed(deps, id, (now) => {
-    requireUnrevoked(now);
+  const key = await changed(deps, id, (known) => {
+    requireUnrevoked(known);
     return {
-      ...now,
+      ...known,
       ...(body.name !== undefined && { name: body.name }),
       ...(body.scopes !== undefined && { scopes: [...new Set(body.scopes)] }),
       ...(body.allowed_ips !== undefined && { allowedIps: body.allowed_ips ?? [] }),

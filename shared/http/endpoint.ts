@@ -166,10 +166,14 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
     errors: [],
     ...spec,
     response: spec.response && once(spec.response),
-    uses: scopesOfRoute(spec.id) ? [...spec.uses, 'table:count'] : spec.uses,
+    uses: takesCredentials(spec) ? [...spec.uses, 'table:count'] : spec.uses,
     limits: [...(scopesOfRoute(spec.id) ? [keyRequests] : []), ...writeLimits(spec), ...(spec.limits ?? [])],
   };
 };
+
+/** Such a route counts service keys that are not valid, also if it takes no key. */
+const takesCredentials = ({ auth }: Pick<Endpoint, 'auth'>): boolean =>
+  auth !== 'public' && auth !== 'provider-signature';
 
 /** The endpoints of an installation with these settings. */
 export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(

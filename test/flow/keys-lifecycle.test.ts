@@ -101,6 +101,18 @@ describe('creating a service key', () => {
       body: { code: 'IDEMPOTENCY_KEY_REUSED' },
     });
   });
+
+  test('shows the last use of the key in a repeat of the request', async () => {
+    const admin = await newAdmin(service);
+    const create = () =>
+      service.post(
+        '/admin/keys',
+        { name: 'Shop', scopes: ['payments:read'] },
+        { ...admin.options, idempotencyKey: 'made-1' },
+      );
+    await useKey(service, shownKey((await create()).body.data, admin.options));
+    expect((await create()).body.data).toMatchObject({ secret: null, last_used_at: expect.any(String) });
+  });
 });
 
 describe('the list of service keys', () => {
@@ -220,7 +232,7 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([key, newest])).toEqual([true, true]);
   });
 
-  test('under an Idempotency-Key of another body is refused for a day, so that nobody takes it for done', async () => {
+  test('under an Idempotency-Key of another body is refused for a day, so that no one takes it for done', async () => {
     const admin = await newAdmin(service);
     const first = await createKey(service, admin);
     const rotate = (body: object) =>

@@ -119,6 +119,35 @@ describe('a service key that acts for a user', () => {
   });
 });
 
+describe('a service key that acts for a user without a scope', () => {
+  test('gets no secret that acts without the scope to act', async () => {
+    const admin = await newAdmin(service);
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { payment_method_id: null });
+    const read = async (scopes: readonly string[]) => {
+      const key = await createKey(service, admin, { scopes });
+      return (await service.get(`/payments/${payment.id}`, forUser(key, user))).body.data;
+    };
+    expect(await read(['payments:read', 'payments:write'])).toHaveProperty('client_secret');
+    expect(await read(['payments:read', 'methods:write'])).not.toHaveProperty('client_secret');
+  });
+
+  test('gets no record beside another without the scope to read it', async () => {
+    const admin = await newAdmin(service);
+    const user = await signIn(service);
+    const method = await saveMethod(service, user.options);
+    const payment = await createIntent(service, user, { payment_method_id: method.id });
+    const read = async (scopes: readonly string[]) => {
+      const options = forUser(await createKey(service, admin, { scopes }), user);
+      const one = await service.get(`/payments/${payment.id}?include=payment_method`, options);
+      const list = await service.get('/payments?include=payment_method', options);
+      return [one.body.data.payment_method, list.body.data[0].payment_method];
+    };
+    expect(await read(['payments:read', 'customers:read'])).toMatchObject([{ id: method.id }, { id: method.id }]);
+    expect(await read(['payments:read'])).toEqual([null, null]);
+  });
+});
+
 describe('a service key that acts for an organization', () => {
   test('makes records without a user, with the role billing', async () => {
     const acme = await company(service);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import type { Connection } from '../../shared/platform/connection.ts';
 import { intentBody } from '../builders/intent.ts';
@@ -214,6 +215,20 @@ describe('rate limits', () => {
     expect(await service.get('/admin/payments', { ...from('203.0.113.41'), bearer: 'psk_x' })).toMatchObject(NOT_VALID);
     await service.advance(MINUTE_SECONDS);
     expect(await ask(0)).toMatchObject(NOT_VALID);
+  });
+
+  test('count invalid keys on every route that takes a credential', async () => {
+    const key = await createKey(service, await newAdmin(service));
+    await newWindow();
+    const routes = endpoints.filter(({ auth }) => auth !== 'public' && auth !== 'provider-signature');
+    for (const [index, { method, path }] of routes.entries()) {
+      const url = path.replaceAll(/\{\w+\}/g, 'x');
+      const address = from(`203.0.113.${100 + Math.floor(index / 50)}`);
+      const wrong = await service.request(method, url, { ...address, bearer: `psk_${UNKNOWN_ID}_${OTHER_LAST}` });
+      expect({ method, path, status: wrong.status }).toEqual({ method, path, status: 401 });
+      const right = await service.request(method, url, { ...address, bearer: key.secret });
+      expect({ method, path, isBroken: right.status >= 500 }).toEqual({ method, path, isBroken: false });
+    }
   });
 
   test('count 600 requests of a key without a payer per minute, and payers like their sessions', async () => {
