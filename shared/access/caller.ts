@@ -74,6 +74,12 @@ export const mayAsMerchant = (caller: Caller, scope: Scope | undefined): boolean
 
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
 
+/** False if the caller uses a service key without the scope, also if the payer for whom it acts has the right. */
+export const keyPermits = (caller: Caller, scope: Scope | undefined): boolean => {
+  const key = keyOfCaller(caller);
+  return key === undefined || (scope !== undefined && key.scopes.includes(scope));
+};
+
 /** The actor that history names. `asAdmin` is true if a merchant's right is used on another's record. */
 export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
   const key = keyOfCaller(caller);
