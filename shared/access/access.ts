@@ -13,6 +13,7 @@ import {
   isMemberCaller,
   keyPermits,
   mayAsMerchant,
+  mayOnRoute,
   merchantScopesOf,
 } from './caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
@@ -52,7 +53,7 @@ export const decideAccess = (action: Action, request: AccessRequest): AccessDeci
   }
   const decision = decideForOwners(action, request);
   if (decision.kind !== 'refused') return decision;
-  if (mayAsMerchant(caller, scopes?.merchant)) return grantedAsAdmin;
+  if (mayOnRoute(caller, scopes)) return grantedAsAdmin;
   if (!mayAsMerchant(caller, kind.readScope)) return decision;
   return action === 'read' ? grantedAsAdmin : refused(refusalForReader(caller, scopes, decision.error));
 };

@@ -13,7 +13,7 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import { read, signIn, type User } from './flow.ts';
-import { heldPayment } from './holders.ts';
+import { heldByCard } from './holders.ts';
 import { withHost } from './host.ts';
 
 describe('holds in the console', () => {
@@ -48,7 +48,7 @@ describe('holds in the console', () => {
 
     test('say how long the hold lasts, and capture a part after one more question', async () => {
       const { page } = visit;
-      const { id } = await heldPayment(service, payer);
+      const { id } = await heldByCard(service, payer);
       await openPayment(visit, id);
       expect(await page.locator('.summary').innerText()).toContain('Authorized');
       expect(await page.getByLabel('Hold', { exact: true }).innerText()).toMatch(
@@ -74,7 +74,7 @@ describe('holds in the console', () => {
 
     test('release a hold, and say then that nothing was captured', async () => {
       const { page } = visit;
-      const { id } = await heldPayment(service, payer);
+      const { id } = await heldByCard(service, payer);
       await openPayment(visit, id);
       await expectNoSidewaysScroll(page);
       await page.getByRole('button', { name: 'Release' }).click();
@@ -89,8 +89,8 @@ describe('holds in the console', () => {
 
     test('are counted on the overview and listed on Health if they end within 24 hours', async () => {
       const { page, open } = visit;
-      const { id } = await heldPayment(service, payer, { payment_method_id: 'pm_sim_hold_1h' });
-      const { id: later } = await heldPayment(service, payer);
+      const { id } = await heldByCard(service, payer, { payment_method_id: 'pm_sim_hold_1h' });
+      const { id: later } = await heldByCard(service, payer);
       await service.settle();
       await open('/overview');
       const tile = page.locator('.tile').filter({ has: page.getByText('Holds ending', { exact: true }) });
@@ -109,7 +109,7 @@ describe('holds in the console', () => {
   });
 
   test('offer no capture and no release to support and to the payer', async () => {
-    const { id } = await heldPayment(service, payer);
+    const { id } = await heldByCard(service, payer);
     for (const user of [await staff('support'), payer]) {
       const visit = await visitAs(user, WIDTHS[0]);
       await openPayment(visit, id);

@@ -3,7 +3,7 @@ import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT, read, signIn } from './flow.ts';
-import { heldPayment } from './holders.ts';
+import { heldByCard } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 
@@ -20,7 +20,7 @@ describe.each([
 ] as const)('payctl %s', (_, env, actor) => {
   test('captures a part once, by our id or the provider’s, and refuses another amount', async () => {
     const payer = await signInPayer();
-    const payment = await heldPayment(service, payer);
+    const payment = await heldByCard(service, payer);
     const url = service.host().baseUrl;
     const tooMuch = await spawned(url, ['capture', payment.id, '--amount', '2501'], env);
     expect(tooMuch).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^CAPTURE_EXCEEDS_AUTHORIZATION: /) });
@@ -49,7 +49,7 @@ describe.each([
 
   test('releases a hold, and says so', async () => {
     const payer = await signInPayer();
-    const payment = await heldPayment(service, payer);
+    const payment = await heldByCard(service, payer);
     expect(await spawned(service.host().baseUrl, ['release', payment.id], env)).toEqual({
       exitCode: 0,
       stdout: `${payment.id} is canceled: 25.00 USD released at provider_a\n`,
@@ -66,7 +66,7 @@ describe.each([
 describe('payctl', () => {
   test('does not release a payment that is not held', async () => {
     const payer = await signInPayer();
-    const { id } = await heldPayment(service, payer);
+    const { id } = await heldByCard(service, payer);
     await payctl(['capture', id]);
     const { exitCode, stderr } = await spawned(service.host().baseUrl, ['release', id]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^INVALID_STATE: /) });
@@ -75,8 +75,8 @@ describe('payctl', () => {
 
   test('doctor names the holds that end within 24 hours, and no other', async () => {
     const payer = await signInPayer();
-    const { id: later } = await heldPayment(service, payer);
-    const { id: soon } = await heldPayment(service, payer, { payment_method_id: 'pm_sim_hold_1h' });
+    const { id: later } = await heldByCard(service, payer);
+    const { id: soon } = await heldByCard(service, payer, { payment_method_id: 'pm_sim_hold_1h' });
     await service.settle();
     const warned = await payctl(['doctor']);
     expect(warned.exitCode).toBe(1);
@@ -89,7 +89,7 @@ describe('payctl', () => {
 
   test('drift names a hold that ended at the provider unheard, and stores its end', async () => {
     const payer = await signInPayer();
-    const [ended, held] = [await heldPayment(service, payer), await heldPayment(service, payer)];
+    const [ended, held] = [await heldByCard(service, payer), await heldByCard(service, payer)];
     await service.settle();
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${ended.id}/release`);
