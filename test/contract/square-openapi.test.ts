@@ -85,8 +85,8 @@ describe.skipIf(folder === undefined)(
       const { holds: port } = rig.provider;
       if (!port) throw new Error('Square holds amounts; absence is a bug');
       const { succeeds, declines } = SQUARE.methods;
-      const [declined] = Object.keys(declines);
-      const hold = async (method = succeeds) => {
+      const [declined = ''] = Object.keys(declines);
+      const hold = async (method: string = succeeds) => {
         const made = await intent({ method, captureMethod: 'manual' });
         const { paymentId: providerPaymentId } = await done(confirm(made));
         const input = { ...known(made), ...AMOUNT, paymentId: made.paymentId, providerPaymentId };

@@ -83,12 +83,11 @@ const isoTime = (time: string | null | undefined): string | undefined => {
  * The note of a payment that holds the amount of our order. Square gives such a payment an order of its own, so only
  * the note connects its events with our order.
  */
-export const holdNote = (orderId: string): string => `${NOTE}${orderId}`;
+export const holdNote = (orderId: string): string => `Order ${orderId}`;
 
-export const orderHeldFor = (note: string | null | undefined): string | undefined =>
-  note?.startsWith(NOTE) ? note.slice(NOTE.length) : undefined;
+export const orderHeldFor = (note: string | null | undefined): string | undefined => NOTE.exec(note ?? '')?.[1];
 
-const NOTE = 'Order ';
+const NOTE = /^Order (\S+)$/;
 
 export const squareFailure = ({
   card_details,
