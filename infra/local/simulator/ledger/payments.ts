@@ -125,7 +125,6 @@ export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount:
       captured: true,
       amountCaptured: amount,
       released: charge.authorized - amount,
-      amountRefunded: charge.amount - amount,
     }),
   );
   unit.announce({ kind: 'charge.captured', charge: captured });
@@ -136,12 +135,7 @@ export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: 
   const charge = payment.status === 'requires_capture' && payment.latestChargeId;
   const reserved = charge ? unit.documents.charges.get(unit.slot, charge) : undefined;
   if (reserved) {
-    const released = unit.documents.charges.put({
-      ...reserved,
-      status: 'canceled',
-      released: reserved.authorized,
-      amountRefunded: reserved.amount,
-    });
+    const released = unit.documents.charges.put({ ...reserved, status: 'canceled', released: reserved.authorized });
     unit.announce({ kind: 'charge.refunded', charge: released });
   }
   const canceled = unit.documents.payments.put({
