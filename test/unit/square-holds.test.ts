@@ -112,7 +112,7 @@ describe('a payment that holds an amount at Square', () => {
     ['not held yet', { status: 'PENDING', approved_money: undefined }, { status: 'processing', hold: undefined }],
     [
       'held without its facts',
-      { approved_money: null, delayed_until: 'soon' },
+      { approved_money: 'much', delayed_until: 'soon', version_token: 1 },
       { status: 'requires_capture', hold: { authorizedCents: 2_500, captureBefore: undefined } },
     ],
   ])('is read as %s, by one call', async (_, more, expected) => {

@@ -37,10 +37,10 @@ export const squarePaymentSchema = z.looseObject({
   order_id: z.string().check(z.minLength(1)),
   reference_id: z.nullish(z.string()),
   note: word,
-  approved_money: z.nullish(money),
+  approved_money: fact(money),
   delayed_until: word,
   updated_at: word,
-  version_token: z.nullish(z.string()),
+  version_token: word,
   card_details: z.nullish(
     z.looseObject({
       auth_result_code: z.nullish(z.string()),
