@@ -211,7 +211,7 @@ const testHolding = ({ subject, days, guaranteedDays, takes, methods }: HoldsSub
 
     test('is not made by a payment that an update has changed to an automatic capture', async () => {
       const manual = await create(succeeds);
-      const update = (captureMethod: 'manual' | undefined, key: string) =>
+      const update = (captureMethod: 'manual' | 'automatic', key: number) =>
         provider.updateIntent({
           idempotencyKey: `${manual.ourId}:update:${key}`,
           intentId: manual.intentId,
@@ -224,8 +224,8 @@ const testHolding = ({ subject, days, guaranteedDays, takes, methods }: HoldsSub
           returnUrl: undefined,
           captureMethod,
         });
-      for (const captureMethod of [undefined, 'manual', undefined] as const) {
-        doneValue(await update(captureMethod, `${captureMethod}:${rig.exchanges.length}`));
+      for (const [key, captureMethod] of (['automatic', 'manual', 'automatic'] as const).entries()) {
+        doneValue(await update(captureMethod, key));
       }
       const paid = doneValue(await confirm(manual, { captureMethod: undefined }));
       expect(paid).toMatchObject({ status: 'succeeded', amountCents: HELD });
