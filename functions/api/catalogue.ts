@@ -12,6 +12,7 @@ import { membershipEndpoints } from '../memberships/endpoints.ts';
 import { organizationEndpoints } from '../organizations/endpoints.ts';
 import { methodEndpoints } from '../payment-methods/endpoints.ts';
 import { paymentEndpoints } from '../payments/endpoints.ts';
+import { capturePaymentEndpoint } from '../payments/hold-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
@@ -22,6 +23,7 @@ import { docsEndpoints } from './endpoints.ts';
 /** All endpoints of the service. Every host, the API document and tests read this list; entries do not. */
 export const endpoints: readonly Endpoint[] = [
   ...paymentEndpoints,
+  capturePaymentEndpoint,
   ...refundEndpoints,
   ...disputeEndpoints,
   ...methodEndpoints,

@@ -6,6 +6,7 @@ import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
+import { byPaymentId } from '../../shared/payments/payment-requests.ts';
 import { createRefundBody } from '../../shared/payments/refund-payment.ts';
 import { refundRecord, refundViewSchema } from '../../shared/payments/refunds/refund.ts';
 import { cursorMeta } from '../../shared/queries/list-meta.ts';
@@ -14,17 +15,6 @@ import { LISTED_REFUND_COLUMNS, listedRefundSchema, listRefundsQuery } from '../
 const none = z.object({});
 const ofPayment = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
 const byId = z.object({ id: idSchema.describe('Names the refund, `ref_…`.') });
-
-/**
- * Path segments that are not payment ids, because POST /payments/confirm/{id} and POST
- * /payments/sync/{provider_payment_id} have as many segments as this path.
- */
-const OTHER_ROUTES: readonly string[] = ['confirm', 'sync'];
-const byPaymentId = z.object({
-  id: idSchema
-    .refine((id) => !OTHER_ROUTES.includes(id), 'must be the id of a payment')
-    .describe('Names the payment, `pay_…`.'),
-});
 
 export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'refunds.create',

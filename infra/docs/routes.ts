@@ -38,13 +38,14 @@ const tableOf = (own: readonly Endpoint[]): string =>
     ),
   ].join('\n');
 
-/** The scope for the payer of X-Act-For, and the scope for the merchant. One scope may be both. */
+/** The scope for the payer of X-Act-For, and the scopes for the merchant. One scope may be both. */
 const scopesOf = (endpointId: string): string => {
-  const { payer, merchant } = scopesOfRoute(endpointId) ?? {};
+  const { payer, merchant, held } = scopesOfRoute(endpointId) ?? {};
   if (payer === merchant) return payer === undefined ? '' : `\`${payer}\``;
   return [
     ...(payer === undefined ? [] : [`payer: \`${payer}\``]),
     ...(merchant === undefined ? [] : [`merchant: \`${merchant}\``]),
+    ...(held === undefined ? [] : [`merchant, for a hold: \`${held}\``]),
   ].join(', ');
 };
 

@@ -7,7 +7,14 @@
  */
 
 import { DomainError, notFound } from '../core/errors.ts';
-import { type Caller, type GuestCaller, isMemberCaller, mayAsMerchant, merchantScopesOf } from './caller.ts';
+import {
+  type Caller,
+  type GuestCaller,
+  isMemberCaller,
+  mayAsMerchant,
+  mayOnRoute,
+  merchantScopesOf,
+} from './caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
 import type { RouteScopes, Scope } from './scopes.ts';
@@ -45,7 +52,7 @@ export const decideAccess = (action: Action, request: AccessRequest): AccessDeci
   }
   const decision = decideForOwners(action, request);
   if (decision.kind !== 'refused') return decision;
-  if (mayAsMerchant(caller, scopes?.merchant)) return grantedAsAdmin;
+  if (mayOnRoute(caller, scopes)) return grantedAsAdmin;
   if (!mayAsMerchant(caller, kind.readScope)) return decision;
   return action === 'read' ? grantedAsAdmin : refused(refusalForReader(caller, scopes, decision.error));
 };

@@ -1,7 +1,7 @@
 /** @module The caller of a request, and its name in history, idempotency scopes and rate limits. */
 
 import type { Actor } from '../core/actor.ts';
-import { SCOPES, type Scope, type StaffRole, scopesOfRole } from './scopes.ts';
+import { type RouteScopes, SCOPES, type Scope, type StaffRole, scopesOfRole } from './scopes.ts';
 
 /** The service key that a request was sent with. */
 export interface KeyIdentity {
@@ -71,6 +71,10 @@ export const merchantScopesOf = (caller: Caller): readonly Scope[] => {
 /** True if the caller may do for the merchant what the scope permits, on every owner's records. */
 export const mayAsMerchant = (caller: Caller, scope: Scope | undefined): boolean =>
   scope !== undefined && merchantScopesOf(caller).includes(scope);
+
+/** True if one of the merchant's scopes of the route permits it. */
+export const mayOnRoute = (caller: Caller, scopes: RouteScopes | undefined): boolean =>
+  mayAsMerchant(caller, scopes?.merchant) || mayAsMerchant(caller, scopes?.held);
 
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
 

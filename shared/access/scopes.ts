@@ -63,6 +63,8 @@ export const scopesOfRole = (role: StaffRole): readonly Scope[] =>
  */
 export interface RouteScopes {
   readonly merchant?: Scope;
+  /** Permits the route to the merchant, in place of `merchant`, for a payment whose amount is held. */
+  readonly held?: Scope;
   readonly payer?: Scope;
   /** The route reads one owner's list. The merchant names the owner in this parameter, or reads the list of all owners. */
   readonly ownersList?: { readonly parameter?: 'organization_id' | 'entity_id'; readonly ofAll: string };
@@ -85,7 +87,8 @@ const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.create': forPayer('payments:write'),
   'payments.update-intent': forPayer('payments:write'),
   'payments.confirm': forPayer('payments:write'),
-  'payments.cancel-intent': { merchant: 'payments:operate', payer: 'payments:write' },
+  'payments.cancel-intent': { merchant: 'payments:operate', held: 'payments:capture', payer: 'payments:write' },
+  'payments.capture': forMerchant('payments:capture'),
   'payments.sync': forMerchant('payments:operate'),
   'payments.get': reads('payments:read'),
   'payments.timeline': reads('payments:read'),

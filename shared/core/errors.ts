@@ -7,6 +7,7 @@ export const ERRORS = {
   INVALID_JSON: [400, 'The body is not valid JSON'],
   PRICING_MISMATCH: [400, 'The prices do not add up'],
   REFUND_EXCEEDS_PAYMENT: [400, 'The amount exceeds what can still be refunded'],
+  CAPTURE_EXCEEDS_AUTHORIZATION: [400, 'The amount exceeds what is held'],
   AMOUNT_TOO_SMALL: [400, 'The total must be at least 1'],
   UNSUPPORTED_CURRENCY: [400, 'The currency is not supported'],
   UNSUPPORTED_PROVIDER: [400, 'The provider does not support this'],

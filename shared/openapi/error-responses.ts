@@ -42,6 +42,10 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'The amount exceeds what can still be refunded; `details.refundable_cents` says how much is left.',
     example: because('REFUND_EXCEEDS_PAYMENT', undefined, { payment_id: PAYMENT, refundable_cents: 1500 }),
   },
+  CAPTURE_EXCEEDS_AUTHORIZATION: {
+    when: 'The amount exceeds what is held; `details.capturable_cents` says how much can be captured.',
+    example: because('CAPTURE_EXCEEDS_AUTHORIZATION', undefined, { capturable_cents: 2500 }),
+  },
   AMOUNT_TOO_SMALL: {
     when: "The total is 0, or below the provider's minimum charge in this currency.",
     example: because('AMOUNT_TOO_SMALL', 'The total must be at least 1, not 0'),

@@ -7,7 +7,7 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { MEMBERSHIP_STATUSES } from '../memberships/membership.ts';
 import { eventDetailsSchema } from '../payments/facts-view.ts';
-import { PAYMENT_STATUSES } from '../payments/payment.ts';
+import { HOLD_ENDS, PAYMENT_STATUSES } from '../payments/payment.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ENTITY_TYPES } from '../platform/keys.ts';
 import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
@@ -65,6 +65,13 @@ const attempted = {
     .describe(
       'The method of the attempt, without its expiry date; null if the provider had not reported it when the event was made. `GET /payments/{id}` shows it once it is known.',
     ),
+};
+
+const held = {
+  ...attempted,
+  authorized_amount: minorUnits.describe('What was held, in the minor unit of `currency`.'),
+  capturable_amount: minorUnits.describe('What can be captured now, in the minor unit of `currency`.'),
+  capture_before: time.nullable().describe('When the provider ends the hold; null if it does not tell it.'),
 };
 
 const refund = z
@@ -165,6 +172,26 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
     summary: 'An attempt to pay failed',
     when: 'The provider or the bank declined; `failure_code` says why. The payer may try again with another method, so `payment.succeeded` or another `payment.failed` may follow.',
     data: attempted,
+  },
+  'payment.authorized': {
+    summary: 'The amount of a payment is held',
+    when: 'The payer has confirmed a payment with `capture_method: "manual"`. No money has moved. Capture it before `capture_before`.',
+    data: held,
+  },
+  'payment.capture_due': {
+    summary: 'A hold ends within a day',
+    when: 'Sent once per payment, 24 hours before `capture_before`, or at once if the hold is shorter. Capture or release the payment.',
+    data: held,
+  },
+  'payment.released': {
+    summary: 'A hold ended without a capture',
+    when: 'The payment is canceled, and the payer keeps the money. The event is not sent if the service learned of the end before it learned of the hold.',
+    data: {
+      ...held,
+      reason: z
+        .enum(HOLD_ENDS)
+        .describe('`released` by the merchant, `expired` at or after `capture_before`, or ended by the `provider`.'),
+    },
   },
   'payment.refunded': {
     summary: 'A refund succeeded',

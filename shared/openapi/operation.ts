@@ -48,8 +48,8 @@ export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOpe
 const scopesOf = ({ id }: Endpoint) => {
   const scopes = scopesOfRoute(id);
   if (!scopes) return {};
-  const { payer, merchant } = scopes;
-  return { 'x-scopes': { ...(payer && { payer }), ...(merchant && { merchant }) } };
+  const { payer, merchant, held } = scopes;
+  return { 'x-scopes': { ...(payer && { payer }), ...(merchant && { merchant }), ...(held && { held }) } };
 };
 
 /** The declaration's text, who may call, and the limits. */

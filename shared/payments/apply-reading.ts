@@ -1,14 +1,16 @@
 /** @module Applies an authoritative read of the provider to a payment, even if it moves the payment backward. */
 
 import { notFound } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { holdChange } from './holds/hold-versions.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
-import { findMismatch, matchAmount } from './payment-amounts.ts';
+import { findMismatch, matchAmount, statusHere } from './payment-amounts.ts';
 import { decideRead } from './payment-decisions.ts';
 import type { PaymentStore } from './payment-store.ts';
 import { advancePayment, applyDraft, reportedFields } from './payment-versions.ts';
-import { withFactsRead } from './recorded-facts.ts';
+import { factsVersion, withFactsRead } from './recorded-facts.ts';
 
 export interface Reading {
   readonly payment: VisiblePayment;
@@ -35,9 +37,9 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
     return { outcome: 'mismatch' };
   }
   const draft = current === payment ? undefined : payment.draft;
-  const decision = decideRead(current, report);
+  const decision = decideRead(current, { ...report, status: statusHere(current, report.status) });
   if (decision.kind !== 'store' && !draft) {
-    const next = decision.kind === 'same' ? withFactsRead(current, report, deps.now()) : undefined;
+    const next = decision.kind === 'same' ? withNews(current, report, deps.now()) : undefined;
     return next ? { outcome: 'store', next } : { outcome: decision.kind };
   }
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
@@ -46,7 +48,17 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
     return { outcome: 'store', next: applyDraft(payment, draft, { now: deps.now() }) };
   const status = decision.kind === 'store' ? decision.status : current.status;
   const facts = { ...reportedFields(report), ...(anomaly && { anomaly }) };
-  return { outcome: 'store', next: advancePayment(current, { to: status, now: deps.now(), cause }, facts) };
+  return {
+    outcome: 'store',
+    next: advancePayment(current, { to: status, now: deps.now(), cause, reported: report }, facts),
+  };
+};
+
+/** The version that adds facts, or another amount or end of the hold, to a payment of the same status. */
+const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
+  const held = holdChange(payment, report, now);
+  const told = withFactsRead(payment, report, now);
+  return held ? { ...(told ?? factsVersion(payment, {}, now)), ...held } : told;
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>

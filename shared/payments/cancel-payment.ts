@@ -1,13 +1,19 @@
+import { scopeMissing } from '../access/access.ts';
 import { audienceOf } from '../access/audience.ts';
+import { mayAsMerchant } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { cancelIntent } from './cancel-intent.ts';
+import { releaseHold } from './holds/release-hold.ts';
 import { isOfSubscription, type VisiblePayment } from './payment.ts';
 import { paymentStore } from './payment-store.ts';
 import { paymentView } from './payment-view.ts';
 
-/** Cancels a payment that is not confirmed or waits for its payer, first at the provider and then in its record. */
+/**
+ * Cancels a payment that is not confirmed or waits for its payer, first at the provider and then in its record. A held
+ * payment is released, which only the merchant may do.
+ */
 export const cancelPayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ id: string }, unknown, unknown, VisiblePayment>,
@@ -22,14 +28,23 @@ export const cancelPayment = async (
       details: { subscription_id: payment.subscriptionId },
     });
   }
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  const parts = { deps, store, provider };
+  if (payment.status === 'requires_capture') return releaseHold(parts, payment, request);
+  requireMayCancel(request);
   if (payment.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
   if (payment.status === 'failed' || payment.status === 'succeeded') {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
   }
-  const provider = await deps.providers.require(payment.providerId, 'payments');
-  const canceled = await cancelIntent({ deps, store, provider }, payment, 'cancel');
+  const canceled = await cancelIntent(parts, payment, 'cancel');
+  if (canceled.status === 'requires_capture') return releaseHold(parts, canceled, request);
   if (canceled.status !== 'canceled') {
     throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });
   }
   return { data: paymentView(canceled, audience) };
+};
+
+/** The scope for holds permits the route, but not the cancellation of an unconfirmed payment. */
+const requireMayCancel = ({ asAdmin, caller }: Pick<ApiRequest, 'asAdmin' | 'caller'>): void => {
+  if (asAdmin && !mayAsMerchant(caller, 'payments:operate')) throw scopeMissing('payments:operate');
 };

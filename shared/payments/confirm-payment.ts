@@ -18,6 +18,7 @@ import type { Table, TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireTakesVerification, unavailableError } from '../providers/unwrap.ts';
+import { requireTakesHold } from './holds/takes-hold.ts';
 import { heldBy } from './paying-customer.ts';
 import { isOfSubscription, type VisiblePayment } from './payment.ts';
 import { makeAttempt } from './payment-attempt.ts';
@@ -56,7 +57,7 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
     await requireOneTime(provider, chooseMethod(provider, request, payment));
   }
   const claim = await claimForCaller(deps, { store, provider, onlyIf }, { ...request, record: payment });
-  if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
+  if (claim.kind === 'collected') return { data: confirmationView(claim.payment) };
   const answer = await makeAttempt({ deps, store, provider }, { ...claim, verificationToken, isAttended: true });
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
   if (answer.refusal) throw answer.refusal;
@@ -87,7 +88,8 @@ const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<voi
 
 type Claim =
   | { readonly kind: 'claimed'; readonly claim: VisiblePayment; readonly before: VisiblePayment }
-  | { readonly kind: 'succeeded'; readonly payment: VisiblePayment };
+  /** The amount is held or was taken already. */
+  | { readonly kind: 'collected'; readonly payment: VisiblePayment };
 
 /**
  * Claims the attempt, on the condition that this caller may still act for the payer and charge the method.
@@ -110,6 +112,7 @@ const claimForCaller = async (
       const chosen = choose(provider, request, current);
       const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
       if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+      requireTakesHold(provider, { ...method, captureMethod: current.captureMethod });
       return {
         next: claimAttempt(current, { ...chosen, method }, deps.now()),
         onlyIf: [...onlyIf, ...method.onlyIf, ...right.onlyIf],
@@ -127,10 +130,10 @@ const claimForCaller = async (
   if (claimed.unmet) throw new DomainError('VERSION_CONFLICT');
   return claimed.isOurs
     ? { kind: 'claimed', claim: claimed.record, before: claimed.was }
-    : { kind: 'succeeded', payment: claimed.record };
+    : { kind: 'collected', payment: claimed.record };
 };
 
-/** @returns false if the payment has succeeded already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
+/** @returns false if the amount is held or was taken already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireClaimable = (payment: VisiblePayment): boolean => {
   const refusal = claimRefusal(payment);
   if (refusal === 'canceled') throw isCanceled();

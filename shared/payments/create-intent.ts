@@ -76,6 +76,7 @@ export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotency
   isSavedMethod: payment.paymentMethodId !== undefined,
   saveMethod: payment.setupFutureUsage === 'off_session',
   returnUrl: payment.returnUrl,
+  ...(payment.captureMethod && { captureMethod: payment.captureMethod }),
 });
 
 type NotCreated = Exclude<Outcome<ProviderPayment>, { kind: 'done' }>;

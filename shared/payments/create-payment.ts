@@ -29,6 +29,7 @@ import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireProvider } from '../providers/unwrap.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import { createIntent } from './create-intent.ts';
+import { captureMethodOf, requireTakesHold } from './holds/takes-hold.ts';
 import { methodFields } from './paying-customer.ts';
 import type { Payment, VisiblePayment } from './payment.ts';
 import { isVisiblePayment } from './payment.ts';
@@ -46,6 +47,7 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   const slot = body.provider_id ?? 'provider_a';
   const provider = await deps.providers.require(slot, 'payments');
   const wanted = draftOf(deps, request, provider);
+  requireTakesHold(provider, wanted);
   const wasAccepted = () => isRepeat(deps, request);
   await requireAcceptedAmount(provider, wanted, wasAccepted);
   await requireOneTime(provider, wanted, wasAccepted);
@@ -83,6 +85,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     billingAddressId: address?.id,
     providerId: slot,
     setupFutureUsage: body.setup_future_usage ?? undefined,
+    captureMethod: captureMethodOf(body.capture_method),
     returnUrl: text(body.return_url),
     description: text(body.description),
     concept: text(body.concept),

@@ -112,6 +112,7 @@ const sendAttempt = (
     ...(verificationToken && { verificationToken }),
     ...(payment.offSession && { offSession: true }),
     ...(isOfSubscription(payment) && { isRecurring: true }),
+    ...(payment.captureMethod && { captureMethod: payment.captureMethod }),
   });
 
 /** Stores the new intent first, so that a later lookup finds the charge. @returns undefined if the attempt is over */

@@ -56,8 +56,13 @@ export const decideRead = (
   if (payment.status === 'processing' && payment.claimedAt !== undefined && !reached(payment, report)) {
     return { kind: 'not reached' };
   }
+  const { holdCall } = payment;
+  // The bank decides on the capture later.
+  if (holdCall?.kind === 'capture' && report.status === 'processing') return { kind: 'same' };
   if (report.status === payment.status) return { kind: 'same' };
-  const undone = isFinal(payment.status) && !isFinal(report.status);
+  // In the browser, the payer may be declined first, and pay with another card.
+  const isRetried = payment.status === 'failed' && report.status === 'requires_capture';
+  const undone = isFinal(payment.status) && !isFinal(report.status) && !isRetried;
   const swapped = isSettled(payment.status) && isFinal(report.status);
   const anomaly = undone || swapped ? `${payment.status} here, ${report.status} at the provider` : undefined;
   return { kind: 'store', status: report.status, anomaly };
@@ -98,10 +103,11 @@ const reached = (
   }
 };
 
-export type ClaimRefusal = 'already succeeded' | 'canceled' | 'in progress';
+export type ClaimRefusal = 'already succeeded' | 'already held' | 'canceled' | 'in progress';
 
 export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined => {
   if (payment.status === 'succeeded') return 'already succeeded';
+  if (payment.status === 'requires_capture') return 'already held';
   if (payment.status === 'canceled') return 'canceled';
   return mayPaymentChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress';
 };
@@ -133,4 +139,5 @@ export const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean
   draft.description !== payment.description ||
   draft.returnUrl !== payment.returnUrl ||
   draft.setupFutureUsage !== payment.setupFutureUsage ||
-  draft.providerCustomerId !== payment.providerCustomerId;
+  draft.providerCustomerId !== payment.providerCustomerId ||
+  draft.captureMethod !== payment.captureMethod;

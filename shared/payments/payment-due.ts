@@ -4,11 +4,15 @@ import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
+/** The statuses in which a lookup may be due. That of a held payment is about its capture, its release or an event. */
+const UNCLEAR: readonly Payment['status'][] = ['creating', 'processing', 'pending', 'requires_capture'];
+
 /** undefined if no work is due. */
 export const nextPaymentDue = (payment: Payment): string | undefined => {
   const times: string[] = [];
-  const unclear = ['creating', 'processing', 'pending'].includes(payment.status) || payment.draft !== undefined;
+  const unclear = UNCLEAR.includes(payment.status) || payment.draft !== undefined;
   if (unclear && payment.reconcileAt) times.push(payment.reconcileAt);
+  if (payment.status === 'requires_capture' && payment.holdCheckAt) times.push(payment.holdCheckAt);
   const createdAt = instant(payment.createdAt);
   if (payment.status === 'created' || payment.status === 'requires_payment_method') {
     times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
@@ -57,8 +61,8 @@ const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {
 
 /** True if the payment is stuck. A payment that waits for its payer is never stuck, because it expires. */
 export const isStuck = (payment: Payment, looked: LookupResult, now: Instant): boolean =>
-  (payment.status === 'creating' || payment.status === 'processing') &&
-  now - instant(payment.claimedAt ?? payment.createdAt) >= STUCK_AFTER_MS[looked];
+  (payment.status === 'creating' || payment.status === 'processing' || payment.holdCall !== undefined) &&
+  now - instant(payment.holdCall?.claimedAt ?? payment.claimedAt ?? payment.createdAt) >= STUCK_AFTER_MS[looked];
 
 export const warnIfStuck = (deps: Pick<MoneyDeps, 'log' | 'now'>, payment: Payment, looked: LookupResult): void => {
   if (!isStuck(payment, looked, deps.now())) return;

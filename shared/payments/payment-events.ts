@@ -3,6 +3,7 @@
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
 import { eventDetailsView } from './facts-view.ts';
+import { capturableOf } from './holds/hold-versions.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
@@ -12,6 +13,7 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
   if (after.cause === 'release') return [];
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
+  if (after.cause === 'capture_due') return [holdEvent('payment.capture_due', after)];
   const names: CanonicalEvent[] = [];
   const existed = before !== undefined && isShown(before);
   if (!existed) names.push('payment.created');
@@ -21,8 +23,26 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
     if (after.status === 'succeeded') names.push('payment.succeeded');
     if (after.status === 'failed') names.push('payment.failed');
   }
-  return names.map((name) => canonicalBusEvent(name, after, { ...dataOf(after), ...methodIn(name, after) }));
+  const wasHeld = existed && before.status === 'requires_capture';
+  if (after.status === 'requires_capture' && !wasHeld)
+    return [...eventsNamed(names, after), holdEvent('payment.authorized', after)];
+  if (after.status === 'canceled' && wasHeld) return [holdEvent('payment.released', after)];
+  return eventsNamed(names, after);
 };
+
+const eventsNamed = (names: readonly CanonicalEvent[], after: VisiblePayment): readonly BusEvent[] =>
+  names.map((name) => canonicalBusEvent(name, after, { ...dataOf(after), ...methodIn(name, after) }));
+
+/** The reason is set once the hold has ended without a capture. */
+const holdEvent = (name: CanonicalEvent, payment: VisiblePayment): BusEvent =>
+  canonicalBusEvent(name, payment, {
+    ...dataOf(payment),
+    ...methodIn(name, payment),
+    authorized_amount: payment.authorizedCents ?? null,
+    capturable_amount: capturableOf(payment),
+    capture_before: payment.captureBefore ?? null,
+    ...(name === 'payment.released' && { reason: payment.holdEnd ?? 'provider' }),
+  });
 
 /** The method as it is known at this moment. The expiry date stays here, because receivers do not need it. */
 const methodIn = (name: CanonicalEvent, { details }: VisiblePayment) =>

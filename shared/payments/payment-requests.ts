@@ -9,6 +9,7 @@ import {
   currencyField,
   guestDataField,
   hasAnyField,
+  idSchema,
   metadataField,
   optionalId,
   organizationField,
@@ -63,6 +64,12 @@ const fields = {
     .enum(['off_session'])
     .nullish()
     .describe('`off_session` saves the method as a payment method of the payer once the payment succeeds.'),
+  capture_method: z
+    .enum(['automatic', 'manual'])
+    .nullish()
+    .describe(
+      '`automatic` (the default) takes the money with the confirmation. `manual` only holds it, and you take it later with `POST /payments/{id}/capture`.',
+    ),
   payment_method_id: chargedMethod,
   customer_id: optionalId.describe("The customer that pays; the owner's customer at this provider if absent."),
   organization_id: organizationField.describe(
@@ -107,3 +114,14 @@ export const updateIntentBody = z.object(updatable).meta({
     \`provider_id\`, \`organization_id\` and \`guest_data\` may only repeat their values.`,
 });
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;
+
+/**
+ * Path segments that are not payment ids, because POST /payments/confirm/{id} and POST
+ * /payments/sync/{provider_payment_id} have as many segments as the paths after a payment's id.
+ */
+const OTHER_ROUTES: readonly string[] = ['confirm', 'sync'];
+export const byPaymentId = z.object({
+  id: idSchema
+    .refine((id) => !OTHER_ROUTES.includes(id), 'must be the id of a payment')
+    .describe('Names the payment, `pay_…`.'),
+});

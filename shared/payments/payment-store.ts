@@ -24,6 +24,7 @@ import {
   type VisiblePayment,
 } from './payment.ts';
 import { newAliases } from './payment-aliases.ts';
+import type { ReportedAmount } from './payment-amounts.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';
@@ -319,6 +320,14 @@ const dueTimes = (table: Table, now: Now) => {
     );
   };
 
+  /** Sets when due work looks at the hold again. */
+  const checkHoldAt = (payment: Payment, holdCheckAt: string): Promise<Written> => {
+    const dueAt = nextPaymentDue({ ...payment, holdCheckAt }) ?? holdCheckAt;
+    return table.update(paymentKey(payment.id), { set: { holdCheckAt, due: dueShard(payment.id), due_at: dueAt } }, [
+      { equals: ['version', payment.version] },
+    ]);
+  };
+
   /** Counts the read for facts that is due before it is made, so that a stopped function cannot repeat it. */
   const claimFactLook = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
     const claimed = { ...payment, ...afterFactLook(payment) };
@@ -346,7 +355,17 @@ const dueTimes = (table: Table, now: Now) => {
     );
   };
 
-  return { reschedule, learnAttempt, deferDue, removeSecret, dropDue, endLookup, claimFactLook, askForFacts };
+  return {
+    reschedule,
+    learnAttempt,
+    deferDue,
+    removeSecret,
+    dropDue,
+    endLookup,
+    checkHoldAt,
+    claimFactLook,
+    askForFacts,
+  };
 };
 
 type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;
@@ -368,6 +387,7 @@ interface Advance {
   readonly status: PaymentStatus;
   readonly cause: HistoryCause;
   readonly by?: PaymentCause;
+  readonly reported?: ReportedAmount | undefined;
   readonly facts: Partial<Payment>;
 }
 
@@ -375,12 +395,12 @@ interface Advance {
 export const advanceStored = async (
   store: PaymentStore,
   payment: VisiblePayment,
-  { now, status, cause, by, facts }: Advance,
+  { now, status, cause, by, reported, facts }: Advance,
 ): Promise<VisiblePayment> => {
   const { record } = await store.change(payment, (current) => {
     const isOvertaken = current !== payment;
     if (isOvertaken && (current.attempt !== payment.attempt || !isAhead(current.status, status))) return undefined;
-    return { next: advancePayment(current, { to: status, now, cause }, facts), by };
+    return { next: advancePayment(current, { to: status, now, cause, reported }, facts), by };
   });
   return record;
 };

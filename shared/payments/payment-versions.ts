@@ -4,6 +4,7 @@ import { codeOnly } from '../core/person-fields.ts';
 import { type Instant, iso } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/usable-method.ts';
 import type { KnownPayment, ProviderPayment } from '../providers/payment-port.ts';
+import { holdOfNext } from './holds/hold-versions.ts';
 import { methodFields } from './paying-customer.ts';
 import {
   type Draft,
@@ -16,6 +17,7 @@ import {
   wantsMethodSaved,
   withDraft,
 } from './payment.ts';
+import type { ReportedAmount } from './payment-amounts.ts';
 import { reconcileTime } from './payment-due.ts';
 import { isSettled } from './payment-states.ts';
 import { attemptRefsOf, factsOfNext, reportedFacts, withoutPersonDetails } from './recorded-facts.ts';
@@ -26,17 +28,20 @@ export interface Move {
   readonly to: PaymentStatus;
   readonly now: Instant;
   readonly cause: HistoryCause;
+  /** The provider's report that led to the version; it sets the hold and the captured amount. */
+  readonly reported?: ReportedAmount | undefined;
 }
 
 /** The next version, in the same status or another; completedAt is set once, on the first success. */
 export const advancePayment = (
   payment: Payment,
-  { to: status, now, cause }: Move,
+  { to: status, now, cause, reported }: Move,
   changed: Partial<Payment> = {},
 ): VisiblePayment => {
-  // A settled payment can no longer be updated.
-  const draft = isSettled(status) ? WITHOUT_DRAFT : {};
-  const unclear = isUnderWay(status) || (payment.draft !== undefined && !isSettled(status));
+  // A payment that is held or settled can no longer be updated.
+  const isFixed = isSettled(status) || status === 'requires_capture';
+  const draft = isFixed ? WITHOUT_DRAFT : {};
+  const unclear = isUnderWay(status) || (payment.draft !== undefined && !isFixed);
   const freshlyUnclear = unclear && payment.reconcileAt === undefined;
   const { details, decline, settlement, ...fields } = changed;
   const attempt = changed.attempt ?? payment.attempt;
@@ -48,6 +53,7 @@ export const advancePayment = (
     reconcileStep: unclear ? (payment.reconcileStep ?? 0) : undefined,
     failureCode: status === 'failed' ? payment.failureCode : undefined,
     withheld: status === 'succeeded' ? undefined : payment.withheld,
+    ...holdOfNext(payment, { to: status, now, reported }),
     ...fields,
     ...methodOf(payment, status, changed),
     ...factsOfNext(payment, { status, attempt }, { reported: { details, decline, settlement }, now }),
@@ -98,6 +104,7 @@ export const providerReference = (payment: Payment): KnownPayment => ({
   attemptRef: payment.attemptRef,
   method: payment.methodRef,
   status: isVisiblePayment(payment) ? payment.status : 'created',
+  ...(payment.captureMethod && { captureMethod: payment.captureMethod }),
 });
 
 /** The fields of a provider's report, except the status. */

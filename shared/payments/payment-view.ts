@@ -7,6 +7,7 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
 import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
 import { declineView, methodDetailsView, paymentFactSchemas, settlementFor } from './facts-view.ts';
+import { holdSchemas, holdView } from './holds/hold-view.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import {
   BILLING_REASONS,
@@ -41,6 +42,7 @@ export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   payment_method_details: methodDetailsView(payment.details),
   decline: declineView(payment),
   ...settlementFor(audience, payment),
+  ...holdView(payment),
   refunded_cents: payment.refundedCents ?? 0,
   refundable_cents: refundableCents(payment),
   refund_status: refundStatusOf(payment),
@@ -168,6 +170,7 @@ const sharedFields = /* @__PURE__ */ once(() => {
       - \`created\`: has a method and waits for its confirmation
       - \`pending\`: waits for the payer (\`next_action\` says for what) or for a slow method such as a bank debit
       - \`processing\`: an attempt is at the provider, and its outcome is open
+      - \`requires_capture\`: the amount is held, and the merchant captures or releases it
       - \`failed\`: the last attempt was declined; it can be confirmed again with another method
       - \`canceled\`: canceled, or expired 24 hours after its creation without a confirmation
       - \`succeeded\`: the money is collected; final. Refunds and disputes do not change it`,
@@ -250,6 +253,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
         'The saved payment method, `pmt_…`; null before a method is set, and for a one-time token.',
       ),
       ...paymentFactSchemas(),
+      ...holdSchemas(),
       refunded_cents: given.cents.describe('The sum of the succeeded refunds, in minor units.'),
       refundable_cents: given.cents.describe(
         'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',

@@ -5,7 +5,7 @@ import type { Arrived, DeclineCode, NotDone, Outcome } from '../core/outcome.ts'
 import type { ProviderPayment, ReportedStatus } from '../providers/payment-port.ts';
 import { type IntentParts, refusalError } from './create-intent.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
-import { findMismatch } from './payment-amounts.ts';
+import { findMismatch, statusHere } from './payment-amounts.ts';
 import { mayPaymentChange } from './payment-states.ts';
 import { advanceStored, type PaymentStore } from './payment-store.ts';
 import { providerReference, reportedFields } from './payment-versions.ts';
@@ -64,9 +64,10 @@ const recordReport = async (
     const failed = await settle(parts, payment, ['failed', { ...reportedFields(report), failureCode: code }]);
     return { payment: failed, declined: code };
   }
-  if (!mayPaymentChange('processing', report.status, 'answer')) return { payment };
-  if (report.status === 'processing') await learnFrom(parts.store, payment, report);
-  return { payment: await settle(parts, payment, [report.status, reportedFields(report)]) };
+  const status = statusHere(payment, report.status);
+  if (!mayPaymentChange('processing', status, 'answer')) return { payment };
+  if (status === 'processing') await learnFrom(parts.store, payment, report);
+  return { payment: await settle(parts, payment, [status, reportedFields(report), report]) };
 };
 
 /** Some providers report a failed attempt only by the attempt's own id. */
@@ -104,8 +105,8 @@ const recordRefusal = async (
 const settle = async (
   { deps, store }: IntentParts,
   payment: VisiblePayment,
-  [status, facts]: readonly [PaymentStatus, Partial<Payment>],
+  [status, facts, reported]: readonly [PaymentStatus, Partial<Payment>, ProviderPayment?],
 ): Promise<VisiblePayment> =>
   status === 'processing'
     ? payment
-    : advanceStored(store, payment, { now: deps.now(), status, cause: 'answer', facts });
+    : advanceStored(store, payment, { now: deps.now(), status, cause: 'answer', facts, reported });

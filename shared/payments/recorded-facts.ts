@@ -33,8 +33,8 @@ export const oneFactLook = (now: Instant): FactLooks => ({ factsAt: iso(now), fa
 
 export type FactFields = Pick<Payment, 'details' | 'decline' | 'settlement'>;
 
-const hasOutcome = (status: Payment['status']): status is 'succeeded' | 'failed' =>
-  status === 'succeeded' || status === 'failed';
+const hasOutcome = (status: Payment['status']): boolean =>
+  status === 'succeeded' || status === 'failed' || status === 'requires_capture';
 
 /** The fields that a report of this status adds to the record. Only a known outcome has facts. */
 export const reportedFacts = (status: PaymentStatus, facts: PaymentFacts = {}): FactFields => ({
@@ -54,8 +54,9 @@ export const factsOfNext = (
 ): FactFields & FactLooks => {
   const { status, attempt } = next;
   const isNewOutcome = hasOutcome(status) && (was.status !== status || was.attempt !== attempt);
+  const isOfHold = was.status === 'requires_capture' && was.attempt === attempt;
   // The facts of an earlier attempt say nothing about a later attempt.
-  const known: FactFields = isNewOutcome ? {} : was;
+  const known: FactFields = isNewOutcome && !isOfHold ? {} : was;
   const details = merged(known.details, reported.details);
   const facts: FactFields = {
     details: details && isMethodErased(was) ? withoutPersonDetails(details) : details,
@@ -119,7 +120,8 @@ const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Insta
   };
 };
 
-const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now: Instant): VisiblePayment => ({
+/** A version in the same status, because the provider has told something. */
+export const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now: Instant): VisiblePayment => ({
   ...payment,
   ...next,
   // A version names a refund or a dispute only if that is its cause.

@@ -13,6 +13,8 @@ import { storeReading } from './apply-reading.ts';
 import { cancelIntent } from './cancel-intent.ts';
 import { lookUp, NOT_REACHED } from './claimed-call.ts';
 import { createIntent, type IntentParts } from './create-intent.ts';
+import { checkHold } from './holds/check-hold.ts';
+import { hasHoldCall, lookUpHoldCall } from './holds/hold-call.ts';
 import {
   CONFIRMATION_PERIOD_MS,
   isVisiblePayment,
@@ -91,7 +93,11 @@ const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<str
   }
   if (isDue(payment.reconcileAt, now)) {
     if (payment.draft) return settleDraft(await open(parts), payment);
+    if (hasHoldCall(payment)) return lookUpHoldCall(await open(parts), payment);
     if (!isSettled(payment.status)) return reconcile(await open(parts), payment);
+  }
+  if (payment.status === 'requires_capture' && isDue(payment.holdCheckAt, now)) {
+    return checkHold(await open(parts), payment);
   }
   if (wantsMethodSaved(payment)) return saveMethodFirst(parts, payment);
   if (isDue(payment.factsAt, now)) return lookForFacts(parts, payment);

@@ -70,6 +70,7 @@ export const sendDraft = (provider: PaymentProvider, payment: HeldDraft): Promis
     isSavedMethod: next.paymentMethodId !== undefined,
     saveMethod: next.setupFutureUsage === 'off_session',
     returnUrl: next.returnUrl,
+    ...((next.captureMethod ?? payment.captureMethod) && { captureMethod: next.captureMethod ?? 'automatic' }),
   });
 };
 

@@ -27,6 +27,7 @@ import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { requireProvider, unavailableError, unknownOutcomeError } from '../providers/unwrap.ts';
 import { requireAcceptedAmount } from './accepted-amount.ts';
 import type { IntentParts } from './create-intent.ts';
+import { captureMethodOf, requireTakesHold } from './holds/takes-hold.ts';
 import { heldBy, methodFields } from './paying-customer.ts';
 import { type Draft, isOfSubscription, termsOf, type VisiblePayment } from './payment.ts';
 import { concernsProvider } from './payment-decisions.ts';
@@ -85,6 +86,7 @@ const change = async (
   const { record: payment, caller } = request;
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
+  requireTakesHold(provider, asked);
   await requireAmount(provider, payment, asked);
   if (usesHeldMethod(request, payment, asked))
     await requireHeld({ table: deps.table, caller }, payment, heldBy(payment));
@@ -175,6 +177,7 @@ const draftOf = (
       ? { paymentMethodId, methodRef, methodKind, lenderCustomerId, lenderCustomerRecordId }
       : methodFields(chooseMethod(provider, { body, caller, named }, payment), customer)),
     setupFutureUsage: pick(body.setup_future_usage, payment.setupFutureUsage),
+    captureMethod: body.capture_method === undefined ? payment.captureMethod : captureMethodOf(body.capture_method),
     returnUrl: pick(body.return_url, payment.returnUrl),
     description: pick(body.description, payment.description),
     concept: pick(body.concept, payment.concept),

@@ -26,6 +26,9 @@ export const CANONICAL_EVENTS = [
   'payment.dispute_opened',
   'payment.dispute_updated',
   'payment.dispute_closed',
+  'payment.authorized',
+  'payment.capture_due',
+  'payment.released',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 

@@ -102,8 +102,8 @@ export interface UpdateIntent extends CallOptions {
   readonly customerId: string | undefined;
   readonly saveMethod: boolean;
   readonly returnUrl: string | undefined;
-  /** Always sent, because an update may change it. Undefined is automatic. */
-  readonly captureMethod?: 'manual' | undefined;
+  /** Undefined if the payment is automatic and was so before the update. */
+  readonly captureMethod?: 'manual' | 'automatic' | undefined;
 }
 
 export interface ConfirmIntent extends CallOptions {

@@ -71,6 +71,13 @@ const METHOD = {
 };
 const attempted = (status: string) => ({ ...payment(status), payment_method_details: METHOD });
 
+const held = (status: string, capturable: number) => ({
+  ...attempted(status),
+  authorized_amount: 1_000,
+  capturable_amount: capturable,
+  capture_before: PERIOD.end,
+});
+
 const refunded = (status: string) => ({
   ...payment('succeeded'),
   refund: { id: 'ref_test', amount: 500, reason: 'requested_by_customer', status },
@@ -127,6 +134,9 @@ export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, un
   'payment.created': payment('created'),
   'payment.succeeded': attempted('succeeded'),
   'payment.failed': attempted('failed'),
+  'payment.authorized': held('requires_capture', 1_000),
+  'payment.capture_due': held('requires_capture', 1_000),
+  'payment.released': { ...held('canceled', 0), reason: 'released' },
   'payment.refunded': refunded('succeeded'),
   'payment.refund_failed': refunded('failed'),
   'payment.dispute_opened': disputed('needs_response'),

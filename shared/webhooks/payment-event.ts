@@ -3,14 +3,15 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
+import { holdChange } from '../payments/holds/hold-versions.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from '../payments/payment.ts';
-import { findMismatch, matchAmount } from '../payments/payment-amounts.ts';
+import { findMismatch, matchAmount, statusHere } from '../payments/payment-amounts.ts';
 import { captureApproval, claimApproval } from '../payments/payment-attempt.ts';
 import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
-import { attemptReported, differs, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
+import { attemptReported, differs, factsVersion, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
 import { finishUpdate } from '../payments/update-intent.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
@@ -110,27 +111,21 @@ interface PaymentEventContext {
   readonly event: ProviderEvent;
 }
 
-const decideEffect = async (context: PaymentEventContext, status: PaymentStatus): Promise<EventEffect> => {
-  const { deps, store, payment, event } = context;
-  const current = matchAmount(payment, event.object);
+const decideEffect = async (context: PaymentEventContext, named: PaymentStatus): Promise<EventEffect> => {
+  const { store, deps, payment, event } = context;
+  const reported = { ...event.object, status: named };
+  const current = matchAmount(payment, reported);
   if (!current) {
-    const reason = findMismatch(payment, event.object) ?? 'amount differs';
+    const reason = findMismatch(payment, reported) ?? 'amount differs';
     return nothing({ kind: 'quarantined', payment, reason });
   }
   if (event.object.awaitsCapture) return decideCapture(context);
-  const { attemptRef, failureCode } = event.object;
+  const status = statusHere(current, named);
+  const { attemptRef } = event.object;
   const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
   switch (decision.kind) {
-    case 'apply': {
-      const facts: Partial<Payment> = {
-        ...(attemptRef && { attemptRef }),
-        ...(event.object.intentId !== undefined && { providerPaymentId: event.object.id }),
-        ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
-        ...reportedFacts(status, event.object.facts),
-      };
-      const next = advancePayment(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
-      return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
-    }
+    case 'apply':
+      return applyStatus({ ...context, payment: current }, decision.status);
     case 'same':
       return decideFacts(context, status);
     case 'ignore':
@@ -141,6 +136,32 @@ const decideEffect = async (context: PaymentEventContext, status: PaymentStatus)
     default:
       return assertNever(decision);
   }
+};
+
+const applyStatus = async (context: PaymentEventContext, status: PaymentStatus): Promise<EventEffect> => {
+  const { deps, payment } = context;
+  const object = await withHoldRead(context);
+  const { attemptRef, failureCode } = object;
+  const facts: Partial<Payment> = {
+    ...(attemptRef && { attemptRef }),
+    ...(object.intentId !== undefined && { providerPaymentId: object.id }),
+    ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
+    ...reportedFacts(status, object.facts),
+  };
+  const next = advancePayment(payment, { to: status, now: deps.now(), cause: 'event', reported: object }, facts);
+  return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
+};
+
+/** Stripe's events do not tell when the hold ends, nor its card, so the payment is read once for them. */
+const withHoldRead = async ({ deps, payment, event }: PaymentEventContext): Promise<ProviderEvent['object']> => {
+  const { object } = event;
+  const { hold } = object;
+  if (!hold || payment.captureMethod === undefined || (hold.captureBefore ?? payment.captureBefore)) return object;
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  const found = await provider.findPayment(providerReference(payment));
+  if (found.kind !== 'done') return object;
+  const { hold: read, facts } = found.value;
+  return { ...object, facts: object.facts ?? facts, hold: { ...hold, captureBefore: read?.captureBefore } };
 };
 
 /**
@@ -159,7 +180,9 @@ const decideFacts = async (
     if (payment.factsAt === undefined) await store.askForFacts(payment);
     return nothing({ kind: 'ignored', payment, reason: 'another settlement' });
   }
-  const next = withFacts(payment, event.object, deps.now());
+  const held = holdChange(payment, event.object, deps.now());
+  const told = withFacts(payment, event.object, deps.now());
+  const next = held ? { ...(told ?? factsVersion(payment, {}, deps.now())), ...held } : told;
   if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
   return storing({ next }, async (applied) => {
     // The due time of a failed payment does not follow from its record.
@@ -219,7 +242,8 @@ const decideByReading = async ({ deps, payment }: PaymentEventContext, reason: s
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
-  const report = found.kind === 'done' ? found.value : undefined;
+  const report =
+    found.kind === 'done' ? { ...found.value, status: statusHere(payment, found.value.status) } : undefined;
   const anomaly = () =>
     deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
   if (!report || findMismatch(payment, report)) {
@@ -233,7 +257,7 @@ const decideByReading = async ({ deps, payment }: PaymentEventContext, reason: s
   anomaly();
   const next = advancePayment(
     payment,
-    { to: report.status, now: deps.now(), cause: 'event' },
+    { to: report.status, now: deps.now(), cause: 'event', reported: report },
     { ...reportedFields(report), anomaly: reason },
   );
   return storing({ next, by: 'read' }, (applied) => ({ kind: 'applied', payment: applied, status: applied.status }));

@@ -18,7 +18,7 @@ export const STRIPE: ProviderSubject = {
     clientConfirmation: true,
     capturesOnApproval: false,
     verificationTokens: false,
-    capturesLater: false,
+    capturesLater: true,
     subscriptions: 'native',
   },
   slot: 'provider_a',

@@ -1,16 +1,71 @@
 import { expect } from 'vitest';
 import { confirm, createIntent, read, type User } from './flow.ts';
-import type { ParsedJson, TestHost } from './host.ts';
+import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 
-/** A payment of 25.00 USD whose amount is held, as its payer reads it. */
+/** Steps of tests about holds. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A provider that holds amounts, with its one-time test methods. */
+export interface Holding {
+  readonly slot: string;
+  readonly method: string;
+  readonly captureDeclined: string;
+  readonly holdForAnHour: string;
+  /** How long the provider holds an amount. */
+  readonly holdDays: number;
+  /** The ends of the paths of the calls that capture and release. */
+  readonly capturePath: string;
+  readonly releasePath: string;
+}
+
+export const AT_STRIPE: Holding = {
+  slot: 'provider_a',
+  method: 'pm_card_visa',
+  captureDeclined: 'pm_sim_capture_declined',
+  holdForAnHour: 'pm_sim_hold_1h',
+  holdDays: 7,
+  capturePath: '/capture',
+  releasePath: '/cancel',
+};
+
+export const HOLDING: readonly Holding[] = [AT_STRIPE];
+
+export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fields => ({
+  provider_id: slot,
+  payment_method_id: method,
+  capture_method: 'manual',
+  subtotal_cents: 900,
+  tax_cents: 100,
+  total_cents: undefined,
+  ...fields,
+});
+
+/** A payment of 9.00 and 1.00 tax whose amount is held, as its user reads it. */
 export const heldPayment = async (
   service: TestHost,
-  payer: User,
-  fields: Readonly<Record<string, unknown>> = {},
+  user: User,
+  holding: Holding,
+  fields: Fields = {},
 ): Promise<ParsedJson> => {
-  const terms = { capture_method: 'manual', payment_method_id: 'pm_card_visa', ...fields };
-  const { id } = await createIntent(service, payer, terms);
-  const { status, body } = await confirm(service, id, payer.options);
-  expect({ status, body }).toMatchObject({ status: 200, body: { status: 'requires_capture' } });
-  return read(service, id, payer.options);
+  const { id } = await createIntent(service, user, manualBody(holding, fields));
+  expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'requires_capture' } });
+  await service.settle();
+  const payment = await read(service, id, user.options);
+  expect(payment).toMatchObject({ status: 'requires_capture' });
+  return payment;
+};
+
+export const capture = (
+  service: TestHost,
+  paymentId: string,
+  { body = {}, ...options }: RequestOptions,
+): Promise<TestAnswer> => service.post(`/payments/${paymentId}/capture`, body, options);
+
+export const release = (service: TestHost, paymentId: string, options: RequestOptions): Promise<TestAnswer> =>
+  service.post(`/payments/intents/${paymentId}/cancel`, {}, options);
+
+/** The holds of one of our payments in the provider's ledger. */
+export const holdsAtProvider = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> => {
+  const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+  return charges.filter(({ authorized }: ParsedJson) => authorized > 0);
 };

@@ -21,6 +21,7 @@ const SUBFOLDERS = [
   'providers/square',
   'providers/braintree',
   'payments/refunds',
+  'payments/holds',
 ];
 
 /** A folder may lie within another folder of floors.json. Its files then belong to its own floor. */

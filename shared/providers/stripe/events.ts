@@ -8,6 +8,7 @@ import { type InboundEventType, isMoneyBackEvent, type MoneyBackEventType, type 
 import type { EventSubscription } from '../subscription-port.ts';
 import { readEventFacts } from './charge-facts.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
+import { eventHold } from './hold-report.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { failedAttempt, idOf, stripeDeclineCode } from './report.ts';
 
@@ -40,6 +41,7 @@ const STRIPE_NAMES = wordTable<InboundEventType>({
   'customer.subscription.resumed': 'subscription.updated',
   'customer.subscription.deleted': 'subscription.deleted',
   'customer.subscription.trial_will_end': 'subscription.trial_will_end',
+  'payment_intent.amount_capturable_updated': 'payment_intent.amount_capturable_updated',
   'charge.refunded': 'charge.refunded',
   'charge.refund.updated': 'refund.updated',
   'refund.created': 'refund.updated',
@@ -98,6 +100,7 @@ export const readStripeEvent = (body: unknown, fingerprintOf = noFingerprint): P
       attemptRef: isFailed ? failedAttempt(object, error) : idOf(charge),
       failureCode: error ? stripeDeclineCode(error) : undefined,
       ...(isStripes && ownFacts(type, { object, method: event.object.method }, fingerprintOf)),
+      ...(isStripes && type.startsWith('payment_intent.') && eventHold(object)),
     },
   };
 };

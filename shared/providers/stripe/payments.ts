@@ -26,6 +26,7 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall, { descriptor
             amount,
             ...common(input),
             metadata: { payment_id: input.paymentId },
+            ...(input.captureMethod && { capture_method: input.captureMethod }),
             // Stripe refuses `statement_descriptor` for cards; the suffix follows the account's prefix.
             ...(descriptor !== '' && { statement_descriptor_suffix: descriptor }),
             automatic_payment_methods: {
@@ -44,7 +45,7 @@ export const stripePayments = (stripe: Stripe, callFor: StripeCall, { descriptor
       return call(() =>
         stripe.paymentIntents.update(
           input.intentId,
-          { ...CLEARED, ...withoutMethod(input), amount, ...common(input) },
+          { ...CLEARED, ...withoutMethod(input), amount, ...common(input), ...captureMethodOf(input) },
           { idempotencyKey: input.idempotencyKey },
         ),
       );
@@ -138,6 +139,10 @@ const OTHER_REFUSALS: readonly string[] = ['resource_missing', 'payment_intent_u
 
 /** Fields that an update clears unless it sets them. */
 const CLEARED = { description: '', setup_future_usage: '' } as const;
+
+/** Stripe names its default `automatic_async`. */
+const captureMethodOf = ({ captureMethod }: UpdateIntent) =>
+  captureMethod && { capture_method: captureMethod === 'manual' ? captureMethod : ('automatic_async' as const) };
 
 const NO_METHOD = { payment_method: '' } as const;
 

@@ -8,7 +8,7 @@ import { methodFacts } from '../contract-event.ts';
 import type { ProviderMethod, ProviderSetup } from '../method-port.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { intentFacts, NOT_AUTHENTICATED } from './charge-facts.ts';
-import { reportedAmount } from './currencies.ts';
+import { heldAmount } from './hold-report.ts';
 
 /** @param known the method in our record, because Stripe receives a saved method only with the confirmation */
 export const readStripePayment = (
@@ -22,7 +22,7 @@ export const readStripePayment = (
     intentId: intent.id,
     paymentId: intent.id,
     status,
-    ...reportedAmount(intent),
+    ...heldAmount(intent),
     attemptRef: status === 'failed' ? failedAttempt(intent, intent.last_payment_error) : idOf(intent.latest_charge),
     failureCode: intent.last_payment_error ? stripeDeclineCode(intent.last_payment_error) : undefined,
     clientSecret: intent.client_secret ?? undefined,
@@ -59,8 +59,9 @@ const statusOf = (intent: Stripe.PaymentIntent, method: string | undefined): Rep
       // now.
       return intent.last_payment_error ? 'failed' : 'pending';
     case 'processing':
-    case 'requires_capture':
       return 'processing';
+    case 'requires_capture':
+      return 'requires_capture';
     case 'succeeded':
       return 'succeeded';
     case 'canceled':

@@ -11,6 +11,7 @@ import { withOneRetry } from '../vendor-failures.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
+import { stripeHolds } from './holds.ts';
 import { stripeMethods, stripeSetups } from './methods.ts';
 import { stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
@@ -55,6 +56,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripeMethods(stripe, call, readers),
     setups: stripeSetups(stripe, call, readers),
     refunds: stripeRefunds(stripe, call),
+    holds: stripeHolds(stripe, call, fingerprintOf),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
     readEvent: (body) => readStripeEvent(body, fingerprintOf),

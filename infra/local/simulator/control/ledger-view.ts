@@ -7,6 +7,7 @@ import {
   type LedgerCustomer,
   type LedgerDispute,
   type LedgerMethod,
+  type LedgerPayment,
   type LedgerRefund,
   referenceOf,
 } from '../ledger/documents.ts';
@@ -33,6 +34,9 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
     amount: minorUnits(charge),
     currency: charge.currency,
     status: charge.status,
+    authorized: minorUnits({ ...charge, amount: charge.authorized }),
+    captured: minorUnits({ ...charge, amount: charge.amountCaptured }),
+    released: minorUnits({ ...charge, amount: charge.released }),
     amount_refunded: minorUnits({ ...charge, amount: charge.amountRefunded }),
     fee: charge.fee === null ? null : minorUnits({ ...charge, amount: charge.fee }),
     payment_method_details: detailsOf(documents, charge),
@@ -42,21 +46,23 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
   disputes: belonging(documents, documents.disputes, paymentId).map((dispute) =>
     disputeRow(documents, dispute, minorUnits),
   ),
-  payment_intents: documents.payments.all(paymentId).map((payment) => ({
-    provider: payment.provider,
-    id: payment.id,
-    payment_id: referenceOf(payment),
-    amount: minorUnits(payment),
-    currency: payment.currency,
-    status: payment.status,
-    customer: payment.customerId,
-    payment_method: payment.methodId,
-    created_at: iso(payment.createdAt),
-  })),
+  payment_intents: documents.payments.all(paymentId).map((payment) => paymentRow(payment, minorUnits)),
   customers: documents.customers.all().map((customer) => customerRow(customer)),
   payment_methods: documents.methods.all().map(methodRow),
   subscriptions: documents.subscriptions.all().map((subscription) => subscriptionRow(subscription, minorUnits)),
   invoices: documents.invoices.all().map((invoice) => invoiceRow(invoice, minorUnits)),
+});
+
+export const paymentRow = (payment: LedgerPayment, minorUnits: MinorUnits) => ({
+  provider: payment.provider,
+  id: payment.id,
+  payment_id: referenceOf(payment),
+  amount: minorUnits(payment),
+  currency: payment.currency,
+  status: payment.status,
+  customer: payment.customerId,
+  payment_method: payment.methodId,
+  created_at: iso(payment.createdAt),
 });
 
 /** The method of a charge, with the provider's own fingerprint, and its authentication. */

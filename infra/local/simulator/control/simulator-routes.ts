@@ -6,6 +6,7 @@ import { type ControlCall, ControlError, type ControlParts, parsed } from './con
 import { customerPage, customerStep } from './customer-step.ts';
 import { changeCustomerByHand } from './customers.ts';
 import { changeBalance, changeMethodByHand, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
+import { releaseByHand } from './holds.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
@@ -42,6 +43,7 @@ const ROUTES: readonly Route[] = [
   ['GET', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerPage(parts, call)],
   ['POST', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerStep(parts, call)],
   ['POST', /^\/payments\/([^/]+)\/refunds$/, (parts, call) => makeRefund(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/payments\/([^/]+)\/release$/, (parts, call) => releaseByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => changeDisputeByHand(parts, call, minorUnitsBy(parts))],

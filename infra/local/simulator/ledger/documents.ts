@@ -99,6 +99,8 @@ export const ledgerPaymentSchema = z.object({
   currency: z.string(),
   status: z.enum(PAYMENT_STATUSES),
   captures: z.enum(['at_once', 'later']),
+  /** How long an amount is held for a later capture; seven days by default. The provider then cancels as `automatic`. */
+  holdMs: z.int().optional(),
   description: z.string().nullable(),
   customerId: z.string().nullable(),
   methodId: z.string().nullable(),
@@ -121,7 +123,13 @@ export const chargeSchema = z.object({
   /** True if the charge is pending because it is only reserved. It waits for a capture, not for the bank. */
   reserved: z.boolean(),
   captured: z.boolean(),
+  /** What the bank has approved, whether it was taken at once or held first. */
+  authorized: z.int().default(0),
   amountCaptured: z.int(),
+  /** The part of a hold that ended without a capture. */
+  released: z.int().default(0),
+  /** When the provider ends the hold, in epoch ms; null for money that is taken at once. */
+  holdEndsAt: z.int().nullable().default(null),
   amountRefunded: z.int(),
   customerId: z.string().nullable(),
   methodId: z.string(),

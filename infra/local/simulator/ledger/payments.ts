@@ -11,6 +11,7 @@ import { attachMethod } from './methods.ts';
 import { NeverArrived, type Unit } from './unit.ts';
 
 const SETTLEMENT_MS = 60_000;
+const HOLD_MS = 7 * 86_400_000;
 
 export interface ChargeTerms {
   /** True if the customer is absent and cannot authenticate. */
@@ -92,9 +93,19 @@ export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
     fail(unit, payment, { method, reason: 'generic_decline', charge });
     return;
   }
+  if (payment.captures === 'later') {
+    hold(unit, { payment, method }, charge);
+    return;
+  }
   const paid = withFee(
     unit,
-    unit.documents.charges.put({ ...charge, status: 'succeeded', captured: true, amountCaptured: charge.amount }),
+    unit.documents.charges.put({
+      ...charge,
+      status: 'succeeded',
+      captured: true,
+      authorized: charge.amount,
+      amountCaptured: charge.amount,
+    }),
   );
   unit.announce({ kind: 'charge.succeeded', charge: paid });
   succeed(unit, { payment, method }, charge.amount);
@@ -113,7 +124,7 @@ export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount:
       reserved: false,
       captured: true,
       amountCaptured: amount,
-      amountRefunded: charge.amount - amount,
+      released: charge.authorized - amount,
     }),
   );
   unit.announce({ kind: 'charge.captured', charge: captured });
@@ -124,7 +135,7 @@ export const cancelLedgerPayment = (unit: Unit, payment: LedgerPayment, reason: 
   const charge = payment.status === 'requires_capture' && payment.latestChargeId;
   const reserved = charge ? unit.documents.charges.get(unit.slot, charge) : undefined;
   if (reserved) {
-    const released = unit.documents.charges.put({ ...reserved, status: 'canceled', amountRefunded: reserved.amount });
+    const released = unit.documents.charges.put({ ...reserved, status: 'canceled', released: reserved.authorized });
     unit.announce({ kind: 'charge.refunded', charge: released });
   }
   const canceled = unit.documents.payments.put({
@@ -192,19 +203,25 @@ const startSettlement = (unit: Unit, attempt: ChargeAttempt): ChargeOutcome => {
 const complete = (unit: Unit, attempt: ChargeAttempt, authenticated = false): ChargeOutcome => {
   const { payment, method } = attempt;
   if (payment.captures === 'later') {
-    const reserved = addCharge(unit, attempt, { status: 'pending', reserved: true, authenticated });
-    unit.announce({ kind: 'charge.succeeded', charge: reserved });
-    const holding = unit.documents.payments.put({
-      ...payment,
-      status: 'requires_capture',
-      latestChargeId: reserved.id,
-    });
-    unit.announce({ kind: 'payment.authorized', payment: holding });
-    return { payment: holding };
+    const held = hold(unit, attempt, addCharge(unit, attempt, { status: 'pending', authenticated }));
+    return { payment: held };
   }
   const charge = withFee(unit, addCharge(unit, attempt, { status: 'succeeded', authenticated }));
   unit.announce({ kind: 'charge.succeeded', charge });
   return { payment: succeed(unit, { payment: { ...payment, latestChargeId: charge.id }, method }, charge.amount) };
+};
+
+/** Reserves the amount of a charge that the bank has approved. */
+const hold = (unit: Unit, { payment, method }: ChargeAttempt, charge: LedgerCharge): LedgerPayment => {
+  const { behaviour } = method;
+  const bankMs = behaviour.kind === 'succeeds' ? behaviour.holdMs : undefined;
+  const holdEndsAt = unit.at + (bankMs ?? payment.holdMs ?? HOLD_MS);
+  const reserved = unit.documents.charges.put({ ...charge, reserved: true, authorized: charge.amount, holdEndsAt });
+  unit.announce({ kind: 'charge.succeeded', charge: reserved });
+  const holding = unit.documents.payments.put({ ...payment, status: 'requires_capture', latestChargeId: reserved.id });
+  unit.announce({ kind: 'payment.authorized', payment: holding });
+  unit.schedule(holdEndsAt, 'end_hold', payment.id);
+  return holding;
 };
 
 const succeed = (unit: Unit, { payment, method }: ChargeAttempt, amountReceived: number): LedgerPayment => {
@@ -260,7 +277,6 @@ const fail = (unit: Unit, payment: LedgerPayment, { method, reason, charge }: Fa
 
 interface Charging {
   readonly status: LedgerCharge['status'];
-  readonly reserved?: boolean;
   readonly authenticated?: boolean;
 }
 
@@ -275,9 +291,12 @@ const addCharge = (unit: Unit, { payment, method }: ChargeAttempt, charging: Cha
     amount: payment.amount,
     currency: payment.currency,
     status: charging.status,
-    reserved: charging.reserved ?? false,
+    reserved: false,
     captured: charging.status === 'succeeded',
+    authorized: charging.status === 'succeeded' ? payment.amount : 0,
     amountCaptured: charging.status === 'succeeded' ? payment.amount : 0,
+    released: 0,
+    holdEndsAt: null,
     amountRefunded: 0,
     customerId: payment.customerId,
     methodId: method.id,

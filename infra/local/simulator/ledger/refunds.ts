@@ -26,10 +26,8 @@ export interface RefundTerms {
 
 export type RefundProblem = 'not_paid' | 'already_refunded' | 'exceeds';
 
-/**
- * The refundable amount of the charge, in the vendor's units. A part that was released at capture counts as refunded.
- */
-export const leftOf = (charge: LedgerCharge): number => (charge.captured ? charge.amount - charge.amountRefunded : 0);
+/** The refundable amount of the charge, in the vendor's units. */
+export const leftOf = (charge: LedgerCharge): number => charge.amountCaptured - charge.amountRefunded;
 
 /** The reason why the charge cannot be refunded by this amount. Undefined if it can. */
 export const refundProblem = (charge: LedgerCharge, amount = leftOf(charge)): RefundProblem | undefined => {
@@ -116,6 +114,6 @@ const courseOf = (unit: Unit, { methodId }: LedgerCharge): RefundCourse | undefi
 
 const refundedBy = (unit: Unit, charge: LedgerCharge, amount: number): LedgerCharge => {
   const amountRefunded = charge.amountRefunded + amount;
-  const status = amountRefunded === charge.amount ? 'refunded' : 'succeeded';
+  const status = amountRefunded === charge.amountCaptured ? 'refunded' : 'succeeded';
   return unit.documents.charges.put({ ...charge, amountRefunded, status });
 };

@@ -109,6 +109,7 @@ export const WORK_KINDS = [
   'cancel_subscription',
   'finalize_invoice',
   'assess_fee',
+  'end_hold',
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { settleInvoice } from '../../billing/invoices.ts';
 import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
+import { declinesCapture } from '../../ledger/holds.ts';
 import {
   attemptPayment,
   type ChargeOutcome,
@@ -318,6 +319,10 @@ const captureIntent = (request: StripeRequest): StripeReply => {
       message: `The payment intent could not be captured because the requested capture amount is greater than the authorized amount.`,
       param: 'amount_to_capture',
     });
+  }
+  if (declinesCapture(unit, payment)) {
+    const error = { ...declineFields('generic_decline'), payment_intent: stripePaymentView(payment, unit) };
+    return { answer: stripeError(402, error, true) };
   }
   return { object: stripePaymentView(captureLedgerPayment(unit, payment, amount), unit) };
 };

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Behaviour, type DisputeReason, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
+import {
+  type Behaviour,
+  captureDeclined,
+  type DisputeReason,
+  declines,
+  heldForAnHour,
+  laterDecline,
+  succeeds,
+} from '../../ledger/behaviours.ts';
 
 /** Stripe's test values and our own (`pm_sim_…`), with the card of each and its behavior. */
 export interface TestCard {
@@ -76,6 +84,8 @@ const CARDS: readonly TestCard[] = [
   visa('sim_timeout_before', OWN_NUMBER, { kind: 'loses_connection', committed: false }),
   visa('sim_timeout_after', OWN_NUMBER, { kind: 'loses_connection', committed: true }),
   visa('sim_do_not_honor', OWN_NUMBER, declines('do_not_honor')),
+  visa('sim_hold_1h', OWN_NUMBER, heldForAnHour),
+  visa('sim_capture_declined', OWN_NUMBER, captureDeclined),
   { ...visa('sim_apple_pay', OWN_NUMBER, succeeds), wallet: 'apple_pay' },
   { token: 'sim_google_pay', brand: 'mastercard', number: OWN_NUMBER, behaviour: succeeds, wallet: 'google_pay' },
 ];

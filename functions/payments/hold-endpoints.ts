@@ -1,0 +1,60 @@
+/** @module The HTTP endpoint for captures. A hold is released by the route that cancels a payment. */
+
+import * as z from 'zod';
+import { subjectOf } from '../../shared/access/caller.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { captureBody } from '../../shared/payments/holds/capture-payment.ts';
+import { paymentRecord } from '../../shared/payments/payment.ts';
+import { byPaymentId } from '../../shared/payments/payment-requests.ts';
+import { paymentViewSchema } from '../../shared/payments/payment-view.ts';
+
+export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'payments.capture',
+  method: 'POST',
+  path: '/payments/{id}/capture',
+  summary: 'Capture a held payment, in whole or in part',
+  description: `Takes the amount that a payment with \`capture_method: "manual"\` holds, once. What is not taken is released. The payment
+    becomes \`succeeded\`, and \`total_cents\` is what was taken; \`authorized_cents\` stays what was held. Send \`{}\` to take everything.
+
+    With a total only, tax and discount stay and the subtotal is derived. If the total is less than the tax, send the split.
+
+    - 200 \`succeeded\`: the money is collected. A payment that was captured with this amount gets the same response.
+    - 202 with \`capture_pending: true\`: the provider has not responded, or the bank decides later. Do not capture again; the outcome
+      follows as an event.
+    - 400 \`CAPTURE_EXCEEDS_AUTHORIZATION\`: the amount exceeds \`details.capturable_cents\`.
+    - 402 \`PAYMENT_DECLINED\`: the bank refused. The amount stays held, and you can capture it again.
+    - 409 \`INVALID_STATE\`: nothing is held. \`details.reason\` says whether the hold is \`expired\`, \`released\` or \`captured\`.
+    - 409 \`PAYMENT_IN_PROGRESS\`: another capture or a release is under way.
+    - 403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment. Another person of the merchant must capture it.`,
+  auth: 'platform-admin',
+  access: { action: 'merchant', record: paymentRecord },
+  params: byPaymentId,
+  query: z.object({}),
+  body: captureBody,
+  response: paymentViewSchema,
+  status: 200,
+  accepted:
+    'The outcome is open, and `capture_pending` is true. The service looks the capture up until its outcome is known.',
+  form: 'bare',
+  errors: [
+    'VALIDATION_ERROR',
+    'PRICING_MISMATCH',
+    'AMOUNT_TOO_SMALL',
+    'CAPTURE_EXCEEDS_AUTHORIZATION',
+    'UNSUPPORTED_PROVIDER',
+    'PAYMENT_DECLINED',
+    'INSUFFICIENT_PERMISSIONS',
+    'RESOURCE_NOT_FOUND',
+    'INVALID_STATE',
+    'PAYMENT_IN_PROGRESS',
+    'VERSION_CONFLICT',
+    'PROVIDER_ERROR',
+    'PROVIDER_UNAVAILABLE',
+    'RATE_LIMITED',
+  ],
+  idempotent: 'stored',
+  limits: [{ name: 'capture-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
+  timeoutSeconds: 25,
+}));

@@ -1,0 +1,153 @@
+/** @module Captures a held payment once, in whole or in part. The provider releases the rest. */
+
+import * as z from 'zod';
+import { audienceOf } from '../../access/audience.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
+import { derivePrices, type Prices } from '../../core/money.ts';
+import { type Instant, instant, iso } from '../../core/time.ts';
+import { centsField } from '../../http/fields.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
+import type { PaymentProvider } from '../../providers/provider.ts';
+import type { MoneyDeps } from '../../providers/provider-deps.ts';
+import { unansweredError, unavailableError } from '../../providers/unwrap.ts';
+import { storeReading } from '../apply-reading.ts';
+import type { IntentParts } from '../create-intent.ts';
+import type { VisiblePayment } from '../payment.ts';
+import { paymentStore } from '../payment-store.ts';
+import { providerReference } from '../payment-versions.ts';
+import { paymentView } from '../payment-view.ts';
+import { type HoldResult, hasHoldCall, makeHoldCall } from './hold-call.ts';
+import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
+import { isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
+
+export const captureBody = z
+  .object({
+    subtotal_cents: centsField.describe('The price before tax and discount; derived if you send a total.'),
+    tax_cents: centsField.describe("The tax; the payment's own if absent."),
+    discount_cents: centsField.describe("The discount; the payment's own if absent."),
+    total_cents: centsField.meta({
+      description: 'What to take, in minor units, from 1 to `capturable_cents`; everything if no field is sent.',
+      examples: [1_500],
+    }),
+    amount_cents: centsField.describe('Another name for `total_cents`. If both are sent, they must be equal.'),
+  })
+  .meta({ id: 'CapturePayment', description: 'What to take of the hold. Send `{}` to take everything.' });
+type CaptureBody = z.output<typeof captureBody>;
+
+type CaptureRequest = Pick<
+  ApiRequest<{ id: string }, unknown, CaptureBody, VisiblePayment>,
+  'body' | 'caller' | 'record'
+>;
+
+export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): Promise<Reply> => {
+  const { body, caller, record } = request;
+  requireMerchantOfHold(caller, record);
+  const store = paymentStore(deps.table, deps.now);
+  const provider = await deps.providers.require(record.providerId, 'payments');
+  const parts: IntentParts = { deps, store, provider };
+  const payment = await readIfOver(parts, record);
+  if (payment.status === 'requires_capture') await requireExpressible(provider, payment, capturePrices(payment, body));
+  const claimed = await store.change(payment, (current) => {
+    if (isCapturedAs(current, body)) return undefined;
+    requireCapturable(current);
+    const { totalCents, taxCents, discountCents } = capturePrices(current, body);
+    return claimHoldCall(current, {
+      ...{ kind: 'capture', totalCents, taxCents, discountCents },
+      claimedAt: iso(deps.now()),
+    });
+  });
+  if (!claimed.isOurs || !hasHoldCall(claimed.record)) return { data: paymentView(claimed.record, audienceOf(caller)) };
+  const result = await makeHoldCall(parts, claimed.record);
+  return replyOf(result, request, capturePrices(claimed.was, body).totalCents);
+};
+
+/** Past the end of the hold, the provider says whether it still holds the amount. */
+const readIfOver = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> => {
+  const { deps, store, provider } = parts;
+  if (payment.status !== 'requires_capture' || payment.holdCall || !isPast(payment.captureBefore, deps.now())) {
+    return payment;
+  }
+  const found = await provider.findPayment(providerReference(payment));
+  const details = { payment_id: payment.id };
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw unansweredError(found, details);
+  if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
+  return (await storeReading(deps, store, { payment, report: found.value, cause: 'answer' })).payment;
+};
+
+const isPast = (at: string | undefined, now: Instant): boolean => at !== undefined && instant(at) <= now;
+
+/** True if the payment has succeeded with this amount. @throws DomainError INVALID_STATE for another amount */
+const isCapturedAs = (payment: VisiblePayment, body: CaptureBody): boolean => {
+  if (payment.status !== 'succeeded') return false;
+  const { totalCents } = payment;
+  if (!namesPrice(body) || capturePrices(payment, body).totalCents === totalCents) return true;
+  throw isCaptured(totalCents);
+};
+
+const isCaptured = (capturedCents: number): DomainError =>
+  new DomainError('INVALID_STATE', {
+    message: `The payment was captured: ${capturedCents}`,
+    details: { reason: 'captured', captured_cents: capturedCents },
+  });
+
+/** @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
+const requireCapturable = (payment: VisiblePayment): void => {
+  if (payment.status !== 'requires_capture') throw isNotHeld(payment);
+  if (payment.holdCall) throw new DomainError('PAYMENT_IN_PROGRESS');
+};
+
+const namesPrice = (body: CaptureBody): boolean => Object.values(body).some((cents) => cents !== undefined);
+
+/**
+ * The prices after the capture. Prices that are not sent are those of the payment; with a total, the subtotal is
+ * derived. @throws DomainError AMOUNT_TOO_SMALL, PRICING_MISMATCH or CAPTURE_EXCEEDS_AUTHORIZATION
+ */
+const capturePrices = (payment: VisiblePayment, body: CaptureBody): Prices => {
+  const capturable = payment.status === 'succeeded' ? payment.totalCents : capturableOf(payment);
+  if (!namesPrice(body)) return pricesOfTotal(payment, capturable);
+  const total = body.total_cents ?? body.amount_cents;
+  if (total === 0) throw new DomainError('AMOUNT_TOO_SMALL');
+  const { subtotal_cents: subtotal, tax_cents: tax, discount_cents: discount } = body;
+  if (total !== undefined && total - payment.taxCents + payment.discountCents < 0 && !namesSplit(body)) {
+    const message = 'The total is less than the tax of the payment; send the split';
+    throw new DomainError('PRICING_MISMATCH', { message });
+  }
+  const prices = derivePrices({
+    ...body,
+    subtotal_cents: subtotal ?? (total === undefined ? payment.subtotalCents : undefined),
+    tax_cents: tax ?? payment.taxCents,
+    discount_cents: discount ?? payment.discountCents,
+  });
+  if (payment.status === 'requires_capture' && prices.totalCents > capturable) throw exceeds(capturable);
+  return prices;
+};
+
+const namesSplit = ({ subtotal_cents: subtotal, tax_cents: tax, discount_cents: discount }: CaptureBody): boolean =>
+  subtotal !== undefined || tax !== undefined || discount !== undefined;
+
+const exceeds = (capturableCents: number): DomainError =>
+  new DomainError('CAPTURE_EXCEEDS_AUTHORIZATION', { details: { capturable_cents: capturableCents } });
+
+/** Refuses a part that the provider cannot express because it counts in coarser units. */
+const requireExpressible = async (
+  provider: PaymentProvider,
+  { currency, authorizedCents }: VisiblePayment,
+  { totalCents }: Prices,
+): Promise<void> => {
+  if (totalCents === authorizedCents) return;
+  const refusal = await provider.checkAmount({ amountCents: totalCents, currency });
+  if (refusal?.kind !== 'not expressible') return;
+  const message = `must be a multiple of ${refusal.multipleOf} in ${currency} at ${provider.slot}`;
+  throw invalid([{ path: 'total_cents', rule: 'multiple_of', message }]);
+};
+
+const replyOf = ({ payment, refusal, notDone }: HoldResult, { caller }: CaptureRequest, wantedCents: number): Reply => {
+  const details = { payment_id: payment.id };
+  if (notDone) throw unavailableError(notDone, details);
+  if (refusal) throw refusal;
+  const data = paymentView(payment, audienceOf(caller));
+  if (payment.status === 'requires_capture') return { data, status: 202 };
+  if (payment.status !== 'succeeded') throw isNotHeld(payment);
+  if (payment.totalCents !== wantedCents) throw isCaptured(payment.totalCents);
+  return { data };
+};

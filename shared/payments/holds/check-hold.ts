@@ -1,0 +1,29 @@
+/** @module Due work of a hold: the reminder a day before its end, and a read after its end, then daily. */
+
+import { storeReading } from '../apply-reading.ts';
+import type { IntentParts } from '../create-intent.ts';
+import type { VisiblePayment } from '../payment.ts';
+import { providerReference } from '../payment-versions.ts';
+import { isReminderDue, nextHoldCheck, remindOfCapture } from './hold-versions.ts';
+
+/** @returns the result for the log */
+export const checkHold = async (parts: IntentParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store, provider } = parts;
+  if (isReminderDue(payment, deps.now())) {
+    await store.change(payment, (current) =>
+      isReminderDue(current, deps.now()) && current.status === 'requires_capture'
+        ? remindOfCapture(current, deps.now())
+        : undefined,
+    );
+    return 'capture due';
+  }
+  const found = await provider.findPayment(providerReference(payment));
+  const read =
+    found.kind === 'done'
+      ? await storeReading(deps, store, { payment, report: found.value, cause: 'reconciliation' })
+      : { payment, outcome: 'provider unclear' };
+  const { payment: current, outcome } = read;
+  const isChecked = current.holdCheckAt !== payment.holdCheckAt || current.status !== 'requires_capture';
+  if (!isChecked) await store.checkHoldAt(current, nextHoldCheck(current, deps.now()));
+  return outcome === 'stored' ? current.status : outcome;
+};

@@ -1,0 +1,159 @@
+/**
+ * @module The capture or the release of a hold, as a claimed call. At most one of them is under way, every send has the
+ * same key, and an unknown outcome is looked up. A refusal says only that the provider did nothing, so the payment is
+ * read.
+ */
+
+import { assertNever, DomainError } from '../../core/errors.ts';
+import type { Arrived, NotDone, Outcome } from '../../core/outcome.ts';
+import { instant, iso } from '../../core/time.ts';
+import type { HoldsPort } from '../../providers/hold-port.ts';
+import type { ProviderPayment } from '../../providers/payment-port.ts';
+import type { PaymentProvider } from '../../providers/provider.ts';
+import { decideReading } from '../apply-reading.ts';
+import { lookUp, makeClaimedCall, NOT_REACHED } from '../claimed-call.ts';
+import type { IntentParts } from '../create-intent.ts';
+import type { HoldCall, VisiblePayment } from '../payment.ts';
+import { nextLook, warnIfStuck } from '../payment-due.ts';
+import { isAhead } from '../payment-states.ts';
+import { providerReference } from '../payment-versions.ts';
+import { withoutHoldCall } from './hold-versions.ts';
+
+/** A payment whose capture or release was claimed. */
+export type HoldClaim = VisiblePayment & { readonly holdCall: HoldCall };
+
+export const hasHoldCall = (payment: VisiblePayment): payment is HoldClaim => payment.holdCall !== undefined;
+
+export interface HoldResult {
+  readonly payment: VisiblePayment;
+  /** The hold stays, because the provider has refused the call. */
+  readonly refusal?: DomainError;
+  /** The hold stays, because the call certainly did not happen. */
+  readonly notDone?: NotDone;
+}
+
+/** @throws DomainError UNSUPPORTED_PROVIDER if the slot's provider holds no amounts */
+const holdsOf = ({ holds }: PaymentProvider): HoldsPort => {
+  if (!holds) throw new DomainError('UNSUPPORTED_PROVIDER');
+  return holds;
+};
+
+/** Makes a claimed call for the first time. */
+export const makeHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<HoldResult> =>
+  makeClaimedCall<ProviderPayment, HoldResult>({
+    send: () => send(parts, claim),
+    record: (outcome) => record(parts, claim, outcome),
+    takeBack: async (notDone) => {
+      const payment = await takeBack(parts, claim);
+      return payment.holdCall || payment.status !== 'requires_capture' ? { payment } : { payment, notDone };
+    },
+  });
+
+/** Due work. @returns the result for the log */
+export const lookUpHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<string> =>
+  lookUp<ProviderPayment, ProviderPayment>(parts.deps.now, {
+    claimedAt: instant(claim.holdCall.claimedAt),
+    find: () => parts.provider.findPayment(providerReference(claim)),
+    store: async (report) => {
+      const payment = await storeReport(parts, claim, report);
+      if (!isSameCall(payment, claim)) return payment.status;
+      if (report.status === 'requires_capture') return NOT_REACHED;
+      await lookAgain(parts, payment);
+      return 'still under way';
+    },
+    maySend: async () => true,
+    send: () => send(parts, claim),
+    record: async (outcome) => {
+      const { payment } = await record(parts, claim, outcome);
+      if (isSameCall(payment, claim)) await lookAgain(parts, payment);
+      return payment.status;
+    },
+    fail: async () => (await takeBack(parts, claim)).status,
+    lookAgain: () => lookAgain(parts, claim),
+  });
+
+const send = ({ provider }: IntentParts, claim: HoldClaim): Promise<Outcome<ProviderPayment>> => {
+  const { id, holdCall, providerIntentId = '', providerPaymentId = providerIntentId, failedCaptures = 0 } = claim;
+  const known = { ...providerReference(claim), providerPaymentId };
+  switch (holdCall.kind) {
+    case 'capture':
+      return holdsOf(provider).capture({
+        ...known,
+        paymentId: id,
+        authorizedCents: claim.authorizedCents ?? claim.totalCents,
+        amountCents: holdCall.totalCents,
+        currency: claim.currency,
+        idempotencyKey: `${id}:capture:${failedCaptures + 1}`,
+      });
+    case 'release':
+      return holdsOf(provider).release({ ...known, idempotencyKey: `${id}:release:${instant(holdCall.claimedAt)}` });
+    default:
+      return assertNever(holdCall);
+  }
+};
+
+/** An unknown outcome leaves the claim, and its next lookup. */
+const record = async (parts: IntentParts, claim: HoldClaim, outcome: Arrived<ProviderPayment>): Promise<HoldResult> => {
+  switch (outcome.kind) {
+    case 'unknown':
+      return { payment: claim };
+    case 'done':
+      return { payment: await storeReport(parts, claim, outcome.value) };
+    case 'declined':
+      return recordRefusal(
+        parts,
+        claim,
+        new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } }),
+      );
+    case 'refused':
+      return recordRefusal(
+        parts,
+        claim,
+        new DomainError('PROVIDER_ERROR', { details: { provider_code: outcome.reason } }),
+      );
+    default:
+      return assertNever(outcome);
+  }
+};
+
+/** Reads what has become of the hold. If it stands, the claim is taken back, so that it can be captured again. */
+const recordRefusal = async (parts: IntentParts, claim: HoldClaim, refusal: DomainError): Promise<HoldResult> => {
+  const found = await parts.provider.findPayment(providerReference(claim));
+  if (found.kind !== 'done') return { payment: claim };
+  const payment = await storeReport(parts, claim, found.value);
+  if (!isSameCall(payment, claim) || found.value.status !== 'requires_capture') return { payment };
+  const stands = await takeBack(parts, claim);
+  return stands.status === 'requires_capture' ? { payment: stands, refusal } : { payment: stands };
+};
+
+/** Stores a report, unless the payment has moved further since. */
+const storeReport = async (
+  { deps, store }: IntentParts,
+  claim: HoldClaim,
+  report: ProviderPayment,
+): Promise<VisiblePayment> => {
+  const { record: stored } = await store.change(claim, (current) => {
+    if (current !== claim && !isAhead(current.status, report.status)) return undefined;
+    const reading = decideReading(deps, { payment: current, report, cause: 'answer' });
+    return reading.outcome === 'store' ? { next: reading.next, by: 'read' } : undefined;
+  });
+  return stored;
+};
+
+const takeBack = async ({ deps, store }: IntentParts, claim: HoldClaim): Promise<VisiblePayment> => {
+  const { record: stands } = await store.change(claim, (current) =>
+    isSameCall(current, claim) ? withoutHoldCall(current, deps.now()) : undefined,
+  );
+  return stands;
+};
+
+const isSameCall = ({ holdCall }: VisiblePayment, claim: HoldClaim): boolean =>
+  holdCall?.kind === claim.holdCall.kind && holdCall.claimedAt === claim.holdCall.claimedAt;
+
+const lookAgain = async ({ deps, store }: IntentParts, payment: VisiblePayment): Promise<void> => {
+  const { holdCall, reconcileStep = 0 } = payment;
+  if (!holdCall) return;
+  warnIfStuck(deps, payment, 'outcome_unknown');
+  const { at, step } = nextLook(instant(holdCall.claimedAt), reconcileStep, deps.now());
+  await store.reschedule(payment, iso(at), step);
+};

@@ -1,0 +1,199 @@
+/** @module The hold in the next version of a payment, and the prices after a capture. Pure. */
+
+import type { Prices } from '../../core/money.ts';
+import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import type { ProviderHold } from '../../providers/payment-port.ts';
+import type { HoldCall, HoldEnd, Payment, PaymentStatus } from '../payment.ts';
+import type { ReportedAmount } from '../payment-amounts.ts';
+import { FIRST_LOOK_MS, reconcileTime } from '../payment-due.ts';
+
+const NO_HOLD = {
+  authorizedCents: undefined,
+  capturableCents: undefined,
+  captureBefore: undefined,
+  guaranteedUntil: undefined,
+  holdCall: undefined,
+  holdCheckAt: undefined,
+  captureDueSent: undefined,
+} as const;
+
+/** The fields of a hold that has been captured or has ended. Its amount and its times stay. */
+const OVER = { capturableCents: undefined, holdCall: undefined, holdCheckAt: undefined } as const;
+
+interface HoldMove {
+  readonly to: PaymentStatus;
+  readonly now: Instant;
+  readonly reported?: ReportedAmount | undefined;
+}
+
+/**
+ * The fields of the hold after a move to another status or in the same. The client secret has no use once an amount is
+ * held.
+ */
+export const holdOfNext = (payment: Payment, move: HoldMove): Partial<Payment> => {
+  if (payment.captureMethod !== 'manual') return {};
+  switch (move.to) {
+    case 'requires_capture':
+      return { ...heldFields(payment, move), clientSecret: undefined };
+    case 'succeeded':
+      return { ...capturedFields(payment, move), clientSecret: undefined };
+    case 'canceled':
+      return endedFields(payment, move);
+    case 'processing':
+      return {};
+    default:
+      return NO_HOLD;
+  }
+};
+
+type HeldFields = Pick<
+  Payment,
+  'authorizedCents' | 'capturableCents' | 'captureBefore' | 'guaranteedUntil' | 'holdCheckAt'
+>;
+
+const heldFields = (payment: Payment, { now, reported }: Omit<HoldMove, 'to'>): HeldFields => {
+  const { hold, amountCents } = reported ?? {};
+  const authorizedCents = authorizedBy(payment, hold) ?? amountCents ?? payment.totalCents;
+  const capturable = hold?.capturableCents ?? payment.capturableCents;
+  const times = timesOf(payment, hold);
+  const isUnchanged = payment.holdCheckAt !== undefined && payment.captureBefore === times.captureBefore;
+  return {
+    authorizedCents,
+    ...times,
+    capturableCents: isOwnCapture(payment, capturable)
+      ? payment.capturableCents
+      : capturable === authorizedCents
+        ? undefined
+        : capturable,
+    holdCheckAt: isUnchanged ? payment.holdCheckAt : firstCheck(times, now),
+  };
+};
+
+const authorizedBy = (payment: Payment, hold: ProviderHold | undefined): number | undefined =>
+  payment.authorizedCents ?? hold?.authorizedCents;
+
+const timesOf = (payment: Payment, hold: ProviderHold | undefined) => ({
+  captureBefore: hold?.captureBefore ?? payment.captureBefore,
+  guaranteedUntil: hold?.guaranteedUntil ?? payment.guaranteedUntil,
+});
+
+/** Square lowers the amount of a payment before it captures a part, so the lower amount may be that of our own capture. */
+const isOwnCapture = ({ holdCall }: Payment, capturable: number | undefined): boolean =>
+  holdCall?.kind === 'capture' && holdCall.totalCents === capturable;
+
+const firstCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Instant): string =>
+  captureBefore === undefined
+    ? iso(now + FIRST_LOOK_MS)
+    : iso(Math.max(now, instant(captureBefore) - CAPTURE_DUE_BEFORE_MS));
+
+/** How long before the end of the hold the merchant is reminded. */
+const CAPTURE_DUE_BEFORE_MS = DAY_MS;
+const CHECK_AFTER_MS = 5 * MINUTE_MS;
+
+/** When the hold is looked at next after its reminder or a look: shortly after its end, then daily. */
+export const nextHoldCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Instant): string => {
+  const afterEnd = captureBefore === undefined ? 0 : instant(captureBefore) + CHECK_AFTER_MS;
+  return iso(afterEnd > now ? afterEnd : now + DAY_MS);
+};
+
+/** True if the merchant is to be reminded that the hold ends within a day. */
+export const isReminderDue = ({ captureBefore, captureDueSent }: Payment, now: Instant): boolean => {
+  if (captureBefore === undefined || captureDueSent) return false;
+  const end = instant(captureBefore);
+  return now < end && now >= end - CAPTURE_DUE_BEFORE_MS;
+};
+
+const capturedFields = (payment: Payment, { reported }: HoldMove): Partial<Payment> => ({
+  ...OVER,
+  ...timesOf(payment, reported?.hold),
+  authorizedCents: authorizedBy(payment, reported?.hold) ?? payment.totalCents,
+  ...(payment.status === 'succeeded' ? {} : capturedPrices(payment, reported?.amountCents)),
+});
+
+/** The prices that the capture named, if it took this amount. */
+const capturedPrices = (payment: Payment, amountCents: number | undefined): Prices => {
+  const { holdCall: call } = payment;
+  if (call?.kind === 'capture' && (amountCents === undefined || amountCents === call.totalCents)) {
+    const { totalCents, taxCents, discountCents } = call;
+    return { totalCents, taxCents, discountCents, subtotalCents: totalCents - taxCents + discountCents };
+  }
+  return pricesOfTotal(payment, amountCents ?? payment.totalCents);
+};
+
+/** The prices for another total. The tax and the discount stay, unless the total is too small for them. */
+export const pricesOfTotal = ({ taxCents, discountCents }: Payment, totalCents: number): Prices => {
+  const subtotalCents = totalCents - taxCents + discountCents;
+  return subtotalCents < 0
+    ? { totalCents, subtotalCents: totalCents, taxCents: 0, discountCents: 0 }
+    : { totalCents, subtotalCents, taxCents, discountCents };
+};
+
+const endedFields = (payment: Payment, { now, reported }: HoldMove): Partial<Payment> => {
+  const { hold } = reported ?? {};
+  const authorizedCents = authorizedBy(payment, hold);
+  if (authorizedCents === undefined) return OVER;
+  const times = timesOf(payment, hold);
+  const endedAt = hold?.endedAt === undefined ? now : instant(hold.endedAt);
+  return { ...OVER, ...times, authorizedCents, clientSecret: undefined, holdEnd: endOf(payment, times, endedAt) };
+};
+
+const endOf = ({ holdCall }: Payment, { captureBefore }: Pick<Payment, 'captureBefore'>, endedAt: Instant): HoldEnd => {
+  if (captureBefore !== undefined && endedAt >= instant(captureBefore)) return 'expired';
+  return holdCall?.kind === 'release' ? 'released' : 'provider';
+};
+
+/** The fields of a held payment that a report of the same status changes; undefined if it changes none. */
+export const holdChange = (payment: Payment, reported: ReportedAmount, now: Instant): HeldFields | undefined => {
+  if (payment.status !== 'requires_capture' || !reported.hold) return undefined;
+  const next = heldFields(payment, { now, reported });
+  const isSame =
+    next.capturableCents === payment.capturableCents &&
+    next.captureBefore === payment.captureBefore &&
+    next.guaranteedUntil === payment.guaranteedUntil;
+  return isSame ? undefined : next;
+};
+
+/** What can be captured now, in minor units. */
+export const capturableOf = ({ status, capturableCents, authorizedCents, totalCents }: Payment): number =>
+  status === 'requires_capture' ? (capturableCents ?? authorizedCents ?? totalCents) : 0;
+
+/** A version of which readers see only the claim on the hold, or its end. It names no refund and no dispute. */
+const callVersion = (payment: Payment, now: Instant) =>
+  ({
+    refund: undefined,
+    dispute: undefined,
+    cause: 'capture',
+    version: payment.version + 1,
+    updatedAt: iso(now),
+  }) as const;
+
+/** The claim of the only capture or release that may be under way, committed before the provider is called. */
+export const claimHoldCall = <P extends Payment>(payment: P, holdCall: HoldCall): P => {
+  const now = instant(holdCall.claimedAt);
+  return {
+    ...payment,
+    ...callVersion(payment, now),
+    holdCall,
+    reconcileAt: iso(reconcileTime(now, 0)),
+    reconcileStep: 0,
+  };
+};
+
+/** The payment after a capture or a release that certainly did not happen. It can be captured again. */
+export const withoutHoldCall = <P extends Payment>(payment: P, now: Instant): P => ({
+  ...payment,
+  ...callVersion(payment, now),
+  holdCall: undefined,
+  reconcileAt: undefined,
+  reconcileStep: undefined,
+  ...(payment.holdCall?.kind === 'capture' && { failedCaptures: (payment.failedCaptures ?? 0) + 1 }),
+});
+
+/** The version that reminds the merchant. */
+export const remindOfCapture = <P extends Payment>(payment: P, now: Instant): P => ({
+  ...payment,
+  ...callVersion(payment, now),
+  cause: 'capture_due',
+  captureDueSent: true,
+  holdCheckAt: nextHoldCheck(payment, now),
+});

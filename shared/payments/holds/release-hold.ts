@@ -1,0 +1,35 @@
+/** @module Releases a held payment, which is then canceled. */
+
+import { audienceOf } from '../../access/audience.ts';
+import { DomainError } from '../../core/errors.ts';
+import { iso } from '../../core/time.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
+import { unavailableError } from '../../providers/unwrap.ts';
+import type { IntentParts } from '../create-intent.ts';
+import type { VisiblePayment } from '../payment.ts';
+import { paymentView } from '../payment-view.ts';
+import { hasHoldCall, makeHoldCall } from './hold-call.ts';
+import { claimHoldCall } from './hold-versions.ts';
+import { isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
+
+/** @throws DomainError INSUFFICIENT_PERMISSIONS, PAYMENT_IN_PROGRESS, INVALID_STATE, or the provider's refusal */
+export const releaseHold = async (
+  parts: IntentParts,
+  payment: VisiblePayment,
+  { caller }: Pick<ApiRequest, 'caller'>,
+): Promise<Reply> => {
+  requireMerchantOfHold(caller, payment);
+  const { record, isOurs } = await parts.store.change(payment, (current) => {
+    if (current.status === 'canceled') return undefined;
+    if (current.status !== 'requires_capture') throw isNotHeld(current);
+    if (current.holdCall) throw new DomainError('PAYMENT_IN_PROGRESS');
+    return claimHoldCall(current, { kind: 'release', claimedAt: iso(parts.deps.now()) });
+  });
+  const released = isOurs && hasHoldCall(record) ? await makeHoldCall(parts, record) : { payment: record };
+  if (released.notDone) throw unavailableError(released.notDone, { payment_id: payment.id });
+  if (released.refusal) throw released.refusal;
+  const data = paymentView(released.payment, audienceOf(caller));
+  if (released.payment.status === 'requires_capture') return { data, status: 202 };
+  if (released.payment.status !== 'canceled') throw isNotHeld(released.payment);
+  return { data };
+};
