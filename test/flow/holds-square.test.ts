@@ -25,7 +25,7 @@ describe('a capture of a part at Square', () => {
   ])('takes that part once if its response is lost (%s of %s %s)', async (...call) => {
     const user = await signIn(service);
     const admin = await signInAdmin(service);
-    const { id } = await heldPayment(service, user, square());
+    const { id } = await heldPayment(service, user, { holding: square() });
     await service.webhookMode('drop');
     await fault(...call);
     const body = { amount_cents: 600 };
@@ -79,7 +79,7 @@ describe('a hold at Square', () => {
 
   test('ends after seven days, and its order stays unpaid', async () => {
     const user = await signIn(service, { expires_in: 9 * DAY_SECONDS });
-    const { id } = await heldPayment(service, user, square());
+    const { id } = await heldPayment(service, user, { holding: square() });
     await service.advance(8 * DAY_SECONDS);
     await service.settle();
     expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled', cancellation_reason: 'expired' });
