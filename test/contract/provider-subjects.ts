@@ -71,7 +71,7 @@ export const PAYPAL: ProviderSubject = {
     clientConfirmation: false,
     capturesOnApproval: true,
     verificationTokens: false,
-    capturesLater: false,
+    capturesLater: true,
     subscriptions: 'service',
   },
   slot: 'provider_b',
