@@ -91,7 +91,7 @@ const ISSUES = {
   ACTION_DOES_NOT_MATCH_CAPTURE:
     "Order was created with an intent to 'CAPTURE'. Please use v2/checkout/orders/order_id/capture to complete the transaction or alternately Create an order with an intent of 'AUTHORIZE'.",
   ACTION_DOES_NOT_MATCH_AUTHORIZE:
-    "Order was created with an intent to 'AUTHORIZE'. Please use v2/checkout/orders/order_id/authorize to complete the transaction or alternately Create an order with an intent of 'CAPTURE'.",
+    "Order was created with an intent to 'AUTHORIZE'. Please use v2/checkout/orders/order_id/authorize to perform authorization or alternately Create an order with an intent of 'CAPTURE'.",
   AUTHORIZATION_ALREADY_CAPTURED: 'Authorization has previously been captured.',
   AUTHORIZATION_DENIED: 'An denied authorization cannot be captured.',
   AUTHORIZATION_EXPIRED: 'An expired authorization cannot be captured.',
