@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { HoldsPort } from '../../shared/providers/hold-port.ts';
 import type { ConfirmIntent, ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { testHolds } from './holds-suite.ts';
@@ -250,6 +250,21 @@ describe('an authorization at PayPal', () => {
       paymentId: report.paymentId,
       hold: report.hold,
     });
+  });
+
+  test('stays held with nothing left to capture while its capture is pending, and is then captured', async () => {
+    const report = doneValue(await confirm(await create('SIM-CAPTURE-PENDING'), 'SIM-CAPTURE-PENDING'));
+    const pending = { status: 'requires_capture', paymentId: report.paymentId, hold: { capturableCents: 0 } };
+    expect(doneValue(await holds().capture(held(report, 1_000)))).toMatchObject({ ...pending, amountCents: 2_500 });
+    expect(await find(report, 'requires_capture')).toMatchObject({ ...pending, amountCents: 2_500 });
+    expect(await holds().release(ending(report))).toMatchObject({ kind: 'refused' });
+    expect(await charges()).toMatchObject([{ authorized: 2_500, captured: 0 }]);
+    await rig.clock.advance(DAY_MS);
+    expect(await find(report, 'requires_capture')).toMatchObject({ status: 'succeeded', amountCents: 1_000 });
+    expect(await charges()).toMatchObject([{ authorized: 2_500, captured: 1_000 }]);
+    const events = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));
+    expect(events.map((event) => event?.type).slice(-2)).toEqual(['payment_intent.succeeded', undefined]);
+    expect(events.at(-2)?.object).toMatchObject({ amountCents: 1_000, attemptRef: report.attemptRef });
   });
 
   test('has the shop’s text on the payer’s statement', async () => {

@@ -202,7 +202,11 @@ describe.skipIf(folder === undefined)(
         const authorization = await hold('SIM-OK');
         for (const again of [end, capture, release]) await again(authorization);
       }
-      await capture(await hold('SIM-CAPTURE-DECLINED'));
+      for (const method of ['SIM-CAPTURE-DECLINED', 'SIM-CAPTURE-PENDING']) {
+        const authorization = await hold(method);
+        await capture(authorization);
+        await find(authorization);
+      }
       await capture({ ...(await hold('SIM-CARD')), amountCents: 9_999 });
       const ended = await hold('SIM-HOLD-1H');
       await rig.clock.advance(HOUR_MS);
@@ -224,6 +228,7 @@ describe.skipIf(folder === undefined)(
       const providerPaymentId = first.kind === 'done' ? first.value.paymentId : 'ABSENT';
       return { ...known(made), ...made, providerPaymentId, authorizedCents: 2_500 };
     };
+    const find = (authorization: Hold) => done(rig.provider.findPayment(known(authorization)));
     type Hold = Awaited<ReturnType<typeof hold>>;
     const capture = (authorization: Hold) =>
       holdsOf(rig.provider).capture({ ...authorization, idempotencyKey: `${authorization.paymentId}:capture` });

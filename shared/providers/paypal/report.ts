@@ -39,10 +39,10 @@ export const readPayPalOrder = (order: Order, known: Known): ProviderPayment => 
   };
 };
 
-type Told = 'paymentId' | 'status' | 'attemptRef' | 'amountCents' | 'currency' | 'failureCode' | 'facts' | 'hold';
+type OfCharge = 'paymentId' | 'status' | 'attemptRef' | 'amountCents' | 'currency' | 'failureCode' | 'facts' | 'hold';
 
 /** The authorization and the captures of an order, as a payment. */
-interface Charged extends Pick<ProviderPayment, Told> {
+interface Charged extends Pick<ProviderPayment, OfCharge> {
   readonly isRefunded: boolean;
 }
 

@@ -110,6 +110,7 @@ export const WORK_KINDS = [
   'finalize_invoice',
   'assess_fee',
   'end_hold',
+  'settle_capture',
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 

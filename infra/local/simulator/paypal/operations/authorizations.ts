@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
-import { declinesCapture } from '../../ledger/holds.ts';
+import { declinesCapture, delaysCapture, startCapture } from '../../ledger/holds.ts';
 import { cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
 import { type Answer, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import {
@@ -69,11 +69,12 @@ const capture = (request: PayPalRequest): Answer => {
   if (!sent.final_capture && amount < held.amount) throw new Refused({ ...paypalError(404), headers: NOT_OFFERED });
   if (declinesCapture(unit, order)) return shown(request, declined(request, held, amount));
   const wire: CaptureWire = { captured_at: unit.at };
-  unit.documents.charges.put({
+  const asked = unit.documents.charges.put({
     ...held,
     wire: { ...held.wire, ...wire, ...(sent.invoice_id !== undefined && { invoice_id: sent.invoice_id }) },
   });
-  captureLedgerPayment(unit, order, amount);
+  if (delaysCapture(unit, order)) startCapture(unit, asked, amount);
+  else captureLedgerPayment(unit, order, amount);
   return shown(request, find(request));
 };
 

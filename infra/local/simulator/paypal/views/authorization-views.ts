@@ -10,8 +10,7 @@ const AUTHORIZATION = 'A';
 const CAPTURE = 'C';
 
 /** An authorization and its capture have ids of their own at PayPal, and one charge in the ledger. */
-export const authorizationIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string =>
-  `${AUTHORIZATION}${id.slice(CAPTURE.length)}`;
+const authorizationIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string => `${AUTHORIZATION}${id.slice(CAPTURE.length)}`;
 
 export const findAuthorized = (unit: Unit, authorizationId: string): LedgerCharge | undefined => {
   if (!authorizationId.startsWith(AUTHORIZATION)) return undefined;
@@ -44,7 +43,12 @@ const isAuthorization = (unit: Unit, charge: LedgerCharge): boolean =>
 /** True unless the charge only holds an amount, or never held one. */
 export const isCapture = (unit: Unit, charge: LedgerCharge): boolean =>
   charge.wire['refused'] !== true &&
-  (!isLater(unit, charge) || charge.captured || readCaptureWire(charge).declined_of !== undefined);
+  (!isLater(unit, charge) ||
+    charge.captured ||
+    isCapturing(charge) ||
+    readCaptureWire(charge).declined_of !== undefined);
+
+const isCapturing = ({ status, capturing }: LedgerCharge): boolean => status === 'pending' && capturing !== undefined;
 
 export const capturesOf = (unit: Unit, orderId: string): LedgerCharge[] =>
   shownCharges(unit, orderId).filter((charge) => isCapture(unit, charge));
@@ -58,10 +62,16 @@ export const capturedAt = (charge: LedgerCharge): number => readCaptureWire(char
 export const authorizationOf = (unit: Unit, capture: LedgerCharge): string | undefined =>
   isLater(unit, capture) ? authorizationIdOf({ id: readCaptureWire(capture).declined_of ?? capture.id }) : undefined;
 
+/** What was taken, or is to be taken. */
+export const takenBy = ({ captured, capturing, amountCaptured, amount }: LedgerCharge): number =>
+  captured ? amountCaptured : (capturing ?? amount);
+
 export type AuthorizationStatus = 'CREATED' | 'CAPTURED' | 'DENIED' | 'PARTIALLY_CAPTURED' | 'VOIDED' | 'PENDING';
 
 export const authorizationStatus = (charge: LedgerCharge): AuthorizationStatus => {
-  if (charge.captured) return charge.released === 0 ? 'CAPTURED' : 'PARTIALLY_CAPTURED';
+  if (charge.captured || isCapturing(charge)) {
+    return takenBy(charge) === charge.amount ? 'CAPTURED' : 'PARTIALLY_CAPTURED';
+  }
   switch (charge.status) {
     case 'failed':
       return 'DENIED';
@@ -100,15 +110,6 @@ export const authorizationView = (unit: Unit, charge: LedgerCharge): PayPalObjec
       })),
       { href: `${API}/v2/checkout/orders/${charge.paymentId}`, rel: 'up', method: 'GET' },
     ],
-  };
-};
-
-export const minimalAuthorizationView = (charge: LedgerCharge): PayPalObject => {
-  const id = authorizationIdOf(charge);
-  return {
-    id,
-    status: authorizationStatus(charge),
-    links: [{ href: `${API}/v2/payments/authorizations/${id}`, rel: 'self', method: 'GET' }],
   };
 };
 

@@ -6,7 +6,14 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { Link } from '../wire/errors.ts';
 import { moneyView } from '../wire/order-fields.ts';
 import { isCard } from '../wire/tokens.ts';
-import { authorizationOf, authorizationsOf, authorizationView, capturedAt, capturesOf } from './authorization-views.ts';
+import {
+  authorizationOf,
+  authorizationsOf,
+  authorizationView,
+  capturedAt,
+  capturesOf,
+  takenBy,
+} from './authorization-views.ts';
 import { API, type PayPalObject, processorResponse, timeView } from './fields.ts';
 import { paypalRefundView, refundedStatus, refundsOf } from './money-back-views.ts';
 
@@ -169,9 +176,6 @@ const captureStatus = (unit: Unit, charge: LedgerCharge): string => {
       return refundedStatus(unit, charge);
   }
 };
-
-/** What was taken, or was to be taken. */
-const takenBy = ({ captured, amountCaptured, amount }: LedgerCharge): number => (captured ? amountCaptured : amount);
 
 export const minimalCaptureView = (unit: Unit, { id, ...charge }: LedgerCharge): PayPalObject => ({
   id,

@@ -1,6 +1,7 @@
 import {
   type Behaviour,
   captureDeclined,
+  captureDelayed,
   type DeclineReason,
   declines,
   heldForAnHour,
@@ -47,6 +48,7 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-PENDING-OK': wallet({ kind: 'settles_later', outcome: 'succeeded' }),
   'SIM-PENDING-FAIL': wallet({ kind: 'settles_later', outcome: 'failed' }),
   'SIM-CAPTURE-DECLINED': wallet(captureDeclined),
+  'SIM-CAPTURE-PENDING': wallet(captureDelayed),
   'SIM-HOLD-1H': wallet(heldForAnHour),
   'SIM-TIMEOUT-BEFORE': wallet({ kind: 'loses_connection', committed: false }),
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
