@@ -28,7 +28,17 @@ export const AT_STRIPE: Holding = {
   releasePath: '/cancel',
 };
 
-export const HOLDING: readonly Holding[] = [AT_STRIPE];
+export const AT_PAYPAL: Holding = {
+  slot: 'provider_b',
+  method: 'SIM-OK',
+  captureDeclined: 'SIM-CAPTURE-DECLINED',
+  holdForAnHour: 'SIM-HOLD-1H',
+  holdDays: 29,
+  capturePath: '/capture',
+  releasePath: '/void',
+};
+
+export const HOLDING: readonly Holding[] = [AT_STRIPE, AT_PAYPAL];
 
 export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fields => ({
   provider_id: slot,
