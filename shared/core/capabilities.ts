@@ -45,7 +45,7 @@ export const CAPABILITIES_OF = {
   stripe: { ...PAYMENTS, rawCards: true, billingDetails: true, clientConfirmation: true, capturesLater: true },
   paypal: { ...PAYMENTS, capturesOnApproval: true, capturesLater: true, subscriptions: 'service' },
   /** Square cannot change cards, and only a browser page may convert a card number to a token. */
-  square: { ...PAYMENTS, verificationTokens: true, subscriptions: 'service' },
+  square: { ...PAYMENTS, verificationTokens: true, capturesLater: true, subscriptions: 'service' },
   /** Braintree, for customers only. */
   braintree: { ...NOTHING, customers: true, subscriptions: 'service' },
 } as const satisfies Readonly<Record<AdapterName, Known>>;

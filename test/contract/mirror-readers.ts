@@ -13,7 +13,7 @@ import {
   paypalRefundSchema,
 } from '../../shared/providers/paypal/schemas.ts';
 import { readSquareDispute, readSquareRefund } from '../../shared/providers/square/refunds.ts';
-import { paymentStatus, readSquareOrder } from '../../shared/providers/square/report.ts';
+import { attemptStatus, readSquareOrder } from '../../shared/providers/square/report.ts';
 import {
   cardSchema,
   squareCustomerSchema,
@@ -352,7 +352,7 @@ const STATUSES: Readonly<Record<string, (value: string) => readonly string[] | P
   'PayPal: Dispute.dispute_outcome.outcome_code': (code) => [paypalDispute('RESOLVED', code)?.status ?? 'unreadable'],
   'Square: Order.state': (state) =>
     KNOWN.map((known) => readSquareOrder({ id: 'O', state, total_money: SQUARE_MONEY }, known).status),
-  'Square: Payment.status': (status) => [paymentStatus(status)],
+  'Square: Payment.status': (status) => [undefined, 'O'].map((heldFor) => attemptStatus(status, heldFor)),
   'Square: PaymentRefund.status': (status) => [
     readSquareRefund({ id: 'R', status, amount_money: SQUARE_MONEY, created_at: AT }).status,
   ],

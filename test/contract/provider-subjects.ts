@@ -125,7 +125,7 @@ export const SQUARE: ProviderSubject = {
     clientConfirmation: false,
     capturesOnApproval: false,
     verificationTokens: true,
-    capturesLater: false,
+    capturesLater: true,
     subscriptions: 'service',
   },
   slot: 'provider_c',

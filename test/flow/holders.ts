@@ -38,7 +38,17 @@ export const AT_PAYPAL: Holding = {
   releasePath: '/void',
 };
 
-export const HOLDING: readonly Holding[] = [AT_STRIPE, AT_PAYPAL];
+const AT_SQUARE: Holding = {
+  slot: 'provider_c',
+  method: 'cnon:card-nonce-ok',
+  captureDeclined: 'cnon:sim-capture-declined',
+  holdForAnHour: 'cnon:sim-hold-1h',
+  holdDays: 7,
+  capturePath: '/complete',
+  releasePath: '/cancel',
+};
+
+export const HOLDING: readonly Holding[] = [AT_STRIPE, AT_PAYPAL, AT_SQUARE];
 
 export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fields => ({
   provider_id: slot,
