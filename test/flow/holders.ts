@@ -33,6 +33,7 @@ export const HOLDING: readonly Holding[] = [AT_STRIPE];
 export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fields => ({
   provider_id: slot,
   payment_method_id: method,
+  currency: 'USD',
   capture_method: 'manual',
   subtotal_cents: 900,
   tax_cents: 100,
