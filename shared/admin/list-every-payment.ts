@@ -9,9 +9,10 @@ import { wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
 import { paymentView, paymentViewSchema, REFUND_EXTENTS, refundStatusOf } from '../payments/payment-view.ts';
-import { paymentStatusList } from '../queries/parameters.ts';
-import { PAYER_COLUMNS, payerFields, payersOf } from '../queries/payers.ts';
-import { PAYMENT_CSV_COLUMNS, paymentRow, SETTLEMENT_COLUMNS, settlementCells } from '../queries/payment-csv.ts';
+import { moment, paymentStatusList } from '../queries/parameters.ts';
+import { payerFields, payersOf } from '../queries/payers.ts';
+import { paymentRow, settlementCells } from '../queries/payment-csv.ts';
+import { endOfHold } from '../queries/payment-entry.ts';
 import {
   type EveryDeps,
   type EveryKind,
@@ -81,6 +82,11 @@ export const everyPaymentQuery = z
       .enum(DECLINE_CODES)
       .optional()
       .describe('Only failed payments whose last attempt was declined with this code.'),
+    capture_before: moment(true).meta({
+      description:
+        'Only held payments (`requires_capture`) whose provider ends the hold at this time or earlier: a time, or a day in UTC (its last moment).',
+      examples: ['2026-11-30'],
+    }),
     ...everyFields('payments'),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from <= to, notBefore('to', 'from'))
@@ -90,8 +96,6 @@ export const everyPaymentQuery = z
   );
 
 type EveryPaymentQuery = z.output<typeof everyPaymentQuery>;
-
-export const EVERY_PAYMENT_COLUMNS = [...PAYMENT_CSV_COLUMNS, ...SETTLEMENT_COLUMNS, ...PAYER_COLUMNS] as const;
 
 export const everyPaymentSchema = /* @__PURE__ */ once(() =>
   paymentViewSchema().extend(payerFields()).meta({
@@ -118,6 +122,7 @@ const PAYMENTS: EveryKind<VisiblePayment, EveryPaymentQuery> = {
     ]),
     ...(query.min_cents === undefined ? [] : [{ atLeast: ['f.a', query.min_cents] } as const]),
     ...(query.max_cents === undefined ? [] : [{ atMost: ['f.a', query.max_cents] } as const]),
+    ...(query.capture_before === undefined ? [] : [{ atMost: ['f.h', query.capture_before] } as const]),
   ],
   wordOf: ({ fingerprint }) => fingerprint,
   matches: (payment, query) =>
@@ -126,7 +131,8 @@ const PAYMENTS: EveryKind<VisiblePayment, EveryPaymentQuery> = {
     isOrAny(query.disputed, (payment.openDisputes?.length ?? 0) > 0) &&
     isWithin(payment.totalCents, query.min_cents, query.max_cents) &&
     hasMethod(payment, query) &&
-    isOrAny(query.decline_code, payment.failureCode),
+    isOrAny(query.decline_code, payment.failureCode) &&
+    isWithin(endOfHold(payment) ?? NEVER, undefined, query.capture_before),
   viewsOf: async (table, payments, isCsv) => {
     const payers = await payersOf(table, payments);
     const view = (payment: VisiblePayment) =>
@@ -134,6 +140,9 @@ const PAYMENTS: EveryKind<VisiblePayment, EveryPaymentQuery> = {
     return payments.map((payment, index) => ({ ...view(payment), ...payers[index] }));
   },
 };
+
+/** Later than any time. */
+const NEVER = '~';
 
 const hasMethod = ({ details }: VisiblePayment, query: EveryPaymentQuery): boolean =>
   isOrAny(query.card_brand, details?.cardBrand) &&

@@ -38,6 +38,7 @@ export const projectionOf = (
     // The change of the sum of refunds, which an erasure takes back.
     ...(refund && { refundedBy: refund.refundedBy }),
     ...(after.cause === 'dispute' && { dispute: after.dispute }),
+    ...(after.cause === 'capture' && { holdCall: after.holdCall }),
   };
   // A payment that its readers do not see is in no list, and is not counted.
   if (!isShown(after)) return { history, shares: [] };

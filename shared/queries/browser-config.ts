@@ -27,6 +27,9 @@ const providerSchema = z
         "How a payer pays without a saved method. `browser`: the provider's library confirms with the `client_secret`. `redirect`: the payer approves at `next_action.url`. `server`: the library makes a token, and `POST /payments/confirm/{id}` charges it.",
       ),
     saves_methods: z.boolean().describe('True if payment methods can be saved at this provider.'),
+    captures_later: z
+      .boolean()
+      .describe('True if `capture_method: manual` can hold an amount at this provider until it is captured.'),
   })
   .meta({ id: 'ProviderConfig', description: 'A provider that takes payments, and its public ids.' });
 
@@ -79,6 +82,7 @@ const configOf = (slot: ProviderSlot, settings: PublicSettings): ProviderConfig[
       ...keysOf(settings),
       confirms_in: confirmsIn(can),
       saves_methods: can.methods,
+      captures_later: can.capturesLater,
     },
   ];
 };

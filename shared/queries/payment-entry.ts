@@ -20,6 +20,7 @@ export const paymentEntries = (payment: VisiblePayment, savedDigits: string | un
     b: details?.cardBrand,
     w: details?.walletType,
     x: payment.failureCode,
+    h: endOfHold(payment),
   });
   const words = wordEntry('PAY', payment, { of: 'PEOPLE', owner: digits, project: payment.referenceCode });
   if (details === undefined && attemptRef === undefined) return [entry, words];
@@ -27,6 +28,10 @@ export const paymentEntries = (payment: VisiblePayment, savedDigits: string | un
   const charge = attemptRef === payment.providerPaymentId ? undefined : attemptRef;
   return [entry, words, wordEntry('PAY', payment, { of: 'PROVIDER', owner: details?.fingerprint, project: charge })];
 };
+
+/** When the provider ends the payment's hold; undefined if nothing is held, or the provider names no time. */
+export const endOfHold = ({ status, captureBefore }: Payment): string | undefined =>
+  status === 'requires_capture' ? captureBefore : undefined;
 
 /** Writes the entries of changed payments. A payment that its readers do not see yet has no entry. */
 export const writePaymentEntries = async (table: Table, changed: readonly Payment[]): Promise<void> => {

@@ -37,6 +37,10 @@ const changedDispute = z.object({
     .nullable()
     .describe('The deadline for evidence at the provider; null if the provider sets no deadline.'),
 });
+const claimedCall = z.object({
+  call: z.enum(['capture', 'release']).describe('What the provider was asked to do with the hold.'),
+  amount_cents: z.int().nullable().describe('What is to be captured, in minor units; null for a release.'),
+});
 const change = z
   .object({
     ...changeFields,
@@ -55,6 +59,9 @@ const change = z
     ),
     refund: changedRefund.optional().describe('The refund that the version changed, as it was then.'),
     dispute: changedDispute.optional().describe('The dispute that the version changed, as it was then.'),
+    hold: claimedCall
+      .optional()
+      .describe('The capture or release that the version claims; absent if it takes the claim back.'),
   })
   .meta({ id: 'TimelineChange', description: 'A version of the payment. Versions are kept permanently.' });
 type PaymentChange = z.infer<typeof change>;
@@ -82,6 +89,7 @@ const versionItem = z.object({
   anomaly: z.string().optional(),
   refund: paymentSchema.shape.refund,
   dispute: paymentSchema.shape.dispute,
+  holdCall: paymentSchema.shape.holdCall,
 });
 type VersionItem = z.infer<typeof versionItem>;
 
@@ -94,6 +102,7 @@ const entryOfVersion = (item: Item): PaymentChange => {
     ...(failureCode && { failure_code: failureCode }),
     ...(anomaly && { anomaly }),
     ...moneyBackOf(version),
+    ...holdOf(version),
     actor: actor ? shownActor(actor) : null,
     request_id: requestId ?? null,
   };
@@ -110,6 +119,9 @@ const moneyBackOf = ({ refund, dispute }: Pick<VersionItem, 'refund' | 'dispute'
     },
   }),
 });
+
+const holdOf = ({ holdCall: call }: Pick<VersionItem, 'holdCall'>) =>
+  call && { hold: { call: call.kind, amount_cents: call.kind === 'capture' ? call.totalCents : null } };
 
 const nameOf = ({ id, amountCents }: { readonly id: string; readonly amountCents: number }) => ({
   id,

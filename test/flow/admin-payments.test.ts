@@ -232,6 +232,26 @@ describe('GET /admin/payments', () => {
     expect((await found({ fingerprint: FINGERPRINT })).toSorted()).toEqual([plain.id, declined.id].toSorted());
   });
 
+  test('finds the holds that end by a time, and no payment whose hold was captured', async () => {
+    const { admin, user, since } = await start();
+    const [first, second] = [await createIntent(service, user), await createIntent(service, user)];
+    await createIntent(service, user);
+    const held = { status: 'requires_capture', captureMethod: 'manual', authorizedCents: 2_500 };
+    await learn(first.id, { ...held, captureBefore: '2026-12-01T10:00:00.000Z' });
+    await learn(second.id, { ...held, captureBefore: '2026-12-02T10:00:00.000Z' });
+    const found = (capture_before: string) => idsOf(admin, { from: since, capture_before });
+    expect(await found('2026-12-01T09:59:59Z')).toEqual([]);
+    expect(await found('2026-12-01')).toEqual([first.id]);
+    expect((await found('2026-12-02T10:00:00Z')).toSorted()).toEqual([first.id, second.id].toSorted());
+    await learn(first.id, { status: 'succeeded' });
+    expect(await found('2026-12-02')).toEqual([second.id]);
+    const options = { ...admin.options, headers: { accept: 'text/csv' } };
+    const csv = String((await service.get(`/admin/payments?from=${since}&capture_before=2026-12-02`, options)).body);
+    const [names = '', values = ''] = csv.split('\r\n');
+    expect(names).toMatch(/,capture_method,authorized_cents,captured_cents$/);
+    expect(values).toMatch(/,manual,2500,0$/);
+  });
+
   test('shows the method, the fee and the payer of each payment as CSV', async () => {
     const { admin, since } = await start();
     const acme = await company(service);

@@ -21,6 +21,7 @@ describe('GET /config', () => {
             publishable_key: 'pk_test_local_provider_a',
             confirms_in: 'browser',
             saves_methods: true,
+            captures_later: true,
           },
           {
             provider_id: 'provider_b',
@@ -29,6 +30,7 @@ describe('GET /config', () => {
             client_id: 'local_provider_b_client',
             confirms_in: 'redirect',
             saves_methods: true,
+            captures_later: true,
           },
           {
             provider_id: 'provider_c',
@@ -38,6 +40,7 @@ describe('GET /config', () => {
             location_id: 'LOCAL',
             confirms_in: 'server',
             saves_methods: true,
+            captures_later: true,
           },
         ],
       },
@@ -79,6 +82,7 @@ describe('GET /config of a live installation', () => {
           location_id: 'L1',
           confirms_in: 'server',
           saves_methods: true,
+          captures_later: true,
         },
         {
           provider_id: 'provider_c',
@@ -87,6 +91,7 @@ describe('GET /config of a live installation', () => {
           publishable_key: 'pk_live_1',
           confirms_in: 'browser',
           saves_methods: true,
+          captures_later: true,
         },
       ],
     });

@@ -4,6 +4,7 @@ import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import { type ConsoleVisit, enterSession, soon, visitConsole, WIDTHS } from './console-steps.ts';
 import { createIntent, signIn, type User } from './flow.ts';
+import { heldPayment } from './holders.ts';
 import { withHost } from './host.ts';
 import { paidPayment, refund, signInAdmin } from './refunders.ts';
 import { payer, subscribe } from './subscribers.ts';
@@ -16,7 +17,7 @@ describe('the console of the staff', () => {
   let browser: Browser;
   let user: User;
   let admin: User;
-  const ids = { paid: '', inEuro: '', unpaid: '', subscription: '', delivery: '' };
+  const ids = { paid: '', inEuro: '', unpaid: '', held: '', subscription: '', delivery: '' };
 
   beforeAll(async () => {
     browser = await startBrowser();
@@ -25,6 +26,7 @@ describe('the console of the staff', () => {
     ids.paid = (await paidPayment(service, user)).id;
     ids.inEuro = (await paidPayment(service, user, { currency: 'EUR' })).id;
     ids.unpaid = (await createIntent(service, user)).id;
+    ids.held = (await heldPayment(service, user)).id;
     ids.subscription = (await subscribe(service, await payer(service, user.options))).id;
     await service.settle();
     ids.delivery = (await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options)).body[0].id;
@@ -43,6 +45,7 @@ describe('the console of the staff', () => {
       paid: ['Sync', 'Refund'],
       inEuro: ['Sync'],
       unpaid: ['Sync', 'Cancel'],
+      held: ['Sync'],
       subscription: [],
       delivery: [],
       webhooks: ['Refresh'],
@@ -53,6 +56,7 @@ describe('the console of the staff', () => {
       paid: ['Refund'],
       inEuro: ['Refund'],
       unpaid: [],
+      held: ['Release', 'Capture'],
       subscription: ['Cancel'],
       delivery: undefined,
       webhooks: ['Refresh'],
@@ -63,6 +67,7 @@ describe('the console of the staff', () => {
       paid: ['Sync'],
       inEuro: ['Sync'],
       unpaid: ['Sync', 'Cancel'],
+      held: ['Sync', 'Release', 'Capture'],
       subscription: ['Cancel'],
       delivery: ['Send again'],
       webhooks: ['Refresh', 'Send test event'],
@@ -104,12 +109,15 @@ describe('the console of the staff', () => {
       await page.getByRole('heading', { level: 1, name: `Payment ${ids.paid}` }).waitFor();
     });
 
-    test.each(['paid', 'inEuro', 'unpaid'] as const)('offers its own actions on the %s payment', async (which) => {
-      const { page, open } = visit;
-      await open(`/payments/${ids[which]}`);
-      await page.getByRole('region', { name: 'Timeline' }).waitFor();
-      expect(await actions()).toEqual(offered[which]);
-    });
+    test.each(['paid', 'inEuro', 'unpaid', 'held'] as const)(
+      'offers its own actions on the %s payment',
+      async (which) => {
+        const { page, open } = visit;
+        await open(`/payments/${ids[which]}`);
+        await page.getByRole('region', { name: 'Timeline' }).waitFor();
+        expect(await actions()).toEqual(offered[which]);
+      },
+    );
 
     test('offers its own actions on a subscription', async () => {
       const { page, open } = visit;

@@ -11,6 +11,7 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
+import { heldPayment } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 const dayOf = (time: string): string => time.slice(0, 10);
@@ -115,6 +116,27 @@ describe('the summary of payments', () => {
   test('refuses project_id, which would reveal more than requested', async () => {
     const { status, body } = await service.get('/payments/summary?project_id=p', user.options);
     expect([status, body.code]).toEqual([400, 'UNSUPPORTED_FILTER']);
+  });
+
+  test('counts a held payment as requires_capture, and only what was captured as succeeded', async () => {
+    const held = await heldPayment(service, user, { subtotal_cents: 2_400, currency: 'DKK' });
+    const rowsOf = async (group_by: string): Promise<ParsedJson[]> => {
+      await service.settle();
+      return (await summary(`?group_by=${group_by}`)).filter(({ currency }) => currency === 'DKK');
+    };
+    const groups = ['currency', 'provider', 'method'];
+    expect(await rowsOf('status')).toEqual([
+      expect.objectContaining({ status: 'requires_capture', count: 1, amount_cents: 2_500 }),
+    ]);
+    for (const group of groups) expect(await rowsOf(group)).toEqual([]);
+    const { status } = await service.post(`/payments/${held.id}/capture`, { amount_cents: 1_800 }, admin.options);
+    expect(status).toBe(200);
+    expect(await rowsOf('status')).toEqual([
+      expect.objectContaining({ status: 'succeeded', count: 1, amount_cents: 1_800 }),
+    ]);
+    for (const group of groups) {
+      expect(await rowsOf(group)).toEqual([expect.objectContaining({ count: 1, amount_cents: 1_800 })]);
+    }
   });
 
   test('shows a refund with the payments of its day, by currency, status and provider', async () => {

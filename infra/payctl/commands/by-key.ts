@@ -11,6 +11,7 @@ import { timelineSchema } from '../../../shared/queries/payment-timeline.ts';
 import { subscriptionTimelineSchema } from '../../../shared/queries/subscription-timeline.ts';
 import type { Api } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';
+import { type CaptureOptions, heldSchema, reportHold } from './holds.ts';
 import { type RefundOptions, reportPlan, reportRefund } from './refund.ts';
 import type { Report } from './report.ts';
 import { reportPayment, reportSubscription } from './timeline.ts';
@@ -36,7 +37,9 @@ const subscriptionSchema = z.object({
   billing_owner: z.string(),
 });
 
-const foundSchema = z.array(z.object({ id: z.string() }));
+const foundSchema = z.array(
+  z.object({ id: z.string(), provider_payment_id: z.string().nullish(), provider_intent_id: z.string().nullish() }),
+);
 
 /** The payment with this id, ours or its provider's. @throws NotReachable */
 const findPayment = async (api: Api, id: string): Promise<Payment> => {
@@ -44,10 +47,13 @@ const findPayment = async (api: Api, id: string): Promise<Payment> => {
   return paymentSchema.parse((await api.get(`/payments/${encodeURIComponent(ours)}`)).data);
 };
 
+/** A search also finds payments by words that several payments may share, such as a reference code. */
 const ourIdOf = async (api: Api, id: string): Promise<string> => {
   const { data } = await api.get(`/admin/payments?search=${encodeURIComponent(id)}`);
-  const [found] = foundSchema.parse(data);
-  if (found) return found.id;
+  const named = foundSchema
+    .parse(data)
+    .find((found) => found.provider_payment_id === id || found.provider_intent_id === id);
+  if (named) return named.id;
   throw new NotReachable(`there is no payment ${id}`);
 };
 
@@ -111,6 +117,23 @@ export const refundByKey = async (api: Api, id: string, options: RefundOptions):
   };
   const made = refundViewSchema.parse((await api.post(`/payments/${payment.id}/refunds`, body, randomUUID())).data);
   return reportRefund(made, await findPayment(api, payment.id), made.created_by ?? 'the key');
+};
+
+/** As `capture` without a key, by the scopes payments:read and payments:capture. */
+export const captureByKey = async (api: Api, id: string, { amount }: CaptureOptions): Promise<Report> => {
+  const payment = await findPayment(api, id);
+  const body = amount === undefined ? {} : { amount_cents: amount };
+  return reportHold(heldSchema.parse((await api.post(`/payments/${payment.id}/capture`, body, randomUUID())).data));
+};
+
+/** As `release` without a key, by the same scopes. The route would cancel a payment that is not held. @throws NotReachable */
+export const releaseByKey = async (api: Api, id: string): Promise<Report> => {
+  const payment = await findPayment(api, id);
+  if (payment.status !== 'requires_capture' && payment.status !== 'canceled') {
+    throw new NotReachable(`INVALID_STATE: ${payment.id} is ${payment.status}, so nothing is held`);
+  }
+  const path = `/payments/intents/${payment.id}/cancel`;
+  return reportHold(heldSchema.parse((await api.post(path, {}, randomUUID())).data));
 };
 
 /** The API has no dry run, so only the remaining amount is checked. */

@@ -273,6 +273,11 @@ const UNCLEAR = [
     well: 'no refund has an unknown outcome for over 10 minutes',
     wrong: 'have an unknown outcome for over 10 minutes (payctl reconcile)',
   },
+  {
+    check: 'holds',
+    well: 'no hold ends within 24 hours',
+    wrong: 'are held and end within 24 hours (payctl capture, payctl release)',
+  },
 ] as const satisfies readonly { readonly check: keyof Unclear; readonly well: string; readonly wrong: string }[];
 
 const unclearChecks = async (installation: Installation): Promise<readonly Check[]> => {

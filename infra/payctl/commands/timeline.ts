@@ -129,7 +129,7 @@ const dueOf = (by: string | null): string => (by === null ? '' : `evidence due b
 
 const rowOf = (entry: TimelineEntry, currency: string): readonly string[] => {
   if (entry.kind !== 'change') return logRow(entry);
-  const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry, currency)]
+  const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry, currency), holdOf(entry, currency)]
     .filter((text) => text !== undefined)
     .join(', ');
   return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why, actorOf(entry)];
@@ -161,6 +161,11 @@ const moneyBackOf = ({ refund, dispute }: Change, currency: string): string | un
   const about = refund ?? dispute;
   return about && `${about.id} ${about.status} ${amountWithCurrency(about.amount_cents, currency)}`;
 };
+
+/** The capture or release that a change claims, such as `capture 18.00 USD`. */
+const holdOf = ({ hold }: Change, currency: string): string | undefined =>
+  hold &&
+  [hold.call, ...(hold.amount_cents === null ? [] : [amountWithCurrency(hold.amount_cents, currency)])].join(' ');
 
 const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string =>
   actor === null ? '' : `${actor.type} ${actor.id}${forPayer(actor)}`;

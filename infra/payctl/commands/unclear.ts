@@ -8,6 +8,7 @@ import { type Refund, refundOf } from '../../../shared/payments/refunds/refund.t
 import { dueShards, type Key } from '../../../shared/platform/keys.ts';
 import type { Item } from '../../../shared/platform/table.ts';
 import { listDisputes } from '../../../shared/queries/list-refunds.ts';
+import { endOfHold } from '../../../shared/queries/payment-entry.ts';
 import type { Installation } from '../installation/installation.ts';
 
 type Reader = Pick<Installation, 'deps'>;
@@ -21,11 +22,13 @@ export interface Unclear {
   readonly payments: readonly string[];
   readonly creations: readonly string[];
   readonly refunds: readonly string[];
+  /** Holds that end within a day, as `pay_… by <time>`, the most urgent first. */
+  readonly holds: readonly string[];
   /** True if more records are due than were read. */
   readonly isPartial: boolean;
 }
 
-/** An unknown outcome is looked up again within a day, so its record is due within this time. */
+/** An unknown outcome is looked up again within a day, and a hold at its end, so the record is due within this time. */
 const HORIZON_MS = 25 * HOUR_MS;
 const PER_PAGE = 500;
 const MAX_PAGES_PER_SHARD = 10;
@@ -42,6 +45,7 @@ export const findUnclear = async (reader: Reader): Promise<Unclear> => {
     payments: payments.filter((one) => isVisiblePayment(one) && isUnclear(one, now)).map(({ id }) => id),
     creations: payments.filter((one) => !isVisiblePayment(one) && isUnfinished(one, now)).map(({ id }) => id),
     refunds: refunds.filter((one) => isUnclearRefund(one, now)).map(({ id, paymentId }) => `${id} of ${paymentId}`),
+    holds: endingHolds(payments, iso(now + DAY_MS)),
     isPartial: shards.some((shard) => shard.isPartial),
   };
 };
@@ -59,10 +63,19 @@ const readShard = async ({ deps }: Reader, shard: string) => {
   return { keys, isPartial: after !== undefined };
 };
 
-/** True for a charge that was claimed and got no response, or an update without a response. */
-const isUnclear = (payment: Payment, now: number): boolean =>
-  ((payment.status === 'processing' && payment.cause === 'claim') || payment.draft !== undefined) &&
-  now - instant(payment.updatedAt) > UNCLEAR_AFTER_MS;
+/** True for a charge that was claimed and got no response, or an update, a capture or a release without a response. */
+const isUnclear = ({ status, cause, draft, holdCall, updatedAt }: Payment, now: number): boolean =>
+  ((status === 'processing' && cause === 'claim') || draft !== undefined || holdCall !== undefined) &&
+  now - instant(holdCall?.claimedAt ?? updatedAt) > UNCLEAR_AFTER_MS;
+
+const endingHolds = (payments: readonly Payment[], until: string): readonly string[] =>
+  payments
+    .flatMap((payment) => {
+      const end = endOfHold(payment);
+      return end === undefined || end > until ? [] : [`${end} ${payment.id}`];
+    })
+    .sort()
+    .map((one) => one.split(' ').toReversed().join(' by '));
 
 const isUnfinished = ({ createdAt }: Payment, now: number): boolean => now - instant(createdAt) > UNFINISHED_AFTER_MS;
 

@@ -51,5 +51,5 @@ export const DEMO_USERS: readonly { readonly sessionId: string; readonly about: 
   { sessionId: 'demo-member', about: 'Miles, member of the demo organization' },
   { sessionId: 'demo-admin', about: 'Ada, platform admin: sees all payments' },
   { sessionId: 'demo-support', about: 'Sam, support: sees all payments, may sync and cancel' },
-  { sessionId: 'demo-finance', about: 'Fay, finance: sees all payments, may refund' },
+  { sessionId: 'demo-finance', about: 'Fay, finance: sees all payments, may refund, capture and release' },
 ];

@@ -188,6 +188,7 @@ const ProviderCard = ({ provider, isDefault }: ProviderCardProps) => {
         )}
         <Fact name="Payers confirm">{CONFIRMS_IN[provider.confirms_in]}</Fact>
         <Fact name="Saves methods">{provider.saves_methods ? 'Yes' : 'No'}</Fact>
+        <Fact name="Captures later">{provider.captures_later ? 'Yes' : 'No'}</Fact>
       </dl>
     </section>
   );
@@ -201,6 +202,13 @@ const METHODS: readonly (readonly [behaviour: string, stripe: string, paypal: st
   ['Requires 3-D Secure', 'pm_card_authenticationRequired', 'SIM-CARD-3DS', 'cnon:card-nonce-requires-verification'],
   ['Is saved, and declined at every charge', 'pm_card_chargeCustomerFail', 'SIM-FAIL-LATER', 'cnon:sim-fail-on-charge'],
   ['Settles after 60 s', 'pm_sim_processing_ok', 'SIM-PENDING-OK', 'bnon:bank-nonce-ok'],
+  [
+    'Can be held, and is declined at the capture',
+    'pm_sim_capture_declined',
+    'SIM-CAPTURE-DECLINED',
+    'cnon:sim-capture-declined',
+  ],
+  ['Is held for one hour', 'pm_sim_hold_1h', 'SIM-HOLD-1H', 'cnon:sim-hold-1h'],
   ['Is disputed immediately', 'pm_card_createDispute', '', 'cnon:sim-dispute'],
   ['Loses the response after the charge', 'pm_sim_timeout_after', 'SIM-TIMEOUT-AFTER', 'cnon:sim-timeout-after'],
 ];

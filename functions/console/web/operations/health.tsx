@@ -9,6 +9,7 @@ import { serviceNow } from '../api/local.ts';
 import { providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
 import type { Dispute, Payment, Refund, WebhookLog } from '../api/types.ts';
+import { readEndingHolds } from '../holds/ending-holds.ts';
 import { count, duration } from '../view/format.ts';
 import { type Loaded, type PageOf, useLoaded, usePages } from '../view/load.ts';
 import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
@@ -37,6 +38,12 @@ export const HealthPage = () => (
       about="The provider has not confirmed the refund for over 10 minutes. The service looks it up by itself. Do not refund again, because the payer could get the money twice."
     >
       <UnclearRefunds />
+    </Part>
+    <Part
+      title="Holds that end within 24 hours"
+      about={`The amount is held, but not captured. After the end of the hold the payer cannot be charged.${may('payments:capture') ? ' Open the payment, and capture it or release it.' : ' Ask finance or operations to capture or release it.'}`}
+    >
+      <EndingHolds />
     </Part>
     <Part
       title="Disputes due"
@@ -122,6 +129,28 @@ const UnclearPayments = () => (
     keyOf={({ id }) => id}
     pageOf={({ id }) => `/payments/${id}`}
     empty={<Nothing>No payment has an unknown outcome</Nothing>}
+  />
+);
+
+const HOLD_COLUMNS: readonly Column<Payment>[] = [
+  { title: 'Hold ends', isTime: true, cell: ({ capture_before: end }) => end && <Time at={end} /> },
+  { title: 'Payment', cell: ({ id }) => <span class="clip">{id}</span> },
+  {
+    title: 'Can be captured',
+    align: 'end',
+    cell: ({ capturable_cents, currency }) => <Money cents={capturable_cents} currency={currency} />,
+  },
+  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
+];
+
+const EndingHolds = () => (
+  <Table
+    name="Holds that end within 24 hours"
+    columns={HOLD_COLUMNS}
+    pages={usePages('ending holds', readEndingHolds)}
+    keyOf={({ id }) => id}
+    pageOf={({ id }) => `/payments/${id}`}
+    empty={<Nothing>No hold ends within 24 hours</Nothing>}
   />
 );
 

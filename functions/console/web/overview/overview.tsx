@@ -9,10 +9,11 @@ import { serviceNow } from '../api/local.ts';
 import { organizations } from '../api/organizations.ts';
 import { may } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
+import { readEndingHolds } from '../holds/ending-holds.ts';
 import { CsvButton } from '../view/csv-button.tsx';
 import { SelectFilter } from '../view/filters.tsx';
 import { count, dateInUtc, percent } from '../view/format.ts';
-import { type Loaded, useLoaded } from '../view/load.ts';
+import { type Loaded, type PageOf, useLoaded } from '../view/load.ts';
 import { Loading, Money, PageHead, ProblemNote } from '../view/parts.tsx';
 import { Link, place, setQuery, withQuery } from '../view/route.tsx';
 import { Chart, type Measure } from './chart.tsx';
@@ -72,6 +73,7 @@ export const OverviewPage = () => {
       {summary.isLoading && !summary.data && <SummaryLoading />}
       {summary.data && <SummaryView summary={summary.data} range={range} />}
       {isOfAll() ? <Disputes /> : <Subscriptions key={scope} />}
+      {isOfAll() && <Holds />}
     </>
   );
 };
@@ -331,21 +333,40 @@ interface Counted {
 
 const MOST_PAGES = 10;
 
-const countDisputes = async (status: 'needs_response' | 'under_review'): Promise<Counted> => {
+const countPages = async (read: (cursor: string | undefined) => Promise<PageOf<unknown>>): Promise<Counted> => {
   let found = 0;
   let cursor: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const { data } = await answerOf(api.GET('/disputes', { params: { query: { status, limit: 100, cursor } } }));
-    found += data.data.length;
-    cursor = nextCursor(data.meta);
+    const { rows, next } = await read(cursor);
+    found += rows.length;
+    cursor = next;
     if (cursor === undefined) break;
   }
   return { count: found, isPartial: cursor !== undefined };
 };
 
+const countDisputes = (status: 'needs_response' | 'under_review'): Promise<Counted> =>
+  countPages(async (cursor) => {
+    const { data } = await answerOf(api.GET('/disputes', { params: { query: { status, limit: 100, cursor } } }));
+    return { rows: data.data, next: nextCursor(data.meta) };
+  });
+
 const readDisputes = async () => {
   const [needing, reviewed] = await Promise.all([countDisputes('needs_response'), countDisputes('under_review')]);
   return { needing, reviewed };
+};
+
+const Holds = () => {
+  const ending = useLoaded('ending holds', () => countPages(readEndingHolds));
+  return (
+    <Now title="Holds now" loaded={ending}>
+      {(found) => (
+        <Tile name="Holds ending" note="within 24 hours, not captured" to="/health">
+          {counted(found)}
+        </Tile>
+      )}
+    </Now>
+  );
 };
 
 const counted = ({ count: found, isPartial }: Counted): string => `${count(found)}${isPartial ? ' or more' : ''}`;

@@ -1,9 +1,10 @@
-/** @module The refund, cancel and sync actions on a payment, each for users with its scope. */
+/** @module The actions on a payment, each for users with its scope. */
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { may, refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, PaymentStatus } from '../api/types.ts';
+import { HoldActions } from '../holds/hold-actions.tsx';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
@@ -37,6 +38,7 @@ export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) =
           Cancel
         </button>
       )}
+      <HoldActions payment={payment} onChanged={onChanged} />
       {mayRefund(payment) && (
         <button type="button" class="primary" onClick={() => setOpen('refund')}>
           Refund

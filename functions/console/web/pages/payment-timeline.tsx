@@ -21,16 +21,23 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   dispute: 'Dispute',
   erasure: 'Personal data erased',
   facts: 'Details of the payment read from the provider',
+  capture: 'Capture or release undone, because it did not happen',
+  capture_due: 'The hold ends soon',
+};
+
+const titleOf = ({ cause, attempt, hold }: Change): string => {
+  if (hold) return hold.call === 'capture' ? 'Capture started' : 'Release started';
+  if (cause === 'claim') return `Attempt ${attempt} started`;
+  return cause === null ? 'Payment changed' : CAUSES[cause];
 };
 
 export const showPaymentChange =
   (currency: string) =>
   (change: Change): ShownChange => {
-    const { cause, refund, dispute, failure_code: failure, anomaly, attempt } = change;
+    const { refund, dispute, hold, failure_code: failure, anomaly } = change;
     const shown = refund ?? dispute;
-    const title = cause === null ? 'Payment changed' : CAUSES[cause];
     return {
-      title: cause === 'claim' ? `Attempt ${attempt} started` : title,
+      title: titleOf(change),
       status: shown?.status ?? change.status,
       children: (
         <>
@@ -40,6 +47,7 @@ export const showPaymentChange =
               {shown.reason && `, ${inWords(shown.reason).toLowerCase()}`} · <code>{shown.id}</code>
             </p>
           )}
+          {typeof hold?.amount_cents === 'number' && <p>{money(hold.amount_cents, currency)}</p>}
           {failure && (
             <p>
               Declined: <code>{failure}</code>

@@ -6,6 +6,7 @@ import { readPayersOfPayment } from '../api/payers.ts';
 import { dashboardLink, providerName } from '../api/providers.ts';
 import { may } from '../api/session.ts';
 import type { Dispute, Payment, Refund, Settlement, TimelineEntry } from '../api/types.ts';
+import { HoldNote } from '../holds/hold-note.tsx';
 import { dateInUtc, inWords, money } from '../view/format.ts';
 import { Fact, Id, Json, Money, Status, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
@@ -64,6 +65,7 @@ const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly on
     <>
       <Summary payment={payment} />
       <DeclineNote payment={payment} />
+      <HoldNote payment={payment} />
       <div class="columns">
         <Card title="Details">
           <Details payment={payment} />
@@ -288,6 +290,12 @@ const ProviderId = ({ payment }: { readonly payment: Payment }) => {
   );
 };
 
+const heldPrices = (payment: Payment) =>
+  [
+    ['Authorized', payment.authorized_cents ?? 0],
+    ['Captured', payment.captured_cents],
+  ] as const;
+
 const Prices = ({ payment }: { readonly payment: Payment }) => {
   const { currency } = payment;
   const prices: readonly (readonly [string, number])[] = [
@@ -295,6 +303,7 @@ const Prices = ({ payment }: { readonly payment: Payment }) => {
     ['Tax', payment.tax_cents],
     ['Discount', 0 - payment.discount_cents],
     ['Total', payment.total_cents],
+    ...(payment.authorized_cents === null ? [] : heldPrices(payment)),
     ['Refunded', payment.refunded_cents],
     ['Can be refunded', payment.refundable_cents],
   ];

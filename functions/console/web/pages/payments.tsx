@@ -24,6 +24,7 @@ import { PAYMENT_COLUMNS } from './payment-columns.tsx';
 
 const STATUSES: readonly PaymentStatus[] = [
   'succeeded',
+  'requires_capture',
   'failed',
   'processing',
   'pending',
@@ -81,6 +82,7 @@ const adminQuery = () => ({
   wallet_type: filterText('wallet'),
   decline_code: filterChoice('decline', DECLINE_CODES),
   fingerprint: filterText('fingerprint'),
+  capture_before: filterText('hold'),
 });
 
 const ownQuery = () => ({
@@ -119,6 +121,7 @@ const adminFilters = (): readonly FilterField[] => [
   { kind: 'choice', label: 'Card brand', name: 'brand', choices: choicesOf(CARD_BRANDS) },
   { kind: 'choice', label: 'Wallet', name: 'wallet', choices: choicesOf(WALLETS) },
   { kind: 'choice', label: 'Declined', name: 'decline', choices: choicesOf(DECLINE_CODES) },
+  { kind: 'day', label: 'Hold ends by', name: 'hold' },
   anyOwnerFilter(),
   userFilter(),
   // A payment's own page links to the payments with the same card.

@@ -52,8 +52,13 @@ export const shortDay = (iso: string): string => DAY.format(new Date(iso));
 
 export const count = (value: number): string => new Intl.NumberFormat().format(value);
 
+/** Names that a person reads under another word. */
+const WORDS: Readonly<Record<string, string>> = { requires_capture: 'Authorized' };
+
 /** Turns a name such as `requires_payment_method` into words. */
 export const inWords = (name: string): string => {
+  const known = WORDS[name];
+  if (known !== undefined) return known;
   const words = name.replaceAll('_', ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 };

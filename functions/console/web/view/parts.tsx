@@ -23,6 +23,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   processing: 'wait',
   pending: 'wait',
   requires_payment_method: 'wait',
+  requires_capture: 'wait',
   trialing: 'wait',
   under_review: 'wait',
   paused: 'wait',

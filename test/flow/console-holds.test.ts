@@ -1,0 +1,124 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
+import { startBrowser } from './browser.ts';
+import {
+  type ConsoleVisit,
+  enterSession,
+  expectNoSidewaysScroll,
+  expectNoViolation,
+  expectQuiet,
+  soon,
+  visitConsole,
+  WIDTHS,
+} from './console-steps.ts';
+import { read, signIn, type User } from './flow.ts';
+import { heldPayment } from './holders.ts';
+import { withHost } from './host.ts';
+
+describe('holds in the console', () => {
+  const service = withHost();
+  let browser: Browser;
+  let payer: User;
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+    payer = await signIn(service, { expires_in: YEAR_SECONDS });
+  });
+  afterAll(() => browser?.close());
+
+  const visitAs = async (user: User, width: number): Promise<ConsoleVisit> => {
+    const visit = await visitConsole(browser, service, width);
+    await enterSession(visit, user.session);
+    return visit;
+  };
+  /** A payment of 25.00 USD whose amount is held. */
+  const held = (user: User, fields: Readonly<Record<string, unknown>> = {}) =>
+    heldPayment(service, user, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
+  const staff = (role: string): Promise<User> => signIn(service, { staff_role: role, expires_in: YEAR_SECONDS });
+  const openPayment = async ({ page, open }: ConsoleVisit, id: string): Promise<void> => {
+    await open(`/payments/${id}`);
+    await page.getByRole('region', { name: 'Timeline' }).waitFor();
+  };
+
+  describe.each(WIDTHS)('for finance, at %i pixels', (width) => {
+    let visit: ConsoleVisit;
+
+    beforeAll(async () => {
+      visit = await visitAs(await staff('finance'), width);
+      return () => visit.page.context().close();
+    });
+
+    test('say how long the hold lasts, and capture a part after one more question', async () => {
+      const { page } = visit;
+      const { id } = await held(payer);
+      await openPayment(visit, id);
+      expect(await page.locator('.summary').innerText()).toContain('Authorized');
+      expect(await page.getByLabel('Hold', { exact: true }).innerText()).toMatch(
+        /^Hold ends in (7 days|6 days 23 hours)\. USD\s25\.00 can be captured\./,
+      );
+      await page.getByRole('button', { name: 'Capture' }).click();
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByLabel('Amount').inputValue()).toBe('25.00');
+      await dialog.getByLabel('Amount').fill('25.01');
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      expect(await dialog.getByRole('alert').innerText()).toBe('Enter an amount between 0.01 and 25.00.');
+      await dialog.getByLabel('Amount').fill('18');
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      await expectNoViolation(page);
+      expect(await read(service, id, payer.options)).toMatchObject({ status: 'requires_capture', captured_cents: 0 });
+      await dialog.getByRole('button', { name: 'Capture USD 18.00' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await soon(() => page.locator('.summary').innerText()).toMatch(/USD\s18\.00\s+Succeeded/);
+      expect(await page.getByLabel('Prices').innerText()).toMatch(/Authorized\s+USD\s25\.00\s+Captured\s+USD\s18\.00/);
+      expect(await page.getByLabel('Hold', { exact: true }).count()).toBe(0);
+      expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', total_cents: 1_800 });
+    });
+
+    test('release a hold, and say then that nothing was captured', async () => {
+      const { page } = visit;
+      const { id } = await held(payer);
+      await openPayment(visit, id);
+      await expectNoSidewaysScroll(page);
+      await page.getByRole('button', { name: 'Release' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Release hold' }).click();
+      await page.getByText('The hold was released. Nothing was captured.').waitFor();
+      expect(await page.getByRole('button', { name: 'Capture' }).count()).toBe(0);
+      expect(await read(service, id, payer.options)).toMatchObject({
+        status: 'canceled',
+        cancellation_reason: 'released',
+      });
+    });
+
+    test('are counted on the overview and listed on Health if they end within 24 hours', async () => {
+      const { page, open } = visit;
+      const { id } = await held(payer, { payment_method_id: 'pm_sim_hold_1h' });
+      const { id: later } = await held(payer);
+      await service.settle();
+      await open('/overview');
+      const tile = page.locator('.tile').filter({ has: page.getByText('Holds ending', { exact: true }) });
+      await soon(() => tile.locator('dd').innerText()).toMatch(/^[1-9]/);
+      await open('/health');
+      const rows = page.getByRole('table', { name: 'Holds that end within 24 hours' }).locator('tbody');
+      await soon(() => rows.innerText()).toContain(id);
+      expect(await rows.innerText()).not.toContain(later);
+      await open(`/payments?status=requires_capture&user=${payer.userId}`);
+      const listed = page.getByRole('table', { name: 'Payments' }).locator('tbody tr');
+      await soon(() => listed.count()).toBeGreaterThanOrEqual(2);
+      expect(await listed.first().innerText()).toContain('Authorized');
+      await expectNoViolation(page);
+      expectQuiet(visit, service);
+    });
+  });
+
+  test('offer no capture and no release to support and to the payer', async () => {
+    const { id } = await held(payer);
+    for (const user of [await staff('support'), payer]) {
+      const visit = await visitAs(user, WIDTHS[0]);
+      await openPayment(visit, id);
+      expect(await visit.page.getByLabel('Hold', { exact: true }).innerText()).toContain('Hold ends in');
+      expect(await visit.page.getByRole('button', { name: /Capture|Release/ }).count()).toBe(0);
+      await visit.page.context().close();
+    }
+  });
+});
