@@ -46,10 +46,10 @@ const capture = {
   of: 'payments.capture',
   requests: 3,
   levels: 3,
-  writeUnits: 4,
-  dueUnits: 6,
+  writeUnits: 6,
+  dueUnits: 3,
   windows: 1,
-  because: 'load, the claim, and the outcome',
+  because: 'load, the claim, and the outcome; a held payment with its facts takes more than one unit a write',
 };
 const WITH_FACTS = 'the facts of the attempt bring the payment over one unit';
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
