@@ -15,6 +15,7 @@ interface More {
 
 /** Tests that run with `npm run test:long` only, so that `npm test` takes less than 15 minutes on two cores. */
 const LONG_ONLY = [
+  'test/flow/payctl-holds.test.ts',
   'test/flow/payctl-refunds.test.ts',
   'test/flow/payments-updates-unclear.test.ts',
   'test/flow/permission-lost.test.ts',

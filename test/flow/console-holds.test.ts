@@ -13,7 +13,7 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import { read, signIn, type User } from './flow.ts';
-import { AT_STRIPE, heldPayment } from './holders.ts';
+import { heldPayment } from './holders.ts';
 import { withHost } from './host.ts';
 
 describe('holds in the console', () => {
@@ -34,7 +34,7 @@ describe('holds in the console', () => {
   };
   /** A payment of 25.00 USD whose amount is held. */
   const held = (user: User, fields: Readonly<Record<string, unknown>> = {}) =>
-    heldPayment(service, user, AT_STRIPE, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
+    heldPayment(service, user, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
   const staff = (role: string): Promise<User> => signIn(service, { staff_role: role, expires_in: YEAR_SECONDS });
   const openPayment = async ({ page, open }: ConsoleVisit, id: string): Promise<void> => {
     await open(`/payments/${id}`);

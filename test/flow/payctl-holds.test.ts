@@ -3,7 +3,7 @@ import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT, read, signIn, type User } from './flow.ts';
-import { AT_STRIPE, heldPayment } from './holders.ts';
+import { heldPayment } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 
@@ -13,7 +13,7 @@ const payctl = payctlOf(service);
 const signInPayer = () => signIn(service, { expires_in: YEAR_SECONDS });
 /** A payment of 25.00 USD whose amount is held. */
 const held = (user: User, fields: Readonly<Record<string, unknown>> = {}) =>
-  heldPayment(service, user, AT_STRIPE, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
+  heldPayment(service, user, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
 const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
   checks.find(({ check }: ParsedJson) => check === name);
 
