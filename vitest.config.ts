@@ -15,12 +15,22 @@ interface More {
 
 /** Tests that run with `npm run test:long` only, so that `npm test` takes less than 15 minutes on two cores. */
 const LONG_ONLY = [
+  'test/flow/console-refund-lost.test.ts',
+  'test/flow/customers-faults.test.ts',
+  'test/flow/local-start-folders.test.ts',
   'test/flow/payctl-holds.test.ts',
   'test/flow/payctl-refunds.test.ts',
+  'test/flow/payments-not-done.test.ts',
   'test/flow/payments-updates-unclear.test.ts',
   'test/flow/permission-lost.test.ts',
+  'test/flow/permission-restarts.test.ts',
+  'test/flow/refunds-unclear.test.ts',
+  'test/flow/subscriptions-authentication-late.test.ts',
+  'test/flow/subscriptions-commands-lost.test.ts',
+  'test/flow/subscriptions-failed-create.test.ts',
   'test/flow/subscriptions-native-lost.test.ts',
   'test/flow/subscriptions-transfer.test.ts',
+  'test/flow/time-unclear.test.ts',
 ];
 
 /** Tests that run their full load with `npm run test:long` and a part of it with `npm test`. */
@@ -31,7 +41,6 @@ const SCALED = [
   'test/flow/organizations-deletion.test.ts',
   'test/flow/organizations-races.test.ts',
   'test/flow/permission-former-members.test.ts',
-  'test/flow/permission-restarts.test.ts',
   'test/flow/reference-page.test.ts',
   'test/infra/bundles.test.ts',
   'test/simulation/simulation.test.ts',

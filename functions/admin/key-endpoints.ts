@@ -90,7 +90,7 @@ export const rotateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/admin/keys/{id}/rotate',
   summary: 'Make a new secret for a service key',
   description: `Shows the new secret once. The present one stays valid for \`grace_seconds\`, so that you can deploy the new one first. At most two
-    former secrets are valid; a third rotation ends the oldest.`,
+    former secrets are valid; a third rotation ends the oldest, and a rotation with \`grace_seconds\` 0 ends all of them.`,
   auth: 'platform-admin',
   params: keyParams,
   query: none,
@@ -98,7 +98,15 @@ export const rotateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   response: () => keyWithSecretSchema,
   status: 200,
   form: 'envelope',
-  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'VERSION_CONFLICT', 'IDEMPOTENCY_KEY_INVALID'],
+  errors: [
+    'VALIDATION_ERROR',
+    'RESOURCE_NOT_FOUND',
+    'INVALID_STATE',
+    'VERSION_CONFLICT',
+    'IDEMPOTENCY_KEY_INVALID',
+    'IDEMPOTENCY_KEY_REUSED',
+  ],
+  idempotent: 'noted',
   uses: ['table:read', 'table:put'],
 }));
 

@@ -111,7 +111,8 @@ Demo sessions, sent as X-Session-ID`);
 Local secrets, for this machine only
   provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
   provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
-  demo backend         service key ${DEMO_KEY_SECRET}, with X-Act-For: user:user_demo_owner
+  demo backend         service key ${DEMO_KEY_SECRET}, sent as Authorization: Bearer;
+                       X-Act-For: user:user_demo_owner names a payer
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
 ${ownTargetOf(host)}
 Create a payment, then pay it:

@@ -106,8 +106,17 @@ const runCommand = async (
 
 /** @throws NotReachable */
 const openApiOf = ({ stage, url }: Given, key: string): Api => {
-  if (stage === undefined) return openApi(url, key);
-  throw new NotReachable(`with ${KEY} name the address of the API by --url, not a stage`);
+  if (stage !== undefined) {
+    throw new NotReachable(`with ${KEY}, name the address of the API with --url, not a stage`);
+  }
+  if (!isSafeForKeys(url)) throw new NotReachable(`with ${KEY}, the address of the API must begin with https://`);
+  return openApi(url, key);
+};
+
+/** True for https, and for this machine. */
+const isSafeForKeys = (url: string): boolean => {
+  const { protocol, hostname } = URL.parse(url) ?? {};
+  return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname ?? '');
 };
 
 const parseTime = (text: string): string => {

@@ -11,6 +11,7 @@ import {
   type Caller,
   type GuestCaller,
   isMemberCaller,
+  keyPermits,
   mayAsMerchant,
   mayOnRoute,
   merchantScopesOf,
@@ -76,7 +77,7 @@ export const scopeMissing = (scope: Scope | undefined): DomainError =>
   });
 
 /** Staff learn which scope they lack; for other users the route does not exist as theirs. */
-export const merchantRefusal = (caller: Caller, scopes: RouteScopes | undefined): DomainError =>
+const merchantRefusal = (caller: Caller, scopes: RouteScopes | undefined): DomainError =>
   merchantScopesOf(caller).length > 0 && scopes?.merchant
     ? scopeMissing(scopes.merchant)
     : new DomainError('ADMIN_REQUIRED');
@@ -133,14 +134,17 @@ const decideNamingProject = ({ caller, record, standing }: AccessRequest): Acces
 
 /**
  * Decides whether an include shows the record. Its own read rule applies; for guests its route must accept a guest
- * token. Only the owner, members of the organization and the merchant see products and projects.
+ * token, and a key needs the scope to read it. Only the owner, members of the organization and the merchant see products
+ * and projects.
  */
 export const decideShowing = (
   request: AccessRequest<Pick<RecordKind, 'resource' | 'rule' | 'readScope' | 'guestsRead'>>,
 ): AccessDecision => {
   const { caller, kind } = request;
   if (caller.kind === 'guest' && !kind.guestsRead) return refused(notFound(kind.resource));
-  if (kind.rule !== 'open' && kind.rule !== 'project') return decideAccess('read', request);
+  if (kind.rule !== 'open' && kind.rule !== 'project') {
+    return keyPermits(caller, kind.readScope) ? decideAccess('read', request) : refused(notFound(kind.resource));
+  }
   if (mayAsMerchant(caller, kind.readScope)) return grantedAsAdmin;
   return decideAccess('read', { ...request, kind: { resource: kind.resource, rule: 'project' } });
 };

@@ -1,6 +1,6 @@
 /**
- * @module Finds the caller of a request from its session, bearer token, service key or guest token. A valid session is cached for
- * up to a minute and an invalid credential for five seconds; raising the session cache epoch clears both.
+ * @module Finds the caller of a request from its session, bearer token, service key or guest token. A valid session is
+ * cached for up to a minute and an invalid credential for five seconds; raising the session cache epoch clears both.
  */
 
 import QuickLRU from 'quick-lru';
@@ -87,7 +87,8 @@ export const authenticator = (options: AuthenticateOptions) => {
   };
 
   const signedIn = async (kind: 'session' | 'bearer', value: string): Promise<Caller> => {
-    const session = await find(kind, value);
+    // The identity service never gets the secret of a key, in whichever header the secret is sent.
+    const session = value.startsWith(SECRET_PREFIX) ? undefined : await find(kind, value);
     if (!session) throw new DomainError('SESSION_INVALID');
     if (session.expiresAt <= options.now()) throw new DomainError('SESSION_EXPIRED');
     return {
@@ -112,7 +113,6 @@ export const authenticator = (options: AuthenticateOptions) => {
     if (credentials.authorization !== undefined) {
       const bearer = /^Bearer +(\S+)$/i.exec(credentials.authorization)?.[1];
       if (!bearer) throw new DomainError('SESSION_INVALID');
-      // A key never reaches the identity service.
       if (bearer.startsWith(SECRET_PREFIX)) return identified(bearer, credentials.address);
       return signedIn('bearer', bearer);
     }

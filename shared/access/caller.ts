@@ -78,6 +78,12 @@ export const mayOnRoute = (caller: Caller, scopes: RouteScopes | undefined): boo
 
 export const keyOfCaller = (caller: Caller): KeyIdentity | undefined => ('key' in caller ? caller.key : undefined);
 
+/** False if the caller uses a service key without the scope, also if the payer for whom it acts has the right. */
+export const keyPermits = (caller: Caller, scope: Scope | undefined): boolean => {
+  const key = keyOfCaller(caller);
+  return key === undefined || (scope !== undefined && key.scopes.includes(scope));
+};
+
 /** The actor that history names. `asAdmin` is true if a merchant's right is used on another's record. */
 export const actorOfCaller = (caller: Caller, asAdmin: boolean): Actor => {
   const key = keyOfCaller(caller);
@@ -106,7 +112,7 @@ const forPayer = (caller: Caller): Pick<Actor, 'onBehalfOf'> => {
   }
 };
 
-/** The name of the caller in rate limits: the payer, or a key that acts for nobody. */
+/** The name of the caller in rate limits: the payer, or a key that names no payer. */
 export const subjectOf = (caller: Caller): string => {
   switch (caller.kind) {
     case 'session':

@@ -22,7 +22,10 @@ const userFields = {
     .nullish()
     .transform((value) => value === true),
   // Any other word counts as none.
-  staff_role: z.unknown().optional().transform((value) => STAFF_ROLES.find((role) => role === value)),
+  staff_role: z
+    .unknown()
+    .optional()
+    .transform((value) => STAFF_ROLES.find((role) => role === value)),
 };
 const sessionSchema = z.object({
   ...userFields,

@@ -39,7 +39,7 @@ export const SCOPE_TABLE = {
     roles: ['support', 'operations'],
   },
   'payments:capture': { words: 'Capture and release holds.', roles: ['finance', 'operations'] },
-  'refunds:write': { words: 'Refund payments; support up to SUPPORT_REFUND_LIMITS.', roles: ['support', 'finance'] },
+  'refunds:write': { words: 'Refund payments.', roles: ['support', 'finance'] },
   'subscriptions:operate': { words: "Cancel anyone's subscription.", roles: ['finance', 'operations'] },
   'catalog:write': { words: 'Read and change products, projects, tiers and invites.', roles: ['operations'] },
   'webhooks:read': { words: 'Read the webhook log of every owner.', roles: ['support', 'operations'] },
@@ -51,6 +51,15 @@ export const SCOPE_TABLE = {
 export type Scope = keyof typeof SCOPE_TABLE;
 
 export const SCOPES: readonly Scope[] = keysOf(SCOPE_TABLE);
+
+const WRITE_SCOPES: Readonly<Partial<Record<Scope, Scope>>> = {
+  'payments:read': 'payments:write',
+  'subscriptions:read': 'subscriptions:write',
+  'customers:read': 'methods:write',
+};
+
+/** The scope to act for a payer on the records that the scope permits to read. */
+export const writeScopeOf = (readScope: Scope): Scope | undefined => WRITE_SCOPES[readScope];
 
 export const rolesOfScope = (scope: Scope): readonly StaffRole[] => SCOPE_TABLE[scope].roles;
 
@@ -81,7 +90,7 @@ const forMerchant = (scope: Scope): RouteScopes => ({ merchant: scope });
 
 const PAYMENTS_LIST = 'GET /admin/payments';
 
-/** By the id of the endpoint. A route that is not here takes no key: it is public, or for platform admins' sessions. */
+/** By the id of the endpoint. A route that is not here takes no key: it is public, or only for sessions. */
 const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.create-intent': forPayer('payments:write'),
   'payments.create': forPayer('payments:write'),

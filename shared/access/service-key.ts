@@ -10,7 +10,13 @@ import { KEYS_PARTITION, keyKey, listSort } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { SCOPES } from './scopes.ts';
 
-const secretSchema = z.object({ hash: z.string(), until: z.string().optional() });
+const secretSchema = z.object({
+  hash: z.string(),
+  until: z.string().optional(),
+  /** The request that made the secret by a rotation, if it had an Idempotency-Key. */
+  made: z.object({ scope: z.string(), requestHash: z.string(), at: z.string() }).optional(),
+});
+type StoredSecret = z.output<typeof secretSchema>;
 
 const scopeSchema = z.string().transform((text) => SCOPES.find((scope) => scope === text));
 
@@ -29,8 +35,6 @@ export const serviceKeySchema = z.object({
   /** The newest first; only former ones have an end. */
   secrets: z.array(secretSchema),
   requestHash: z.string().optional(),
-  /** The scope of the Idempotency-Key of the last rotation. */
-  rotatedUnder: z.string().optional(),
 });
 export type StoredKey = z.output<typeof serviceKeySchema>;
 
@@ -69,13 +73,24 @@ export const hashOfSecret = (last: string): string => hash('sha256', last, 'hex'
 const MOST_SECRETS = 3;
 const NO_HASH = hashOfSecret('');
 
-/** The secrets after a rotation: the former ones end by `until` at the latest, and the third rotation ends the oldest. */
-export const rotated = ({ secrets }: StoredKey, last: string, { now, until }: { now: Instant; until: Instant }) => {
+interface Rotation {
+  /** The new secret. */
+  readonly next: StoredSecret;
+  readonly now: Instant;
+  /** When the grace of the present secret ends. */
+  readonly until: Instant;
+}
+
+/**
+ * The secrets after a rotation. A former secret keeps the grace that it has, the third rotation ends the oldest, and a
+ * rotation without a grace ends all of them.
+ */
+export const rotated = ({ secrets }: StoredKey, { next, now, until }: Rotation): readonly StoredSecret[] => {
+  if (until <= now) return [next];
   const former = secrets
-    .filter((secret) => secret.until === undefined || instant(secret.until) > now)
     .map((secret) => ({ ...secret, until: secret.until ?? iso(until) }))
     .filter((secret) => instant(secret.until) > now);
-  return [{ hash: hashOfSecret(last) }, ...former].slice(0, MOST_SECRETS);
+  return [next, ...former].slice(0, MOST_SECRETS);
 };
 
 /** True if the last part is one of the key's valid secrets. Takes the same time for a key that does not exist. */

@@ -18,9 +18,10 @@ import {
 } from '../access/service-key.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
-import { instant, iso, SECOND_MS } from '../core/time.ts';
-import { createOnce } from '../http/create-once.ts';
+import { type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
+import { createOnce, isKeyInForce } from '../http/create-once.ts';
 import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
+import { keyReusedError } from '../http/idempotency.ts';
 import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
@@ -33,11 +34,14 @@ import { cursorParameter } from '../queries/parameters.ts';
 const MAX_RANGES = 20;
 const MAX_GRACE_SECONDS = 604_800;
 
+/** An IPv4 address counts as such, also if it is written as IPv6, and no client's address has a zone. */
 const isRange = (text: string): boolean => {
-  const [address = '', bits = ''] = text.split('/');
-  const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
-  return isAddress && /^\d{1,3}$/.test(bits) && Number(bits) <= (address.includes(':') ? 128 : 32);
+  const [, address = '', bits = ''] = RANGE.exec(text) ?? [];
+  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return Number(bits) <= 32;
+  const isIpv6 = ipaddr.IPv6.isValid(address) && !ipaddr.IPv6.parse(address).isIPv4MappedAddress();
+  return isIpv6 && Number(bits) <= 128;
 };
+const RANGE = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/;
 
 const nameField = boundedText(100).trim().min(1);
 const scopesField = boundedList(SCOPES.length, boundedText(40).pipe(z.enum(SCOPES))).refine(
@@ -61,7 +65,10 @@ export const createKeyBody = z
     allowed_ips: rangesField.nullish().describe(RANGES),
     expires_at: timeField().nullish().describe(ENDS),
   })
-  .meta({ id: 'CreateKey', description: 'A service key to create.' });
+  .meta({
+    id: 'CreateKey',
+    description: 'What the new key is for, what it may do, and from where and until when it is accepted.',
+  });
 
 export const updateKeyBody = z
   .object({
@@ -81,7 +88,9 @@ export const rotateKeyBody = z
       .min(0)
       .max(MAX_GRACE_SECONDS)
       .nullish()
-      .describe('How long the present secret stays valid, in seconds, at most 7 days; a day if absent.'),
+      .describe(
+        'How long the present secret stays valid, in seconds, at most 7 days; a day if absent. 0 ends every former secret at once.',
+      ),
   })
   .meta({ id: 'RotateKey', description: 'How long the present secret stays valid.' });
 
@@ -108,14 +117,20 @@ const keyFields = {
   revoked_at: timestamp.nullable().describe('When the key was revoked.'),
 };
 
-export const keyViewSchema = z.object(keyFields).meta({ id: 'ServiceKey', description: 'A service key.' });
+export const keyViewSchema = z.object(keyFields).meta({
+  id: 'ServiceKey',
+  description: 'A program of yours that calls the API, with what it may do; without its secret.',
+});
 
 export const keyWithSecretSchema = z
   .object({
     ...keyFields,
     secret: z.string().nullable().describe('The secret, shown in this response only; null in a repeat of the request.'),
   })
-  .meta({ id: 'ServiceKeyWithSecret', description: 'A service key with its new secret.' });
+  .meta({
+    id: 'ServiceKeyWithSecret',
+    description: 'A key of a program of yours, and the new secret by which it calls.',
+  });
 
 interface KeyDeps extends StoreDeps {
   readonly newId: (kind: IdKind) => string;
@@ -159,8 +174,9 @@ export const createKey = async (
       secrets: [{ hash: hashOfSecret(last) }],
     }),
   });
+  const use = replayed ? await deps.table.get(keyUseKey(record.id)) : undefined;
   return {
-    data: { ...viewOf(record, undefined, deps.now()), secret: replayed ? null : secretOf(record.id, last) },
+    data: { ...viewOf(record, use, deps.now()), secret: replayed ? null : secretOf(record.id, last) },
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };
 };
@@ -170,11 +186,14 @@ const storeOf = (table: Table) => {
     const key = serviceKeyOf((await table.get(keyKey(id))) ?? {});
     return key && { kind: 'record', record: key };
   };
-  return {
-    find,
-    insertOrFind: async (key: StoredKey): Promise<Found<StoredKey> | undefined> =>
-      (await table.put(listedKeyItem(key), [{ absent: true }])).ok ? undefined : find(key.id),
+  const insertOrFind = async (key: StoredKey): Promise<Found<StoredKey> | undefined> => {
+    const { ok } = await table.put(listedKeyItem(key), [{ absent: true }]);
+    const found = ok ? undefined : await find(key.id);
+    // The SDK repeats a write whose response was lost, and then finds what it wrote.
+    const isOurs = found?.kind === 'record' && found.record.secrets[0]?.hash === key.secrets[0]?.hash;
+    return isOurs ? undefined : found;
   };
+  return { find, insertOrFind };
 };
 
 const LIST = 'service keys';
@@ -246,10 +265,10 @@ export const updateKey = async (
   deps: StoreDeps,
   { params: { id }, body }: OfKey<z.output<typeof updateKeyBody>>,
 ): Promise<Reply> => {
-  const key = await changed(deps, id, (now) => {
-    requireUnrevoked(now);
+  const key = await changed(deps, id, (known) => {
+    requireUnrevoked(known);
     return {
-      ...now,
+      ...known,
       ...(body.name !== undefined && { name: body.name }),
       ...(body.scopes !== undefined && { scopes: [...new Set(body.scopes)] }),
       ...(body.allowed_ips !== undefined && { allowedIps: body.allowed_ips ?? [] }),
@@ -263,7 +282,7 @@ export const updateKey = async (
 
 const DEFAULT_GRACE_SECONDS = 86_400;
 
-/** A repeat under the same Idempotency-Key rotates nothing. */
+/** A repeat under the same Idempotency-Key rotates nothing. @throws DomainError IDEMPOTENCY_KEY_REUSED */
 export const rotateKey = async (
   deps: KeyDeps,
   { params: { id }, body, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
@@ -271,19 +290,30 @@ export const rotateKey = async (
   const last = deps.newSecret();
   const key = await changed(deps, id, (known) => {
     requireUnrevoked(known);
-    if (idempotency !== undefined && known.rotatedUnder === idempotency.scope) return undefined;
     const now = deps.now();
+    if (isNewest(known, last) || isRepeat(known, idempotency, now)) return undefined;
     const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
-    return { ...known, secrets: rotated(known, last, { now, until }), rotatedUnder: idempotency?.scope };
+    const made = idempotency && { ...idempotency, at: iso(now) };
+    return { ...known, secrets: [...rotated(known, { next: { hash: hashOfSecret(last), made }, now, until })] };
   });
-  const isRepeat = key.secrets[0]?.hash !== hashOfSecret(last);
+  const isNew = isNewest(key, last);
   return {
     data: {
       ...viewOf(key, await deps.table.get(keyUseKey(id)), deps.now()),
-      secret: isRepeat ? null : secretOf(id, last),
+      secret: isNew ? secretOf(id, last) : null,
     },
-    ...(isRepeat && { headers: { 'idempotent-replayed': 'true' } }),
+    ...(!isNew && { headers: { 'idempotent-replayed': 'true' } }),
   };
+};
+
+const isNewest = ({ secrets }: StoredKey, last: string): boolean => secrets[0]?.hash === hashOfSecret(last);
+
+/** True if one of the secrets was made under the same Idempotency-Key. @throws DomainError IDEMPOTENCY_KEY_REUSED */
+const isRepeat = ({ secrets }: StoredKey, request: ApiRequest['idempotency'], now: Instant): boolean => {
+  const made = secrets.find((secret) => request && secret.made?.scope === request.scope)?.made;
+  if (!made || !isKeyInForce(made.at, now)) return false;
+  if (made.requestHash !== request?.requestHash) throw keyReusedError();
+  return true;
 };
 
 /** The record stays, as revoked. */

@@ -19,7 +19,10 @@ export interface Actor {
 }
 
 const PAYER_TYPES = ['user', 'organization', 'guest'] as const;
-const payerSchema = z.object({ type: z.enum(PAYER_TYPES), id: z.string() });
+const payerSchema = z.object({
+  type: z.enum(PAYER_TYPES).describe('Who pays: a user, an organization or a guest.'),
+  id: z.string().describe('The user id, the `org_…` id or the `guest_id`.'),
+});
 type Payer = Readonly<z.infer<typeof payerSchema>>;
 
 interface Work {

@@ -43,9 +43,9 @@ const PAYMENTS = { ...NOTHING, payments: true, customers: true, methods: true } 
 /** The capabilities of each adapter, known without opening a slot, so that no adapter or key is loaded. */
 export const CAPABILITIES_OF = {
   stripe: { ...PAYMENTS, rawCards: true, billingDetails: true, clientConfirmation: true, capturesLater: true },
-  paypal: { ...PAYMENTS, capturesOnApproval: true, subscriptions: 'service' },
+  paypal: { ...PAYMENTS, capturesOnApproval: true, capturesLater: true, subscriptions: 'service' },
   /** Square cannot change cards, and only a browser page may convert a card number to a token. */
-  square: { ...PAYMENTS, verificationTokens: true, subscriptions: 'service' },
+  square: { ...PAYMENTS, verificationTokens: true, capturesLater: true, subscriptions: 'service' },
   /** Braintree, for customers only. */
   braintree: { ...NOTHING, customers: true, subscriptions: 'service' },
 } as const satisfies Readonly<Record<AdapterName, Known>>;

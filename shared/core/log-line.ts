@@ -11,6 +11,8 @@ export interface LogFields {
   readonly code?: string;
   readonly duration_ms?: number;
   readonly caller?: 'session' | 'guest' | 'organization' | 'key' | 'anonymous';
+  /** The id of the service key that the request was sent with, never its secret. */
+  readonly key_id?: string;
   readonly payment_id?: string;
   readonly subscription_id?: string;
   readonly refund_id?: string;

@@ -45,13 +45,20 @@ export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
     requireMerchantScope(exchange, caller.key, scopes);
     return caller;
   }
-  if (scopes.payer === undefined) throw scopeMissing(scopes.merchant);
+  if (scopes.payer === undefined) throw merchantRequired(scopes.merchant);
   requireScope(caller.key, scopes.payer);
   if (payer.kind === 'organization' && spec.id.startsWith(ORGANIZATION_ROUTES)) {
     throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'Name a user of the organization in X-Act-For' });
   }
   return deps.callers.actFor(caller.key, payer);
 };
+
+/** A request for a payer has no scope of the merchant, also if the key has it. */
+const merchantRequired = (scope: Scope | undefined): DomainError =>
+  new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'Only the merchant may do this; send the request without X-Act-For',
+    ...(scope !== undefined && { details: { required_scope: scope } }),
+  });
 
 const ORGANIZATION_ROUTES = 'organizations.';
 

@@ -6,11 +6,11 @@
 
 import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
-import { type Caller, isMemberCaller } from '../access/caller.ts';
+import { type Caller, isMemberCaller, keyPermits } from '../access/caller.ts';
 import { continueGuest } from '../access/continue-guest.ts';
 import { type NamedRecord, type Owned, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
 import { type CallerRight, NO_CONDITIONS, rightOf } from '../access/right.ts';
-import { type RouteScopes, scopesOfRoute } from '../access/scopes.ts';
+import { type RouteScopes, scopesOfRoute, writeScopeOf } from '../access/scopes.ts';
 import { type Standing, standingIn, standingKeysOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
@@ -296,7 +296,9 @@ const checkerFor =
     }
     if (decision.kind === 'refused') throw advised(caller, kind, decision.error);
     if (decision.kind !== 'granted') throw new Error('the access rule did not decide');
-    const { canWrite, asAdmin = false } = decision;
+    const { asAdmin = false } = decision;
+    // A key that may only read gets none of the secrets with which a payer acts.
+    const canWrite = decision.canWrite && keyPermits(caller, kind.readScope && writeScopeOf(kind.readScope));
     return { record, canWrite, asAdmin, right: rightTo(deps, { ...request, action, asAdmin }) };
   };
 

@@ -29,10 +29,11 @@ export type Auth =
 
 /**
  * How a repeated request takes effect once. With `create`, the record's id is derived from the Idempotency-Key.
- * `stored` keeps the response under the key. `natural` operations are idempotent by themselves (every GET, PUT, PATCH,
+ * `stored` keeps the response under the key. With `noted`, the record keeps the key of each such request, because the
+ * response has a secret that must not be stored. `natural` operations are idempotent by themselves (every GET, PUT, PATCH,
  * DELETE, and a POST that recognizes a repeat by its content).
  */
-export type Idempotency = 'create' | 'stored' | 'natural';
+export type Idempotency = 'create' | 'stored' | 'noted' | 'natural';
 
 /**
  * The access check before the use case runs, which gets only records that passed it. One BatchGet reads the record of
@@ -165,10 +166,14 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
     errors: [],
     ...spec,
     response: spec.response && once(spec.response),
-    uses: scopesOfRoute(spec.id) ? [...spec.uses, 'table:count'] : spec.uses,
+    uses: takesCredentials(spec) ? [...spec.uses, 'table:count'] : spec.uses,
     limits: [...(scopesOfRoute(spec.id) ? [keyRequests] : []), ...writeLimits(spec), ...(spec.limits ?? [])],
   };
 };
+
+/** Such a route counts service keys that are not valid, also if it takes no key. */
+const takesCredentials = ({ auth }: Pick<Endpoint, 'auth'>): boolean =>
+  auth !== 'public' && auth !== 'provider-signature';
 
 /** The endpoints of an installation with these settings. */
 export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(

@@ -6,7 +6,7 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { actorOfCaller } from '../access/caller.ts';
+import { actorOfCaller, keyOfCaller } from '../access/caller.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
@@ -23,7 +23,7 @@ import { countDecline, countSubject, enforceLimits, type RateLimit } from './rat
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
-import { guestCreatesByAddress, invalidKeys } from './windows.ts';
+import { guestCreatesByAddress, invalidKeys, keyRequests } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -155,13 +155,17 @@ const summary: Step = {
 
 const causeOf = (error: unknown): unknown => (error instanceof DomainError && error.cause ? error.cause : error);
 
-const summaryOf = (exchange: Exchange, status: number) => ({
-  request_id: exchange.requestId,
-  endpoint: exchange.spec.id,
-  status,
-  caller: exchange.caller.kind,
-  duration_ms: Date.now() - exchange.startedAt,
-});
+const summaryOf = (exchange: Exchange, status: number) => {
+  const key = keyOfCaller(exchange.caller);
+  return {
+    request_id: exchange.requestId,
+    endpoint: exchange.spec.id,
+    status,
+    caller: exchange.caller.kind,
+    ...(key && { key_id: key.id }),
+    duration_ms: Date.now() - exchange.startedAt,
+  };
+};
 
 const headers: Step = {
   after: (step) => {
@@ -256,8 +260,11 @@ const countIf = async ({ deps, spec, request }: Exchange, isDecline: boolean): P
   if (isDecline && deps.rateLimits && request) await countDecline(deps, spec.limits, request);
 };
 
-const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>
-  spec.access?.record !== undefined || (counts ?? 'requests') !== 'requests';
+const countsAllowed = (spec: Endpoint, one: RateLimit): boolean => {
+  // No stranger can fill the window of a key.
+  if (one === keyRequests) return false;
+  return spec.access?.record !== undefined || (one.counts ?? 'requests') !== 'requests';
+};
 
 const limit = async ({ deps, spec, request }: Exchange, counts: (one: RateLimit) => boolean): Promise<void> => {
   const limits = spec.limits.filter(counts);

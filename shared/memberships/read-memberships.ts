@@ -5,7 +5,7 @@ import { mayReadUser } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/catalog-records.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import { invalid, notFound } from '../core/errors.ts';
 import { idParameter } from '../http/fields.ts';
 import { offsetQuery, offsetReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -37,7 +37,8 @@ export const listMemberships = async (
   { caller, query }: ApiRequest<unknown, ListMembershipsQuery>,
 ): Promise<Reply> => {
   const { entity_type: type, entity_id: id = ownEntity(caller) } = query;
-  if (id === undefined) throw new DomainError('AUTHENTICATION_REQUIRED');
+  // A key that acts for an organization has no user.
+  if (id === undefined) throw invalid([{ path: 'entity_id', rule: 'required', message: 'is required' }]);
   if (type === 'user' && !mayReadUser(caller, id, 'subscriptions:read')) throw notFound('user');
   return runList(table, {
     findPage: () =>
@@ -55,13 +56,13 @@ export const listMemberships = async (
   });
 };
 
-/** Without an entity, the list shows the caller's own memberships. */
+/** Without an entity, the list shows the user's own memberships. */
 export const listMembershipsQuery = z
   .object({
     ...offsetQuery,
     entity_type: z.enum(ENTITY_TYPES).default('user').describe('Whose memberships to list.'),
     entity_id: idParameter.describe(
-      'The user, organization or project; the caller if absent. Required unless `entity_type` is `user`.',
+      'The user, organization or project; the caller if absent. Required unless `entity_type` is `user`, and for a key that acts for an organization.',
     ),
   })
   .refine(({ entity_type, entity_id }) => entity_type === 'user' || entity_id !== undefined, {

@@ -13,7 +13,7 @@ const idempotencyKey = z
   .optional()
   .meta({
     description: `A name that you choose for this request, such as a UUID: printable ASCII without a space at either end, at least 20
-    characters if the request has no session or guest token. A repeat with the same key, body and caller within 24 hours
+    characters if the request has no session, service key or guest token. A repeat with the same key, body and caller within 24 hours
     does nothing new and returns the result of the first request, so a request whose response was lost is safe to retry.`,
     examples: ['0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'],
     param: { id: 'Idempotency-Key' },

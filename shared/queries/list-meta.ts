@@ -59,9 +59,16 @@ export const summaryMeta = z
 
 export const userContextSchema = z
   .object({
-    authenticated: z.boolean().describe('True for a session, false for a guest token.'),
-    user_id: z.string().nullable().describe('The user of the session; null for a guest.'),
-    user_type: z.enum(['authenticated', 'guest']).describe('`authenticated` for a session, `guest` for a guest token.'),
+    authenticated: z.boolean().describe('True for a session or a service key, false for a guest token.'),
+    user_id: z
+      .string()
+      .nullable()
+      .describe(
+        'The user of the session, or the user for whom a service key acts; null for a guest, and for a key without a user.',
+      ),
+    user_type: z
+      .enum(['authenticated', 'guest'])
+      .describe('`authenticated` for a session or a service key, `guest` for a guest token.'),
     user_email: z.string().nullable().describe('The e-mail address of the session or of the guest token.'),
     search_method: z
       .enum(['session', 'guest_token', 'organization', 'project'])

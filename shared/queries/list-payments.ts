@@ -63,9 +63,9 @@ const nextPage = (query: ListPaymentsQuery, cursor: string | undefined): Record<
     : { page: String(query.page + 1), limit: String(query.limit) };
 
 const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
-  authenticated: caller.kind === 'session',
+  authenticated: caller.kind !== 'guest',
   user_id: caller.kind === 'session' ? caller.userId : null,
-  user_type: caller.kind === 'session' ? 'authenticated' : 'guest',
+  user_type: caller.kind === 'guest' ? 'guest' : 'authenticated',
   user_email: 'email' in caller ? caller.email : null,
   search_method: searchMethod,
 });

@@ -9,7 +9,7 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 
 export const meSchema = z
   .object({
-    user_id: z.string().describe('The id of the user.'),
+    user_id: z.string().describe('The id by which the identity service knows the user.'),
     email: z.string().describe("The user's e-mail address."),
     organization_id: z
       .string()

@@ -36,8 +36,9 @@ export const updateSubscription = async (
 };
 
 /**
- * The method of the request, which must be the caller's own, even if an organization pays.
- * @throws DomainError VALIDATION_ERROR for an organization's method, or a method that is not saved
+ * The method of the request, which must be the caller's own, even if an organization pays. An organization's method is
+ * its own if a key acts for it.
+ * @throws DomainError VALIDATION_ERROR for a method that is not the caller's own, or is not saved
  */
 const chooseMethod = ({
   record,
@@ -48,7 +49,8 @@ const chooseMethod = ({
   if (!body.payment_method_id) return undefined;
   const saved = named(paymentMethodRecord);
   if (!saved) throw invalidMethodError('saved', 'must be a saved payment method; save it first');
-  if (saved.organizationId !== undefined) throw invalidMethodError('owner', 'must be your own payment method');
+  if (saved.organizationId !== undefined && caller.kind !== 'organization')
+    throw invalidMethodError('owner', 'must be your own payment method');
   return useSaved(saved, { caller, payer: record, slot: record.providerId });
 };
 

@@ -29,6 +29,8 @@ export const benchEndpoints = async (): Promise<boolean> => {
     printWork(rows, later);
     printDollars(rows);
     const sizes = await sizesOf(service);
+    // The meter catches all output while a function runs.
+    await service.settle();
     printSizes(sizes);
     printUnmeasured();
     return printOverspent(rows);

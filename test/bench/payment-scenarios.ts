@@ -2,12 +2,15 @@ import { consoleEntry } from '../../functions/console/bundle.ts';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { providerEventKey } from '../../shared/platform/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { HOUR_SECONDS } from '../builders/seconds.ts';
 import type { PaymentRow } from './budgets.ts';
 import {
   type BenchUser,
+  backendOf,
   type Fields,
   get,
   intent,
+  KEY_UNCACHED,
   listOf,
   newGuest,
   type PreparedRequest,
@@ -109,7 +112,22 @@ const ofPaid =
     return warmed(admin, await ask(payment, admin, service), status);
   };
 
-const refunding = ({ id }: Json, admin: BenchUser, amount_cents = 100): Ask =>
+/** A key of the merchant that has been used already. */
+const warmKey = async (service: Service): Promise<Pick<BenchUser, 'headers'>> => {
+  const key = await backendOf(service);
+  await service.must(get('/admin/payments?limit=1', key));
+  return key;
+};
+
+const getByKey = async (service: Service): Promise<PreparedRequest> => {
+  const who = await person(service);
+  const { id } = await intent(service, who);
+  return { ask: get(`/payments/${id}`, await backendOf(service, who)), status: 200 };
+};
+
+const secondsToNextHour = (now: number): number => HOUR_SECONDS - (Math.floor(now / 1_000) % HOUR_SECONDS);
+
+const refunding = ({ id }: Json, admin: Pick<BenchUser, 'headers'>, amount_cents = 100): Ask =>
   post(`/payments/${id}/refunds`, admin, { amount_cents });
 
 /** A refund and a dispute of the payment, which reads show. */
@@ -250,6 +268,33 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     const who = await newGuest(service);
     return { ask: get(`/payments/${who.payment.id}`, who), status: 200 };
   },
+  'get by a service key, cached': async (service) => {
+    const prepared = await getByKey(service);
+    return { ...prepared, warm: prepared.ask };
+  },
+  'get by a service key': async (service) => {
+    const prepared = await getByKey(service);
+    await service.advance(secondsToNextHour(service.now()));
+    await service.must(prepared.ask);
+    await service.advance(KEY_UNCACHED);
+    return prepared;
+  },
+  'get by a service key, first in an hour': async (service) => {
+    const prepared = await getByKey(service);
+    await service.must(prepared.ask);
+    await service.advance(HOUR_SECONDS);
+    return prepared;
+  },
+  'get by a service key of the merchant': async (service) => {
+    const { id } = await intent(service, await person(service));
+    const ask = get(`/payments/${id}`, await backendOf(service));
+    return { ask, status: 200, warm: ask };
+  },
+  'create intent by a service key': async (service) => {
+    const key = await backendOf(service, await person(service));
+    return { ask: post('/payments/intents', key, typical()), status: 201, warm: listOf(key) };
+  },
+  'refund by a service key': ofPaid(async (payment, _, service) => refunding(payment, await warmKey(service)), 201),
   timeline: async (service) => {
     const who = await newGuest(service);
     return { ask: get(`/payments/${who.payment.id}/timeline`, who), status: 200 };

@@ -17,6 +17,8 @@ export type Scenario = (service: Service) => Promise<PreparedRequest>;
 
 /** Longer than a membership is cached. */
 export const UNCACHED = 301;
+/** Longer than a service key is cached. */
+export const KEY_UNCACHED = 6;
 
 /** A payment of typical size, with two of four texts and two keys of metadata. */
 export const typical = (fields: Fields = {}): Fields => ({
@@ -43,6 +45,19 @@ export const person = async (service: Service, claims: Fields = {}): Promise<Ben
   const email = `jane.doe.${people}@example.com`;
   const session = await service.control('/sessions', { email, expires_in: 30 * DAY_SECONDS, ...claims });
   return { userId: session.user_id, email, headers: { 'x-session-id': session.session_id } };
+};
+
+/** A service key with every scope that the benches need, which acts for the payer, or else as the merchant. */
+export const backendOf = async (service: Service, payer?: BenchUser): Promise<Pick<BenchUser, 'headers'>> => {
+  const admin = await person(service, { is_admin: true });
+  const scopes = ['payments:read', 'payments:write', 'refunds:write'];
+  const made = await service.must(post('/admin/keys', admin, { name: 'Shop backend', scopes }));
+  return {
+    headers: {
+      authorization: `Bearer ${made.data.secret}`,
+      ...(payer && { 'x-act-for': `user:${payer.userId}` }),
+    },
+  };
 };
 
 export const post = (path: string, { headers }: Pick<BenchUser, 'headers'>, body: unknown = {}): Ask => ({

@@ -113,6 +113,10 @@ const claiming = (at: number, exchange: Parts = { method: 'DELETE', path: MEMBER
 export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
   'After a removal, a demotion or a deletion, its person claims no charge, no amount and no method for the organization':
     { broken: claiming(101.1), sound: claiming(101) },
+  'A service key that was revoked, or lacks the scope, is refused': {
+    broken: done([], { ...paying, credential: 'leaked key' }),
+    sound: done([], { ...paying, credential: 'leaked key', status: 401 }),
+  },
   'Only its owner changes an organization and its members, and the owner never leaves': {
     broken: doneIn('member', deleting),
     sound: doneIn('member', { ...deleting, person: ADA.name }),

@@ -4,6 +4,7 @@ import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
 import { readPayPalDispute, readPayPalRefund } from '../../shared/providers/paypal/refunds.ts';
 import { readPayPalOrder } from '../../shared/providers/paypal/report.ts';
 import {
+  authorizationSchema,
   captureNameSchema,
   captureSchema,
   paymentTokenSchema,
@@ -12,7 +13,7 @@ import {
   paypalRefundSchema,
 } from '../../shared/providers/paypal/schemas.ts';
 import { readSquareDispute, readSquareRefund } from '../../shared/providers/square/refunds.ts';
-import { paymentStatus, readSquareOrder } from '../../shared/providers/square/report.ts';
+import { attemptStatus, readSquareOrder } from '../../shared/providers/square/report.ts';
 import {
   cardSchema,
   squareCustomerSchema,
@@ -50,6 +51,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   'Stripe: Refund': ['balance_transaction'],
   'Stripe: Subscription': ['latest_invoice'],
   'PayPal: Order': [
+    'purchase_units[].payments.authorizations[]',
     'purchase_units[].payments.captures[]',
     'payment_source.apple_pay',
     'payment_source.google_pay',
@@ -72,6 +74,7 @@ const NOISE: Readonly<Record<string, readonly string[]>> = {
 
 const SCHEMAS: Readonly<Record<string, readonly Parameters<typeof pathsOfSchema>[0][]>> = {
   'PayPal: Order': [paypalOrderSchema],
+  'PayPal: Authorization': [authorizationSchema],
   'PayPal: Capture': [captureSchema, captureNameSchema],
   'PayPal: Refund': [paypalRefundSchema, captureNameSchema],
   'PayPal: Dispute': [paypalDisputeSchema],
@@ -275,11 +278,23 @@ const RECORDED: readonly ReportedStatus[] = [
 const METHODS = [undefined, 'm'] as const;
 const KNOWN = RECORDED.flatMap((status) => METHODS.map((method) => ({ status, method })));
 
-const paypalOrder = (status: string, captures: readonly string[]) => ({
+const paypalOrder = (status: string, captures: readonly string[], authorizations: readonly string[] = []) => ({
   id: 'O1',
   status,
-  purchase_units: [{ amount: MONEY, payments: { captures: captures.map((one) => ({ id: 'C1', status: one })) } }],
+  purchase_units: [
+    {
+      amount: MONEY,
+      payments: {
+        authorizations: authorizations.map((one) => ({ id: 'A1', status: one })),
+        captures: captures.map((one) => ({ id: 'C1', status: one })),
+      },
+    },
+  ],
 });
+
+/** The captures that an authorization may have. Only a captured one may have a capture that has taken money. */
+const capturesFor = (authorization: string): readonly (readonly string[])[] =>
+  authorization.endsWith('CAPTURED') ? [[], ['PENDING'], ['COMPLETED']] : [[], ['DECLINED']];
 const paypalDispute = (status: string, outcome_code?: string) =>
   readPayPalDispute({
     dispute_id: 'D',
@@ -317,8 +332,18 @@ const STATUSES: Readonly<Record<string, (value: string) => readonly string[] | P
   ],
   'Stripe: Invoice.status': (status) => invoicesOf(status).map((one) => readStripeInvoice(one).status),
   'PayPal: Order.status': (status) => KNOWN.map((known) => readPayPalOrder(paypalOrder(status, []), known).status),
+  'PayPal: Authorization.status': (status) =>
+    KNOWN.flatMap((known) =>
+      capturesFor(status).map(
+        (captures) => readPayPalOrder(paypalOrder('COMPLETED', captures, [status]), known).status,
+      ),
+    ),
   'PayPal: Capture.status': (status) =>
-    KNOWN.map((known) => readPayPalOrder(paypalOrder('COMPLETED', [status]), known).status),
+    KNOWN.flatMap((known) =>
+      [[], ['CREATED']].map(
+        (authorizations) => readPayPalOrder(paypalOrder('COMPLETED', [status], authorizations), known).status,
+      ),
+    ),
   'PayPal: Refund.status': (status) => [
     readPayPalRefund({ id: 'R', status, amount: MONEY, create_time: AT })?.status ?? 'unreadable',
   ],
@@ -327,7 +352,7 @@ const STATUSES: Readonly<Record<string, (value: string) => readonly string[] | P
   'PayPal: Dispute.dispute_outcome.outcome_code': (code) => [paypalDispute('RESOLVED', code)?.status ?? 'unreadable'],
   'Square: Order.state': (state) =>
     KNOWN.map((known) => readSquareOrder({ id: 'O', state, total_money: SQUARE_MONEY }, known).status),
-  'Square: Payment.status': (status) => [paymentStatus(status)],
+  'Square: Payment.status': (status) => [undefined, 'O'].map((heldFor) => attemptStatus(status, heldFor)),
   'Square: PaymentRefund.status': (status) => [
     readSquareRefund({ id: 'R', status, amount_money: SQUARE_MONEY, created_at: AT }).status,
   ],

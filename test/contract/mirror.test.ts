@@ -171,6 +171,7 @@ const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]
   'Stripe: Customer': ['stripe/spec3.2023-08-16.json', 'customer'],
   'Stripe: PaymentMethod': ['stripe/spec3.2023-08-16.json', 'payment_method'],
   'PayPal: Order': ['paypal/checkout_orders_v2.json', 'order'],
+  'PayPal: Authorization': ['paypal/payments_payment_v2.json', 'authorization-2'],
   'PayPal: Capture': ['paypal/payments_payment_v2.json', 'capture-2'],
   'PayPal: Refund': ['paypal/payments_payment_v2.json', 'refund'],
   'PayPal: Payment token': ['paypal/vault_payment_tokens_v3.json', 'payment_token_response'],

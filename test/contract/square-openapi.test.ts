@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { MINUTE_MS } from '../../shared/core/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import {
   check,
   type DescribedOperation,
@@ -62,19 +62,53 @@ describe.skipIf(folder === undefined)(
     interface Wish {
       readonly method?: string;
       readonly customerId?: string;
+      readonly captureMethod?: 'manual';
     }
-    const intent = async ({ method, customerId }: Wish = {}) => {
+    const intent = async ({ method, customerId, captureMethod }: Wish = {}) => {
       payments += 1;
       const paymentId = `pay_${String(payments).padStart(24, '0')}`;
-      const input = { ...AMOUNT, paymentId, description: 'Two books', method, customerId, saveMethod: false };
+      const input = {
+        ...{ ...AMOUNT, paymentId, description: 'Two books', method, customerId, saveMethod: false },
+        captureMethod,
+      };
       const made = await done(rig.provider.createIntent({ ...input, idempotencyKey: `${paymentId}:create` }));
       return { ...input, intentId: made.intentId };
     };
     type Made = Awaited<ReturnType<typeof intent>>;
     const confirm = (made: Made, verificationToken?: string) =>
       rig.provider.confirmIntent({ ...made, verificationToken, idempotencyKey: `${made.paymentId}:confirm` });
-    const known = ({ intentId, method }: Made) =>
-      ({ intentId, method, attemptRef: undefined, status: 'created' }) as const;
+    const known = ({ intentId, method, captureMethod }: Made) =>
+      ({ intentId, method, captureMethod, attemptRef: undefined, status: 'created' }) as const;
+
+    /** Holds that are captured, in whole and in part, released, declined, lost and expired. */
+    const holds = async (): Promise<void> => {
+      const { holds: port } = rig.provider;
+      if (!port) throw new Error('Square holds amounts; absence is a bug');
+      const { succeeds, declines } = SQUARE.methods;
+      const [declined = ''] = Object.keys(declines);
+      const hold = async (method: string = succeeds) => {
+        const made = await intent({ method, captureMethod: 'manual' });
+        const { paymentId: providerPaymentId } = await done(confirm(made));
+        const input = { ...known(made), ...AMOUNT, paymentId: made.paymentId, providerPaymentId };
+        return { made, input: { ...input, authorizedCents: 2_500, idempotencyKey: `${made.paymentId}:end` } };
+      };
+      for (const amountCents of [2_500, 1_000]) {
+        const { input } = await hold();
+        await done(port.capture({ ...input, amountCents }));
+        await port.release(input);
+      }
+      const { made, input } = await hold();
+      await done(rig.provider.findPayment(known(made)));
+      await done(port.release(input));
+      await port.release(input);
+      await port.capture({ ...(await hold('cnon:sim-capture-declined')).input, amountCents: 1_000 });
+      await hold('cnon:sim-hold-1h');
+      await rig.clock.advance(HOUR_MS);
+      const refused = await intent({ method: declined, captureMethod: 'manual' });
+      await confirm(refused);
+      await done(rig.provider.findPayment(known(refused)));
+      await done(rig.provider.cancelIntent({ ...known(refused), idempotencyKey: 'x2' }));
+    };
 
     /** Refunds that succeed, fail and are refused, and disputes in every state. */
     const moneyBack = async (): Promise<void> => {
@@ -155,6 +189,7 @@ describe.skipIf(folder === undefined)(
       await confirm({ ...open, method: succeeds });
       await provider.findPayment({ ...known(open), intentId: 'absent' });
       await moneyBack();
+      await holds();
       await done(provider.detachMethod(methodId));
       await done(provider.deleteCustomer(customerId));
       await rig.reopen({ ...SQUARE.settings, ACCESS_TOKEN: 'wrong' })?.findPayment(known(open));

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { HOUR_MS } from '../../shared/core/time.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
@@ -144,19 +145,93 @@ describe('an order at the simulated Square', () => {
 });
 
 describe('an authorized payment at the simulated Square', () => {
-  const reserve = async (): Promise<string> => (await charge('k1', { autocomplete: false })).body.payment.id;
+  const approved = async (more: object = {}): Promise<Json> =>
+    (await charge('k1', { autocomplete: false, ...more })).body.payment;
+  const reserve = async (more: object = {}): Promise<string> => (await approved(more)).id;
+  const lower = (id: string, amount: number, version_token?: string) =>
+    call(`PUT /v2/payments/${id}`, {
+      idempotency_key: `lower-${amount}`,
+      payment: { amount_money: money(amount), version_token },
+    });
 
   test.each([
-    ['complete', 'COMPLETED'],
-    ['cancel', 'CANCELED'],
-  ])('stays approved until %s', async (action, status) => {
+    ['complete', 'COMPLETED', 'DELAYED_TRANSACTION_CAPTURED'],
+    ['cancel', 'CANCELED', 'DELAYED_TRANSACTION_CANCELED'],
+  ])('stays approved until %s', async (action, status, code) => {
     const id = await reserve();
     expect(await call(`GET /v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
     expect(await call(`POST /v2/payments/${id}/${action}`)).toMatchObject({
       status: 200,
       body: { payment: { status } },
     });
-    expect(codes(await call(`POST /v2/payments/${id}/${action}`))).toEqual(['BAD_REQUEST']);
+    for (const after of ['complete', 'cancel']) {
+      expect(codes(await call(`POST /v2/payments/${id}/${after}`))).toEqual([code]);
+    }
+    expect(codes(await lower(id, 400))).toEqual([code]);
+  });
+
+  test('ends after its delay, with an event', async () => {
+    const { id, created_at, delay_duration, delayed_until } = await approved({ delay_duration: 'P1DT30M' });
+    expect(delay_duration).toBe('PT24H30M');
+    const delayMs = Date.parse(delayed_until) - Date.parse(created_at);
+    expect(delayMs).toBe(24.5 * HOUR_MS);
+    await rig.clock.advance(delayMs - 1);
+    expect(await call(`GET /v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
+    await rig.clock.advance(1);
+    const { body } = await call(`GET /v2/payments/${id}`);
+    expect(body.payment).toMatchObject({ status: 'CANCELED', updated_at: delayed_until });
+    expect(codes(await call(`POST /v2/payments/${id}/complete`))).toEqual(['DELAYED_TRANSACTION_EXPIRED']);
+    const events = (await rig.delivered()).map((sent) => JSON.parse(sent.body)).filter(({ data }) => data.id === id);
+    expect(events.map(({ type }) => type)).toEqual(['payment.created', 'payment.updated']);
+    expect(events.at(-1).data.object.payment).toEqual(body.payment);
+  });
+
+  test('is completed with a lower amount, of the version that the request names', async () => {
+    const { id, version_token, capabilities } = await approved();
+    expect(capabilities).toEqual(['EDIT_AMOUNT_DOWN']);
+    expect(codes(await lower(id, 501))).toEqual(['AMOUNT_TOO_HIGH']);
+    const { body } = await lower(id, 400, version_token);
+    const amounts = { amount_money: money(400), total_money: money(400), approved_money: money(500) };
+    expect(body.payment).toMatchObject({ ...amounts, status: 'APPROVED' });
+    expect(await lower(id, 300, version_token)).toMatchObject({ status: 409 });
+    const complete = (of: string) => call(`POST /v2/payments/${id}/complete`, { version_token: of });
+    expect(codes(await complete(version_token))).toEqual(['VERSION_MISMATCH']);
+    const { body: after } = await complete(body.payment.version_token);
+    expect(after.payment).toMatchObject({ ...amounts, status: 'COMPLETED' });
+    const { body: of } = await call(`GET /v2/orders/${after.payment.order_id}`);
+    expect(of.order).toMatchObject({ state: 'COMPLETED', total_money: money(400) });
+  });
+
+  test('keeps the amount of the order that it pays', async () => {
+    const { id: order_id } = await order();
+    const id = await reserve({ order_id });
+    expect(codes(await lower(id, 400))).toEqual(['PAYMENT_AMOUNT_MISMATCH']);
+    expect(await call(`POST /v2/payments/${id}/complete`)).toMatchObject({ status: 200 });
+  });
+
+  test.each([
+    [{ delay_duration: 'PT59S' }, 'INVALID_VALUE'],
+    [{ delay_duration: 'P7DT1S' }, 'INVALID_VALUE'],
+    [{ delay_duration: 'P' }, 'INVALID_VALUE'],
+    [{ delay_duration: '7 days' }, 'INVALID_VALUE'],
+    [{ delay_action: 'WAIT' }, 'INVALID_VALUE'],
+    [{ autocomplete: true, delay_duration: 'P1D' }, 'CONFLICTING_PARAMETERS'],
+    [{ source_id: 'bnon:bank-nonce-ok' }, 'UNSUPPORTED_SOURCE_TYPE'],
+  ])('is refused for %j: %s', async (more, code) => {
+    const refused = await charge('k1', { autocomplete: false, ...more });
+    expect([refused.status, codes(refused)]).toEqual([400, [code]]);
+    expect(await charges()).toBe(0);
+  });
+
+  test('is canceled by the key of its request, and a key without a payment changes nothing', async () => {
+    const cancel = (idempotency_key: string) => call('POST /v2/payments/cancel', { idempotency_key });
+    expect(await cancel('k1')).toMatchObject({ status: 200, body: {} });
+    const id = await reserve();
+    expect(await cancel('k2')).toMatchObject({ status: 200, body: {} });
+    expect(await call(`GET /v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'APPROVED' } } });
+    expect(await cancel('k1')).toMatchObject({ status: 200, body: {} });
+    expect(await call(`GET /v2/payments/${id}`)).toMatchObject({ body: { payment: { status: 'CANCELED' } } });
+    expect(codes(await cancel('k1'))).toEqual(['DELAYED_TRANSACTION_CANCELED']);
   });
 });
 
@@ -253,6 +328,9 @@ describe('a list at the simulated Square', () => {
     expect(await walk('/v2/payments?limit=1000', 'payments')).toHaveLength(3);
     const second = new Date(rig.clock.now() - 2_000).toISOString();
     expect(await walk(`/v2/payments?begin_time=${second}&end_time=${second}`, 'payments')).toEqual([ids[1]]);
+    const other = (await charge('d', { amount_money: money(700), location_id: 'L2' })).body.payment.id;
+    expect(await walk('/v2/payments?total=700', 'payments')).toEqual([other]);
+    expect(await walk('/v2/payments?location_id=L2&total=500', 'payments')).toEqual([]);
   });
 
   test('pages through customers and their cards, oldest first', async () => {

@@ -169,6 +169,25 @@ describe('the console’s page of service keys', () => {
       expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
     });
 
+    test('rotates again if another time is chosen after the response was lost', async () => {
+      const { page } = visit;
+      await openKey();
+      await page.route(/\/rotate$/, async (asked) => {
+        await asked.fetch();
+        return asked.abort();
+      });
+      await press('Rotate');
+      await pressInDialog('Rotate key');
+      await soon(() => dialog().getByRole('alert').innerText()).toContain('cannot be reached');
+      await page.unroute(/\/rotate$/);
+      await dialog().getByLabel('The present secret stays valid').selectOption({ index: 0 });
+      await pressInDialog('Rotate key');
+      const third = await shownSecret();
+      await pressInDialog('Done');
+      expect(await statusOf(third)).toBe(200);
+      second = third;
+    });
+
     test('revokes the key after a question, and then offers no action on it', async () => {
       const { page } = visit;
       await openKey();

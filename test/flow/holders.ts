@@ -28,7 +28,27 @@ export const AT_STRIPE: Holding = {
   releasePath: '/cancel',
 };
 
-export const HOLDING: readonly Holding[] = [AT_STRIPE];
+export const AT_PAYPAL: Holding = {
+  slot: 'provider_b',
+  method: 'SIM-OK',
+  captureDeclined: 'SIM-CAPTURE-DECLINED',
+  holdForAnHour: 'SIM-HOLD-1H',
+  holdDays: 29,
+  capturePath: '/capture',
+  releasePath: '/void',
+};
+
+const AT_SQUARE: Holding = {
+  slot: 'provider_c',
+  method: 'cnon:card-nonce-ok',
+  captureDeclined: 'cnon:sim-capture-declined',
+  holdForAnHour: 'cnon:sim-hold-1h',
+  holdDays: 7,
+  capturePath: '/complete',
+  releasePath: '/cancel',
+};
+
+export const HOLDING: readonly Holding[] = [AT_STRIPE, AT_PAYPAL, AT_SQUARE];
 
 export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fields => ({
   provider_id: slot,

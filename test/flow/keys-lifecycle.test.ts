@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import {
   ALL_SCOPES,
   asMerchant,
@@ -101,6 +101,18 @@ describe('creating a service key', () => {
       body: { code: 'IDEMPOTENCY_KEY_REUSED' },
     });
   });
+
+  test('shows the last use of the key in a repeat of the request', async () => {
+    const admin = await newAdmin(service);
+    const create = () =>
+      service.post(
+        '/admin/keys',
+        { name: 'Shop', scopes: ['payments:read'] },
+        { ...admin.options, idempotencyKey: 'made-1' },
+      );
+    await useKey(service, shownKey((await create()).body.data, admin.options));
+    expect((await create()).body.data).toMatchObject({ secret: null, last_used_at: expect.any(String) });
+  });
 });
 
 describe('the list of service keys', () => {
@@ -158,6 +170,13 @@ describe('rotating a service key', () => {
     expect(await acceptedOf([first, second])).toEqual([false, true]);
   });
 
+  test('without a grace ends also the secrets that an earlier rotation left valid', async () => {
+    const first = await createKey(service, await newAdmin(service));
+    const second = await rotated(first, { grace_seconds: 7 * DAY_SECONDS });
+    const third = await rotated(second, { grace_seconds: 0 });
+    expect(await acceptedOf([first, second, third])).toEqual([false, false, true]);
+  });
+
   test('keeps two former secrets, and ends the oldest at the third rotation', async () => {
     const keys = [await createKey(service, await newAdmin(service))];
     for (let times = 0; times < 2; times += 1) keys.unshift(await rotated(keys[0] as TestKey));
@@ -186,8 +205,47 @@ describe('rotating a service key', () => {
     await service.advance(CACHE_SECONDS);
     expect(await acceptedOf([first, second])).toEqual([true, true]);
     const third = shownKey((await rotate('rotate-2')).body.data, admin.options);
+    expect(await rotate('rotate-1')).toMatchObject({ status: 200, body: { data: { secret: null } } });
     await service.advance(CACHE_SECONDS);
     expect(await acceptedOf([first, second, third])).toEqual([true, true, true]);
+  });
+
+  test('is not repeated for a user who is no longer a platform admin', async () => {
+    const admin = await newAdmin(service);
+    const { id } = await createKey(service, admin);
+    const { options } = await signIn(service, { user_id: admin.userId });
+    const rotateWith = (session: RequestOptions) =>
+      service.post(`/admin/keys/${id}/rotate`, {}, { ...session, idempotencyKey: 'rotate-once' });
+    expect(await rotateWith(admin.options)).toMatchObject({ status: 200 });
+    expect(await rotateWith(options)).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
+  });
+
+  test('under an Idempotency-Key that another rotation followed happens once, too', async () => {
+    const admin = await newAdmin(service);
+    const key = await createKey(service, admin);
+    const rotate = (idempotencyKey: string) =>
+      service.post(`/admin/keys/${key.id}/rotate`, {}, { ...admin.options, idempotencyKey });
+    await rotate('rotate-1');
+    const newest = shownKey((await rotate('rotate-2')).body.data, admin.options);
+    expect(await rotate('rotate-1')).toMatchObject({ status: 200, body: { data: { secret: null } } });
+    await service.advance(CACHE_SECONDS);
+    expect(await acceptedOf([key, newest])).toEqual([true, true]);
+  });
+
+  test('under an Idempotency-Key of another body is refused for a day, so that no one takes it for done', async () => {
+    const admin = await newAdmin(service);
+    const first = await createKey(service, admin);
+    const rotate = (body: object) =>
+      service.post(`/admin/keys/${first.id}/rotate`, body, { ...admin.options, idempotencyKey: 'rotate-1' });
+    const second = shownKey((await rotate({})).body.data, admin.options);
+    expect(await rotate({ grace_seconds: 0 })).toMatchObject({
+      status: 422,
+      body: { code: 'IDEMPOTENCY_KEY_REUSED' },
+    });
+    await service.advance(CACHE_SECONDS);
+    expect(await acceptedOf([first, second])).toEqual([true, true]);
+    await service.advance(DAY_SECONDS);
+    expect(await rotate({})).toMatchObject({ status: 200, body: { data: { secret: expect.any(String) } } });
   });
 
   test('by parallel requests gives each a secret of its own, of which the newest three are valid', async () => {

@@ -162,6 +162,14 @@ const scopeRequired = (scope: string | undefined): Expected => ({
     details: { required_scope: scope },
   },
 });
+const merchantRequired = (scope: string | undefined): Expected => ({
+  status: 403,
+  body: {
+    code: 'INSUFFICIENT_PERMISSIONS',
+    error: 'Only the merchant may do this; send the request without X-Act-For',
+    details: { required_scope: scope },
+  },
+});
 const FORBIDDEN: Expected = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS', details: undefined } };
 const NOT_FOUND = refused(404, 'RESOURCE_NOT_FOUND');
 const NO_MEMBER = refused(403, 'ORGANIZATION_ACCESS_DENIED');
@@ -287,7 +295,7 @@ const cellsOfPayer = (row: Row): Cell[] => {
     return [{ ...at, who: 'key for a user', options: asUser(keyIn(withOnly, undefined)), expected: FORBIDDEN }];
   }
   if (row.payer === undefined) {
-    const expected = scopeRequired(row.merchant);
+    const expected = merchantRequired(row.merchant);
     const key = keyIn(withOnly, row.merchant);
     return [
       { ...at, who: 'key for a user', options: asUser(key), expected },

@@ -119,6 +119,35 @@ describe('a service key that acts for a user', () => {
   });
 });
 
+describe('a service key that acts for a user without a scope', () => {
+  test('gets no secret that acts without the scope to act', async () => {
+    const admin = await newAdmin(service);
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { payment_method_id: null });
+    const read = async (scopes: readonly string[]) => {
+      const key = await createKey(service, admin, { scopes });
+      return (await service.get(`/payments/${payment.id}`, forUser(key, user))).body.data;
+    };
+    expect(await read(['payments:read', 'payments:write'])).toHaveProperty('client_secret');
+    expect(await read(['payments:read', 'methods:write'])).not.toHaveProperty('client_secret');
+  });
+
+  test('gets no record beside another without the scope to read it', async () => {
+    const admin = await newAdmin(service);
+    const user = await signIn(service);
+    const method = await saveMethod(service, user.options);
+    const payment = await createIntent(service, user, { payment_method_id: method.id });
+    const read = async (scopes: readonly string[]) => {
+      const options = forUser(await createKey(service, admin, { scopes }), user);
+      const one = await service.get(`/payments/${payment.id}?include=payment_method`, options);
+      const list = await service.get('/payments?include=payment_method', options);
+      return [one.body.data.payment_method, list.body.data[0].payment_method];
+    };
+    expect(await read(['payments:read', 'customers:read'])).toMatchObject([{ id: method.id }, { id: method.id }]);
+    expect(await read(['payments:read'])).toEqual([null, null]);
+  });
+});
+
 describe('a service key that acts for an organization', () => {
   test('makes records without a user, with the role billing', async () => {
     const acme = await company(service);
@@ -136,6 +165,29 @@ describe('a service key that acts for an organization', () => {
     expect(new Set(actors.map(canonicalJson))).toEqual(new Set([canonicalJson({ type: 'organization', id: acme.id })]));
   });
 
+  test('is shown as authenticated in lists of payments, without a user', async () => {
+    const acme = await company(service);
+    const key = await createKey(service, await newAdmin(service));
+    const user_context = {
+      ...{ authenticated: true, user_id: null, user_type: 'authenticated', user_email: null },
+      search_method: 'organization',
+    };
+    expect(await service.get('/payments', forOrganization(key, acme.id))).toMatchObject({ body: { user_context } });
+    const ofMerchant = await service.get(`/payments?organization_id=${acme.id}`, asMerchant(key));
+    expect(ofMerchant).toMatchObject({ body: { user_context } });
+  });
+
+  test('lists memberships only of an entity that the request names, because it has no user', async () => {
+    const acme = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
+    expect(await service.get('/memberships', options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'entity_id', rule: 'required' }] },
+    });
+    const own = `/memberships?entity_type=organization&entity_id=${acme.id}`;
+    expect(await service.get(own, options)).toMatchObject({ status: 200, body: { data: [] } });
+  });
+
   const merchantKey = async () => createKey(service, await newAdmin(service));
 
   test('uses no method that a member has lent, and no method of another organization', async () => {
@@ -150,6 +202,33 @@ describe('a service key that acts for an organization', () => {
     const own = await saveMethod(service, acme.billing.options, { organization_id: acme.id });
     const made = await service.post('/payments/intents', intentBody({ payment_method_id: own.id }), options);
     expect(made).toMatchObject({ status: 201 });
+  });
+
+  test('changes the method of the organization’s subscription to another of its methods', async () => {
+    const acme = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
+    const { names } = await payer(service, options);
+    const made = await service.post('/subscriptions', subscriptionBody(names), options);
+    expect(made).toMatchObject({ status: 201 });
+    const other = await saveMethod(service, options);
+    const personal = await saveMethod(service, acme.billing.options);
+    const change = (id: string) =>
+      service.request('PATCH', `/subscriptions/${made.body.id}`, { ...options, body: { payment_method_id: id } });
+    expect(await change(personal.id)).toMatchObject({ status: 404 });
+    expect(await change(other.id)).toMatchObject({ status: 200 });
+  });
+
+  test('is no guest in lists, and names the organization to list memberships', async () => {
+    const { id } = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), id);
+    const { body } = await service.get('/payments', options);
+    expect(body.user_context).toMatchObject({ authenticated: true, user_type: 'authenticated', user_id: null });
+    expect(await service.get('/memberships', options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'entity_id' }] },
+    });
+    const named = await service.get(`/memberships?entity_type=organization&entity_id=${id}`, options);
+    expect(named).toMatchObject({ status: 200, body: { data: [] } });
   });
 
   test('is refused for an unknown and for a deleted organization', async () => {

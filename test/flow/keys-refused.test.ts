@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import type { Connection } from '../../shared/platform/connection.ts';
 import { intentBody } from '../builders/intent.ts';
@@ -115,10 +116,13 @@ describe('a key that is not valid', () => {
     ).toMatchObject(NOT_VALID);
   });
 
-  test('never reaches the identity service', async () => {
+  test('never reaches the identity service, also if it is sent as a session', async () => {
+    const notSession = { status: 401, body: { code: 'SESSION_INVALID' } };
     await service.identity({ available: false });
     try {
       expect(await service.get('/payments', { bearer: 'psk_anything' })).toMatchObject(NOT_VALID);
+      expect(await service.get('/payments', { session: 'psk_anything' })).toMatchObject(notSession);
+      expect(await service.get('/payments?session_id=psk_anything')).toMatchObject(notSession);
       expect(await service.get('/payments', { bearer: 'other' })).toMatchObject({ status: 503 });
     } finally {
       await service.identity({ available: true });
@@ -143,17 +147,23 @@ describe('a key with allowed addresses', () => {
     expect(await useKey(service, key, from('203.0.113.16'))).toMatchObject({ status: 200 });
   });
 
-  test.each([['203.0.113.7'], ['203.0.113.0/33'], ['x/8'], ['::1/129'], ['203.0.113.0/']])(
-    'takes ranges of addresses only, not %s',
-    async (range) => {
-      const { options } = await newAdmin(service);
-      const body = { name: 'K', scopes: ['payments:read'], allowed_ips: [range] };
-      expect(await service.post('/admin/keys', body, options)).toMatchObject({
-        status: 400,
-        body: { code: 'VALIDATION_ERROR', details: [{ path: 'allowed_ips.0' }] },
-      });
-    },
-  );
+  test.each([
+    ['203.0.113.7'],
+    ['203.0.113.0/33'],
+    ['x/8'],
+    ['::1/129'],
+    ['203.0.113.0/'],
+    ['203.0.113.0/24/24'],
+    ['::ffff:203.0.113.0/120'],
+    ['fe80::1%eth0/64'],
+  ])('takes only ranges that an address can be in, not %s', async (range) => {
+    const { options } = await newAdmin(service);
+    const body = { name: 'K', scopes: ['payments:read'], allowed_ips: [range] };
+    expect(await service.post('/admin/keys', body, options)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_ERROR', details: [{ path: 'allowed_ips.0' }] },
+    });
+  });
 });
 
 describe('while the identity service is down', () => {
@@ -207,6 +217,20 @@ describe('rate limits', () => {
     expect(await ask(0)).toMatchObject(NOT_VALID);
   });
 
+  test('count invalid keys on every route that takes a credential', async () => {
+    const key = await createKey(service, await newAdmin(service));
+    await newWindow();
+    const routes = endpoints.filter(({ auth }) => auth !== 'public' && auth !== 'provider-signature');
+    for (const [index, { method, path }] of routes.entries()) {
+      const url = path.replaceAll(/\{\w+\}/g, 'x');
+      const address = from(`203.0.113.${100 + Math.floor(index / 50)}`);
+      const wrong = await service.request(method, url, { ...address, bearer: `psk_${UNKNOWN_ID}_${OTHER_LAST}` });
+      expect({ method, path, status: wrong.status }).toEqual({ method, path, status: 401 });
+      const right = await service.request(method, url, { ...address, bearer: key.secret });
+      expect({ method, path, isBroken: right.status >= 500 }).toEqual({ method, path, isBroken: false });
+    }
+  });
+
   test('count 600 requests of a key without a payer per minute, and payers like their sessions', async () => {
     const admin = await newAdmin(service);
     const [key, other] = [await createKey(service, admin), await createKey(service, admin)];
@@ -217,5 +241,14 @@ describe('rate limits', () => {
     expect(await useKey(service, key)).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
     expect(await useKey(service, other)).toMatchObject({ status: 200 });
     expect(await service.get('/payments', forUser(key, user))).toMatchObject({ status: 200 });
+  });
+
+  test('count the requests of a key for records that do not exist', async () => {
+    const key = await createKey(service, await newAdmin(service));
+    await newWindow();
+    const ask = () => service.get('/payments/pay_000000000000000000000000', asMerchant(key));
+    const answers = await Promise.all(Array.from({ length: 600 }, ask));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
+    expect(await ask()).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
   });
 });

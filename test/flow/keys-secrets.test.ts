@@ -120,6 +120,9 @@ beforeAll(async () => {
   const body = { name: 'Once', scopes: ['payments:read'] };
   keep(shownKey((await service.post('/admin/keys', body, once)).body.data, admin.options));
   await ask('POST', '/admin/keys', { ...once, body });
+  const rotateOnce = { ...admin.options, idempotencyKey: 'rotate-once' };
+  keep(shownKey((await service.post(`/admin/keys/${first.id}/rotate`, {}, rotateOnce)).body.data, admin.options));
+  await ask('POST', `/admin/keys/${first.id}/rotate`, { ...rotateOnce, body: {} });
   const rotated = await rotateKey(service, first);
   const second = keep(shownKey(rotated.body.data, admin.options));
   asked.push(second.secret);
@@ -152,6 +155,14 @@ describe('the last part of a secret', () => {
       endpoints.length,
     );
     expect(foundIn(lines.join('\n'))).toEqual([]);
+  });
+
+  test('is not needed to find the requests of a key in the log, which name the key by its id', () => {
+    const ofKey = lines.filter(
+      (line) => line.includes('"message":"request served"') && line.includes('"key_id":"key_'),
+    );
+    expect(ofKey.filter((line) => line.includes('"caller":"key"')).length).toBeGreaterThan(0);
+    expect(ofKey.filter((line) => line.includes('"caller":"session"')).length).toBeGreaterThan(0);
   });
 
   test('appears in no table item', async () => {

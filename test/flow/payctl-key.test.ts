@@ -48,6 +48,21 @@ describe('payctl with a service key', () => {
     expect(changes((await payctl(['timeline', id], env)).json)).toEqual(changes((await payctl(['timeline', id])).json));
   });
 
+  test.each(['4242', 'demo.owner@example.com', 'ORDER-17'])(
+    'refunds no payment that a search finds by %s, because only an id names one payment',
+    async (text) => {
+      const order = { total_cents: 2_500, currency: 'USD', payment_method_id: 'pm_card_visa' };
+      const { body } = await service.post('/payments/intents', { ...order, reference_code: 'ORDER-17' }, OWNER);
+      await service.post(`/payments/confirm/${body.id}`, {}, OWNER);
+      await service.settle();
+      expect(await spawned(service.host().baseUrl, ['refund', text], env)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(`there is no payment ${text}`),
+      });
+      expect((await service.get(`/payments/${body.id}`, OWNER)).body.data.refunded_cents).toBe(0);
+    },
+  );
+
   test('is refused without the scope, and names the scope but not the key', async () => {
     const { id } = await paidPayment();
     const { exitCode, stdout, stderr } = await spawned(service.host().baseUrl, ['reconcile', id], env);
@@ -66,6 +81,11 @@ describe('payctl with a service key', () => {
       exitCode: 2,
       stderr: expect.stringContaining('--url'),
     });
+  });
+
+  test('sends the key to no other machine without encryption', async () => {
+    const sent = await spawned('http://payments.example.invalid', ['timeline', 'pay_1'], env);
+    expect(sent).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('https') });
   });
 
   test('uses no key for a command that needs more than the API', async () => {

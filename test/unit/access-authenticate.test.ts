@@ -205,6 +205,13 @@ describe('a session', () => {
     expect(await code({ sessionId: 's2' })).toBe('IDENTITY_UNAVAILABLE');
   });
 
+  test('never is a service key, which the identity service must not see', async () => {
+    const { code, asked } = service({ psk_1: known() });
+    expect(await code({ sessionId: 'psk_1' })).toBe('SESSION_INVALID');
+    expect(await code({ querySession: 'psk_1' })).toBe('SESSION_INVALID');
+    expect(asked).toEqual([]);
+  });
+
   test('is a different credential from a bearer token with the same text', async () => {
     const { who, code } = service({ [JWT]: known() });
     expect(await who({ sessionId: JWT })).toMatchObject({ kind: 'session' });

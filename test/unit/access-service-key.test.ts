@@ -68,7 +68,7 @@ describe('a secret', () => {
 describe('a rotation', () => {
   const rotate = (known: StoredKey, letter: string, { now, graceMs }: Readonly<Record<'now' | 'graceMs', number>>) => ({
     ...known,
-    secrets: rotated(known, last(letter), { now, until: now + graceMs }),
+    secrets: [...rotated(known, { next: { hash: hashOfSecret(last(letter)) }, now, until: now + graceMs })],
   });
 
   test('keeps the former secret until its grace ends', () => {

@@ -6,6 +6,11 @@ const EVENTS = 'events';
 const UNIT = 'purchase_units[]';
 const DETAILS = ['Payment.details'] as const;
 
+const CAPTURED_PART = {
+  either: ['requires_capture', 'succeeded'],
+  when: '`succeeded` once a capture has taken money, which then tells the amount; until then nothing is left to capture',
+} as const;
+
 const ORDER: MirroredObject = {
   name: 'Order',
   mirrored: {
@@ -26,6 +31,7 @@ const ORDER: MirroredObject = {
     'payment_source.apple_pay': DETAILS,
     'payment_source.google_pay': DETAILS,
     'payment_source.venmo': DETAILS,
+    [`${UNIT}.payments.authorizations[]`]: ['payment.status', 'payment.provider_payment_id'],
     [`${UNIT}.payments.captures[]`]: ['payment.status', 'payment.provider_payment_id'],
   },
   checked: {
@@ -35,11 +41,11 @@ const ORDER: MirroredObject = {
   read: {
     'the payer must approve the order, to find the link by its name': 'links[].rel',
     'an event arrives before the response that names the order, to find the payment': `${UNIT}.custom_id`,
-    'an intent is updated, to patch only the changed fields': `${UNIT}.description`,
+    'an intent is updated, to patch only the changed fields': `intent ${UNIT}.description`,
     'the refunds of a payment are read, to look up each refund': `${UNIT}.payments.refunds[].id`,
   },
   ignored: {
-    [OURS]: 'intent processing_instruction',
+    [OURS]: 'processing_instruction',
     'the payment has its own dates': 'create_time update_time',
     'PayPal keeps the payer; the service stores nothing about the PayPal account': 'payer',
   },
@@ -59,10 +65,48 @@ const ORDER: MirroredObject = {
       },
       APPROVED: {
         either: ['pending', 'requires_payment_method', 'created', 'failed', 'canceled'],
-        when: '`pending` until the service captures the payment. If the record is failed, canceled or processing, the record keeps its status',
+        when: '`pending` until the service captures or authorizes the payment. If the record is failed, canceled or processing, the record keeps its status',
       },
       VOIDED: 'canceled',
       COMPLETED: 'processing',
+    },
+  },
+};
+
+const HELD = '`requires_capture` if it is the capture of an authorization, which stays as it was';
+
+const AUTHORIZATION: MirroredObject = {
+  name: 'Authorization',
+  mirrored: {
+    id: ['payment.provider_payment_id', 'Payment.attemptRef'],
+    status: ['payment.status'],
+    'amount.value': ['Payment.authorizedCents', 'Payment.capturableCents'],
+    expiration_time: ['Payment.captureBefore'],
+    create_time: ['Payment.guaranteedUntil'],
+    'processor_response.response_code': ['payment.failure_code', 'Payment.decline'],
+  },
+  checked: { 'amount.currency_code': 'payment.currency' },
+  read: {
+    'an event arrives before the response that names the authorization, to find the payment':
+      'custom_id supplementary_data.related_ids.order_id',
+    'a capture of the authorization is read': 'supplementary_data.related_ids.authorization_id',
+    'the hold has ended, to tell its end by the clock from a release': 'update_time',
+  },
+  ignored: {
+    [OURS]: 'invoice_id',
+    'the id leads to the authorization': 'links',
+    '`status` summarizes it': 'status_details',
+    'about PayPal’s protection, which is not recorded here': 'network_transaction_reference payee seller_protection',
+  },
+  elsewhere: { orders: 'processor_response' },
+  statuses: {
+    status: {
+      CREATED: 'requires_capture',
+      CAPTURED: CAPTURED_PART,
+      PARTIALLY_CAPTURED: CAPTURED_PART,
+      PENDING: 'processing',
+      DENIED: 'failed',
+      VOIDED: 'canceled',
     },
   },
 };
@@ -79,6 +123,7 @@ const CAPTURE: MirroredObject = {
   read: {
     'an event arrives before the response that names the capture, to find the payment':
       'custom_id supplementary_data.related_ids.order_id',
+    'the attempt of a hold is named, which is its authorization': 'supplementary_data.related_ids.authorization_id',
     'an event says only that the capture was refunded, to find the payment':
       'links[].href supplementary_data.related_ids.capture_id',
   },
@@ -94,9 +139,9 @@ const CAPTURE: MirroredObject = {
       COMPLETED: 'succeeded',
       PARTIALLY_REFUNDED: 'succeeded',
       REFUNDED: 'succeeded',
-      PENDING: 'processing',
-      DECLINED: 'failed',
-      FAILED: 'failed',
+      PENDING: { either: ['processing', 'requires_capture'], when: HELD },
+      DECLINED: { either: ['failed', 'requires_capture'], when: HELD },
+      FAILED: { either: ['failed', 'requires_capture'], when: HELD },
     },
   },
 };
@@ -192,4 +237,11 @@ const PAYMENT_TOKEN: MirroredObject = {
   ignored: { 'the id leads to the token': 'links' },
 };
 
-export const PAYPAL_OBJECTS: readonly MirroredObject[] = [ORDER, CAPTURE, REFUND, DISPUTE, PAYMENT_TOKEN];
+export const PAYPAL_OBJECTS: readonly MirroredObject[] = [
+  ORDER,
+  AUTHORIZATION,
+  CAPTURE,
+  REFUND,
+  DISPUTE,
+  PAYMENT_TOKEN,
+];

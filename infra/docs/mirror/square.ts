@@ -14,14 +14,15 @@ const ORDER: MirroredObject = {
     'an intent is updated or canceled, because a tender may be under way':
       'tenders[].card_details.status tenders[].bank_account_details.status',
     'an intent is updated or canceled, to name the version that is changed': 'version',
-    'an order is read, to name our payment in the report; no rule depends on it': 'reference_id',
+    'an order is read, to name our payment, and to look for the payments that hold its amount':
+      'reference_id created_at',
   },
   ignored: {
     [OURS]: 'customer_id line_items location_id',
     'the service states one amount, without separate lines for taxes, discounts or tips':
       'discounts net_amount_due_money net_amounts pricing_options rounding_adjustment service_charges taxes total_discount_money total_service_charge_money total_tax_money total_tip_money',
     'refunds are read from the payment': 'refunds return_amounts returns',
-    'the payment has its own dates': 'closed_at created_at updated_at',
+    'the payment has its own dates': 'closed_at updated_at',
     'about fulfilment, loyalty and the sales channel, which the service does not have':
       'fulfillments metadata rewards source ticket_name',
   },
@@ -57,22 +58,30 @@ const PAYMENT: MirroredObject = {
     'bank_account_details.ach_details.account_number_suffix': ['Payment.details'],
     'wallet_details.brand': ['Payment.details'],
     processing_fee: ['Payment.settlement'],
+    'approved_money.amount': ['Payment.authorizedCents'],
+    delayed_until: ['Payment.captureBefore'],
+    updated_at: ['Payment.holdEnd'],
   },
-  checked: { 'amount_money.amount': 'payment.total_cents', 'amount_money.currency': 'payment.currency' },
+  checked: {
+    'amount_money.amount': 'payment.total_cents',
+    'amount_money.currency': 'payment.currency',
+    'approved_money.currency': 'payment.currency',
+  },
   read: {
     'an event arrives before the response that names the payment, to find the payment': 'reference_id',
     'the refunds of a payment are read, to look up each refund': 'refund_ids',
+    'an amount is held, to name the order that it is held for': 'note',
+    'a part is captured, to name the version that is changed': 'version_token',
   },
   ignored: {
     [OURS]: 'customer_id location_id statement_description_identifier',
-    'a note in Square’s dashboard': 'note',
     'the payment has its payment method': 'source_type',
     'the service accepts no tips and no fees for an application, so `amount_money` is the whole amount':
       'app_fee_allocations app_fee_money tip_money total_money',
     'refunds are separate records': 'refunded_money',
-    'the payment is completed in one step':
-      'approved_money capabilities delay_action delay_duration delayed_until version_token',
-    'the payment has its own dates': 'created_at updated_at',
+    'Square refuses what a payment does not allow': 'capabilities',
+    'the service holds every amount alike, and `delayed_until` tells the end': 'delay_action delay_duration',
+    'the payment has its own dates': 'created_at',
     'details of other sources, which the service does not accept':
       'buy_now_pay_later_details cash_details electronic_money_details external_details square_account_details',
     'about receipts, addresses and risk, which the service leaves to Square':
@@ -82,7 +91,10 @@ const PAYMENT: MirroredObject = {
   },
   statuses: {
     status: {
-      APPROVED: 'processing',
+      APPROVED: {
+        either: ['processing', 'requires_capture'],
+        when: 'a payment with `capture_method: manual` is held until its capture; Square completes any other by itself',
+      },
       PENDING: 'processing',
       COMPLETED: 'succeeded',
       FAILED: 'failed',

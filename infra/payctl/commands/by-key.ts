@@ -37,7 +37,9 @@ const subscriptionSchema = z.object({
   billing_owner: z.string(),
 });
 
-const foundSchema = z.array(z.object({ id: z.string() }));
+const foundSchema = z.array(
+  z.object({ id: z.string(), provider_payment_id: z.string().nullish(), provider_intent_id: z.string().nullish() }),
+);
 
 /** The payment with this id, ours or its provider's. @throws NotReachable */
 const findPayment = async (api: Api, id: string): Promise<Payment> => {
@@ -45,10 +47,13 @@ const findPayment = async (api: Api, id: string): Promise<Payment> => {
   return paymentSchema.parse((await api.get(`/payments/${encodeURIComponent(ours)}`)).data);
 };
 
+/** A search also finds payments by words that several payments may share, such as a reference code. */
 const ourIdOf = async (api: Api, id: string): Promise<string> => {
   const { data } = await api.get(`/admin/payments?search=${encodeURIComponent(id)}`);
-  const [found] = foundSchema.parse(data);
-  if (found) return found.id;
+  const named = foundSchema
+    .parse(data)
+    .find((found) => found.provider_payment_id === id || found.provider_intent_id === id);
+  if (named) return named.id;
   throw new NotReachable(`there is no payment ${id}`);
 };
 

@@ -57,7 +57,7 @@ export const lookUpHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<st
     store: async (report) => {
       const payment = await storeReport(parts, claim, report);
       if (!isSameCall(payment, claim)) return payment.status;
-      if (report.status === 'requires_capture') return NOT_REACHED;
+      if (report.status === 'requires_capture' && !isCapturing(report)) return NOT_REACHED;
       await lookAgain(parts, payment);
       return 'still under way';
     },
@@ -71,6 +71,9 @@ export const lookUpHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<st
     fail: async () => (await takeBack(parts, claim)).status,
     lookAgain: () => lookAgain(parts, claim),
   });
+
+/** True if a capture has reached the provider, which has not decided on it yet. Only PayPal delays a capture. */
+const isCapturing = ({ hold }: ProviderPayment): boolean => hold?.capturableCents === 0;
 
 const send = ({ provider }: IntentParts, claim: HoldClaim): Promise<Outcome<ProviderPayment>> => {
   const { id, holdCall, providerIntentId = '', providerPaymentId = providerIntentId, failedCaptures = 0 } = claim;

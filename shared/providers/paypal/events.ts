@@ -7,8 +7,9 @@ import type { InboundEventType, ProviderEvent } from '../event-port.ts';
 import { knownFacts } from '../reported-facts.ts';
 import { centsOf } from './amounts.ts';
 import { chargedAsOf, disputedCaptures, readPayPalDispute, readPayPalRefund } from './refunds.ts';
-import { captureFacts, paypalFailure } from './report.ts';
+import { captureFacts, paypalFailure, readHold } from './report.ts';
 import {
+  authorizationSchema,
   type Capture,
   captureSchema,
   paymentTokenSchema,
@@ -61,7 +62,8 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
       intentId: capture.supplementary_data?.related_ids?.order_id,
       amountCents: capture.amount && centsOf(capture.amount),
       currency: capture.amount?.currency_code,
-      attemptRef: capture.id,
+      // The attempt of a hold is its authorization.
+      attemptRef: capture.supplementary_data?.related_ids?.authorization_id ?? capture.id,
       failureCode: type === 'payment_intent.failed' ? paypalFailure(capture) : undefined,
       ourPaymentId: capture.custom_id,
       facts: eventFacts(type, capture),
@@ -73,6 +75,44 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
 const eventFacts = (type: InboundEventType, capture: Capture) => {
   if (type === 'payment_intent.succeeded') return knownFacts(captureFacts(capture, 'succeeded'));
   return type === 'payment_intent.failed' ? knownFacts(captureFacts(capture, 'failed')) : undefined;
+};
+
+const AUTHORIZATION_EVENTS: readonly string[] = ['PAYMENT.AUTHORIZATION.CREATED', 'PAYMENT.AUTHORIZATION.VOIDED'];
+
+/**
+ * A repeated event shows the authorization as it is now, so its status decides, not the event's name. The captures of a
+ * captured authorization have their own events.
+ */
+const BY_AUTHORIZATION = wordTable<InboundEventType>({
+  CREATED: 'payment_intent.amount_capturable_updated',
+  PENDING: 'payment_intent.processing',
+  DENIED: 'payment_intent.failed',
+  VOIDED: 'payment_intent.canceled',
+  EXPIRED: 'payment_intent.canceled',
+});
+
+const authorizationSaid = (rawType: string, resource: unknown): Said | undefined => {
+  if (!AUTHORIZATION_EVENTS.includes(rawType)) return undefined;
+  const authorization = authorizationSchema.safeParse(resource).data;
+  const type = BY_AUTHORIZATION.get(authorization?.status ?? '');
+  if (!type || !authorization) return undefined;
+  const { id, amount, custom_id: ourPaymentId, supplementary_data: beside } = authorization;
+  const isFailed = type === 'payment_intent.failed';
+  return {
+    type,
+    object: {
+      ...NO_OBJECT,
+      id,
+      intentId: beside?.related_ids?.order_id,
+      amountCents: amount && centsOf(amount),
+      currency: amount?.currency_code,
+      attemptRef: id,
+      failureCode: isFailed ? paypalFailure(authorization) : undefined,
+      ourPaymentId,
+      facts: isFailed ? knownFacts(captureFacts(authorization, 'failed')) : undefined,
+      hold: readHold(authorization),
+    },
+  };
 };
 
 /** A completed order needs no entry, because the event of its capture reports the result. */
@@ -151,4 +191,4 @@ const disputeSaid = (rawType: string, resource: unknown): Said | undefined => {
 /** Events about refunds and disputes. An unreadable event of these types is refused. */
 const MONEY_BACK: readonly string[] = [...REFUND_EVENTS, ...DISPUTE_EVENTS];
 
-const READERS = [captureSaid, orderSaid, tokenSaid, refundSaid, disputeSaid] as const;
+const READERS = [captureSaid, authorizationSaid, orderSaid, tokenSaid, refundSaid, disputeSaid] as const;

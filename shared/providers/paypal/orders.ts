@@ -1,7 +1,7 @@
 /**
- * @module Payments at PayPal. The intent is an order, and its capture moves the money. A saved method is sent only
- * with the confirmation, because PayPal immediately captures an order that is created with a saved method. Without a
- * method, the payer approves the order at PayPal.
+ * @module Payments at PayPal. The intent is an order, and its capture moves the money; the authorization of an order
+ * holds it for a later capture. A saved method is sent only with the confirmation, because PayPal immediately charges an
+ * order that is created with a saved method. Without a method, the payer approves the order at PayPal.
  */
 
 import * as z from 'zod/mini';
@@ -15,6 +15,7 @@ import {
   INTENT_SPENT,
   type KnownPayment,
   type ProviderPayment,
+  type ReportedStatus,
   type UpdateIntent,
 } from '../payment-port.ts';
 import { afterChange } from '../vendor-failures.ts';
@@ -34,7 +35,7 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
       path: ORDERS,
       headers: keyed(input),
       body: {
-        intent: 'CAPTURE',
+        intent: orderIntent(input),
         purchase_units: [
           {
             reference_id: REFERENCE,
@@ -66,19 +67,19 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
 
   confirmIntent: async (input: ConfirmIntent): Promise<Outcome<ProviderPayment>> => {
     const known = { status: 'pending', method: input.method } as const;
-    const captured = await capture(call, input);
-    if (isGone(captured)) return SPENT;
-    if (captured.kind === 'done') return answered(readPayPalOrder(captured.value, known), input);
-    if (captured.kind !== 'refused' || !UNCLEAR.includes(captured.reason)) return captured;
+    const charged = await charge(call, input);
+    if (isGone(charged)) return SPENT;
+    if (charged.kind === 'done') return answered(readPayPalOrder(charged.value, known), input);
+    if (charged.kind !== 'refused' || !UNCLEAR.includes(charged.reason)) return charged;
     const found = await findPayPalOrder(call, input.intentId);
-    if (found.kind === 'refused' || found.kind === 'declined') return captured;
-    // This attempt may have captured the order, so a failed read leaves an unknown outcome.
+    if (found.kind === 'refused' || found.kind === 'declined') return charged;
+    // This attempt may have charged the order, so a failed read leaves an unknown outcome.
     if (found.kind !== 'done') return afterChange(found);
     const report = readPayPalOrder(found.value, known);
     return report.status === 'failed' ? SPENT : answered(report, input);
   },
 
-  /** PayPal cannot cancel an order. An order without a capture expires. */
+  /** PayPal cannot cancel an order. An order without a capture or an authorization expires. */
   cancelIntent: async (known: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
     const found = await findPayPalOrder(call, known.intentId);
     const canceled = { ...known, status: 'canceled' } as const;
@@ -91,7 +92,7 @@ export const paypalOrders = (call: PayPalCall, descriptor: string) => ({
 
   findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> => {
     const found = await findPayPalOrder(call, known.intentId);
-    if (isGone(found) && known.status !== 'succeeded') return { kind: 'done', value: expiredOrder(known) };
+    if (isGone(found) && !CHARGED.includes(known.status)) return { kind: 'done', value: expiredOrder(known) };
     return mapOutcome(found, (order) => readPayPalOrder(order, known));
   },
 });
@@ -112,8 +113,16 @@ const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orde
 export const findPayPalOrder = (call: PayPalCall, orderId: string): Promise<Outcome<Order>> =>
   call({ method: 'GET', path: pathOf(orderId), answer: paypalOrderSchema });
 
-const isGone = (outcome: Outcome<unknown>): boolean =>
-  outcome.kind === 'refused' && outcome.reason === PAYPAL_NOT_FOUND;
+/** PayPal no longer has the order, or no longer charges it. */
+const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused' && GONE.includes(outcome.reason);
+
+const GONE: readonly string[] = [PAYPAL_NOT_FOUND, 'ORDER_EXPIRED'];
+
+/** Statuses of our record that an order without a charge contradicts. */
+const CHARGED: readonly ReportedStatus[] = ['requires_capture', 'succeeded'];
+
+const orderIntent = ({ captureMethod }: Pick<UpdateIntent, 'captureMethod'>) =>
+  captureMethod === 'manual' ? 'AUTHORIZE' : 'CAPTURE';
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 const SPENT = { kind: 'refused', reason: INTENT_SPENT } as const;
@@ -122,7 +131,13 @@ const SPENT = { kind: 'refused', reason: INTENT_SPENT } as const;
 const OPEN: readonly string[] = ['CREATED', 'SAVED', 'PAYER_ACTION_REQUIRED'];
 
 /** Refusals that depend on the state of the order, which must then be read. */
-const UNCLEAR: readonly string[] = ['ORDER_ALREADY_CAPTURED', 'ORDER_NOT_APPROVED', 'PAYER_ACTION_REQUIRED'];
+const UNCLEAR: readonly string[] = [
+  'ORDER_ALREADY_AUTHORIZED',
+  'ORDER_ALREADY_CAPTURED',
+  'ORDER_COMPLETED_OR_VOIDED',
+  'ORDER_NOT_APPROVED',
+  'PAYER_ACTION_REQUIRED',
+];
 
 const REFERENCE = 'default';
 const MAX_DESCRIPTION_LENGTH = 127;
@@ -130,7 +145,7 @@ const shortened = (description: string): string => cutText(description, MAX_DESC
 
 /** Requests the whole order in the response, not only its id. */
 const WHOLE = { prefer: 'return=representation' };
-const keyed = ({ idempotencyKey }: CallOptions) => ({ 'paypal-request-id': idempotencyKey, ...WHOLE });
+export const keyed = ({ idempotencyKey }: CallOptions) => ({ 'paypal-request-id': idempotencyKey, ...WHOLE });
 
 const payerSource = ({
   customerId,
@@ -152,21 +167,21 @@ const payerSource = ({
   },
 });
 
-/** Captures the approved order, or charges the saved method in the same call. */
-const capture = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
+/** Captures or authorizes the approved order, or charges the saved method in the same call. */
+const charge = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome<Order>> => {
   const source = await sourceOf(call, input);
   if (source.kind !== 'done') return source;
-  const captured = await call({
+  const charged = await call({
     method: 'POST',
-    path: `${pathOf(input.intentId)}/capture`,
+    path: `${pathOf(input.intentId)}/${input.captureMethod === 'manual' ? 'authorize' : 'capture'}`,
     // If the attempt continues with another order, it needs another key.
     headers: keyed({ idempotencyKey: `${input.idempotencyKey}:${input.intentId}` }),
     body: source.value ? { payment_source: source.value } : {},
     answer: paypalOrderSchema,
   });
-  // The refusal of a capture does not name the method.
-  if (captured.kind !== 'declined' || !source.value || !('paypal' in source.value)) return captured;
-  return { ...captured, facts: { ...captured.facts, details: PAYPAL_WALLET } };
+  // The refusal does not name the method.
+  if (charged.kind !== 'declined' || !source.value || !('paypal' in source.value)) return charged;
+  return { ...charged, facts: { ...charged.facts, details: PAYPAL_WALLET } };
 };
 
 /** The saved method in PayPal's format; undefined if the payer has approved the order. */
@@ -197,12 +212,10 @@ const storedCredential = ({ offSession, isRecurring }: ConfirmIntent) => ({
 const returnOf = ({ offSession, returnUrl }: ConfirmIntent) =>
   !offSession && returnUrl ? { experience_context: { return_url: returnUrl, cancel_url: returnUrl } } : {};
 
-const updateOrder = async (
-  call: PayPalCall,
-  input: UpdateIntent & { readonly amount: PayPalMoney },
-  order: Order,
-): Promise<Outcome<ProviderPayment>> => {
-  const patches = patchesOf(order, input.amount, input.description);
+type Changed = UpdateIntent & { readonly amount: PayPalMoney };
+
+const updateOrder = async (call: PayPalCall, input: Changed, order: Order): Promise<Outcome<ProviderPayment>> => {
+  const patches = patchesOf(order, input);
   if (patches.length > 0) {
     const patched = await call({ method: 'PATCH', path: pathOf(order.id), body: patches, answer: z.unknown() });
     if (patched.kind !== 'done') return patched;
@@ -225,11 +238,13 @@ const askPayer = (call: PayPalCall, input: UpdateIntent): Promise<Outcome<Order>
   });
 
 /** Patches only the fields that differ. */
-const patchesOf = (order: Order, amount: PayPalMoney, description: string | undefined) => {
+const patchesOf = (order: Order, { amount, description, captureMethod }: Changed) => {
   const [unit] = order.purchase_units;
+  const intent = orderIntent({ captureMethod });
   const at = (field: string): string => `/purchase_units/@reference_id=='${REFERENCE}'/${field}`;
   const wanted = description && shortened(description);
   const patches: { op: 'add' | 'replace' | 'remove'; path: string; value?: unknown }[] = [];
+  if (intent !== (order.intent ?? 'CAPTURE')) patches.push({ op: 'replace', path: '/intent', value: intent });
   if (unit?.amount.value !== amount.value || unit.amount.currency_code !== amount.currency_code) {
     patches.push({ op: 'replace', path: at('amount'), value: amount });
   }

@@ -30,10 +30,14 @@ export const paypalRefusal = (status: number, body: unknown): Refusal => {
   return { kind: 'refused', reason, parameter: parameterOf(reason, detail?.field) };
 };
 
+const PAYMENT_REQUIRED = 402;
+const UNPROCESSABLE = 422;
+
 const chargeRefusal = (status: number, body: unknown): Failed => {
   const refusal = paypalRefusal(status, body);
-  const code = DECLINES.get(refusal.reason);
-  if (!code || status !== 422) return refusal;
+  const named = DECLINES.get(refusal.reason);
+  const code = status === PAYMENT_REQUIRED ? (named ?? 'do_not_honor') : named;
+  if (!code || (status !== UNPROCESSABLE && status !== PAYMENT_REQUIRED)) return refusal;
   return { kind: 'declined', code, attemptRef: undefined, facts: { decline: { providerCode: refusal.reason } } };
 };
 
@@ -65,6 +69,7 @@ const PARAMETERS = wordTable<string>({
   CURRENCY_NOT_SUPPORTED: 'currency',
   DECIMAL_PRECISION: 'amount',
   DECIMALS_NOT_SUPPORTED: 'amount',
+  UNSUPPORTED_INTENT_FOR_PAYMENT_SOURCE: 'payment_method',
   RETURN_URL_REQUIRED: 'return_url',
   CANCEL_URL_REQUIRED: 'return_url',
 });

@@ -8,6 +8,7 @@ import { httpClient } from '../vendor-http.ts';
 import { withAccessToken } from './access-token.ts';
 import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
+import { paypalHolds } from './holds.ts';
 import { paypalOrders } from './orders.ts';
 import { callsBy, type PayPalExchange } from './outcome.ts';
 import { paypalRefunds } from './refunds.ts';
@@ -33,6 +34,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),
     ...paypalVault(call),
     refunds: paypalRefunds(exchange),
+    holds: paypalHolds(call, settings.STATEMENT_DESCRIPTOR),
     isStoredMethod: (id) => !ONE_TIME.test(id),
     tokenizeCard: notOffered,
     updateBilling: notOffered,

@@ -1,50 +1,146 @@
 /**
- * @module The state of a payment, from PayPal's order and its captures. A completed order may have a pending or
- * declined capture. An order stores no refused attempts or cancellations, so our record decides before a capture.
+ * @module The state of a payment, from PayPal's order, its authorizations and its captures. A completed order may have a
+ * pending or declined capture. An order stores no refused attempts or cancellations, so our record decides before an
+ * authorization or a capture.
  */
 
 import type { PaymentFacts } from '../../core/payment-facts.ts';
+import { DAY_MS, instant, iso } from '../../core/time.ts';
 import { wordTable } from '../adapter.ts';
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
+import type { KnownPayment, NextAction, ProviderHold, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { declineOf, knownFacts } from '../reported-facts.ts';
-import { centsOf } from './amounts.ts';
+import { centsOf, wholeCentsOf } from './amounts.ts';
 import { captureSettlement, sourceDetails } from './capture-facts.ts';
 import { paypalDeclineCode } from './outcome.ts';
-import type { Capture, Order } from './schemas.ts';
+import type { Authorization, Capture, Order } from './schemas.ts';
 
 type Known = Pick<KnownPayment, 'status' | 'method'>;
 
 export const readPayPalOrder = (order: Order, known: Known): ProviderPayment => {
   const [unit] = order.purchase_units;
-  const capture = decisive(unit?.payments?.captures ?? []);
-  const status = capture ? captureStatus(capture.status) : uncapturedStatus(order, known);
-  const money = capture?.amount ?? unit?.amount;
+  const charged = chargedBy(unit?.payments ?? {});
+  const status = charged?.status ?? unchargedStatus(order, known);
   return {
     intentId: order.id,
-    paymentId: capture?.id ?? order.id,
+    paymentId: charged?.paymentId ?? order.id,
     status,
-    amountCents: money && centsOf(money),
-    currency: money?.currency_code,
-    attemptRef: capture?.id,
-    failureCode: capture && status === 'failed' ? paypalFailure(capture) : undefined,
+    amountCents: charged?.amountCents ?? (unit && centsOf(unit.amount)),
+    currency: charged?.currency ?? unit?.amount.currency_code,
+    attemptRef: charged?.attemptRef,
+    failureCode: charged?.failureCode,
     clientSecret: order.id,
     nextAction: nextActionOf(order, status),
     methodId: vaultIdOf(order),
     ourPaymentId: unit?.custom_id,
     ...(status === 'pending' && order.status === 'APPROVED' && { awaitsCapture: true }),
-    ...(REFUNDED.includes(capture?.status ?? '') && { isRefunded: true }),
-    facts: factsOf(order, capture, status),
+    ...(charged?.isRefunded && { isRefunded: true }),
+    facts: factsOf(order, status, charged?.facts),
+    ...(charged?.hold && { hold: charged.hold }),
+  };
+};
+
+type OfCharge = 'paymentId' | 'status' | 'attemptRef' | 'amountCents' | 'currency' | 'failureCode' | 'facts' | 'hold';
+
+/** The authorization and the captures of an order, as a payment. */
+interface Charged extends Pick<ProviderPayment, OfCharge> {
+  readonly isRefunded: boolean;
+}
+
+type Payments = NonNullable<Order['purchase_units'][number]['payments']>;
+
+const chargedBy = ({ authorizations = [], captures = [] }: Payments): Charged | undefined => {
+  const authorization = decidingAuthorization(authorizations);
+  if (authorization) return chargedLater(authorization, captures);
+  const capture = decisive(captures);
+  return capture && { ...chargedAs(capture, captureStatus(capture)), isRefunded: isRefunded(capture) };
+};
+
+const chargedAs = (charged: Capture | Authorization, status: ReportedStatus): Omit<Charged, 'isRefunded'> => ({
+  paymentId: charged.id,
+  status,
+  attemptRef: charged.id,
+  amountCents: charged.amount && centsOf(charged.amount),
+  currency: charged.amount?.currency_code,
+  failureCode: status === 'failed' ? paypalFailure(charged) : undefined,
+  facts: status === 'succeeded' || status === 'failed' ? captureFacts(charged, status) : undefined,
+});
+
+/** The last that holds an amount, else the last. A reauthorization on PayPal's dashboard adds another. */
+const decidingAuthorization = (authorizations: readonly Authorization[]): Authorization | undefined =>
+  authorizations.findLast(({ status }) => status === 'CREATED') ?? authorizations.at(-1);
+
+/** A declined capture leaves the authorization as it was. The attempt is the authorization, whatever is captured of it. */
+const chargedLater = (authorization: Authorization, captures: readonly Capture[]): Charged => {
+  const taken = captures.filter((capture) => captureStatus(capture) === 'succeeded');
+  const last = taken.at(-1);
+  const isCapturing = captures.some((capture) => captureStatus(capture) === 'processing');
+  if (!last) {
+    const status = isCapturing ? 'requires_capture' : authorizationStatus(authorization);
+    const hold = readHold(authorization, isCapturing ? 'capturing' : undefined);
+    return { ...chargedAs(authorization, status), isRefunded: false, hold };
+  }
+  return {
+    ...chargedAs(last, 'succeeded'),
+    attemptRef: authorization.id,
+    amountCents: sumOf(taken),
+    isRefunded: taken.some(isRefunded),
+    // The fee of one of several captures is not that of the payment.
+    ...(taken.length > 1 && { facts: undefined }),
+    hold: readHold(authorization, 'captured'),
+  };
+};
+
+const sumOf = (captures: readonly Capture[]): number | undefined => {
+  const cents = captures.map(({ amount }) => amount && centsOf(amount));
+  return cents.reduce((sum, one) => (sum === undefined || one === undefined ? undefined : sum + one), 0);
+};
+
+/**
+ * PayPal has no status for a capture under way. The payment is reported as held, with nothing left to capture, until a
+ * capture has taken money. A status unknown to this adapter is not final, so the payment is looked up again.
+ */
+const authorizationStatus = ({ status = '' }: Authorization): ReportedStatus =>
+  AUTHORIZATION_STATUS.get(status) ?? 'processing';
+
+const AUTHORIZATION_STATUS = wordTable<ReportedStatus>({
+  CREATED: 'requires_capture',
+  CAPTURED: 'requires_capture',
+  PARTIALLY_CAPTURED: 'requires_capture',
+  DENIED: 'failed',
+  VOIDED: 'canceled',
+  EXPIRED: 'canceled',
+});
+
+/** PayPal guarantees the capture for three days. */
+const HONOR_MS = 3 * DAY_MS;
+
+/** @returns undefined if the authorization never held an amount, or does not hold one yet */
+export const readHold = (
+  { status = '', amount, create_time: madeAt, expiration_time: expiresAt, update_time: changedAt }: Authorization,
+  progress?: 'capturing' | 'captured',
+): ProviderHold | undefined => {
+  const authorizedCents = amount && wholeCentsOf(amount);
+  const reported = AUTHORIZATION_STATUS.get(status);
+  if (authorizedCents === undefined || reported === undefined || reported === 'failed') return undefined;
+  const captureBefore = expiresAt && iso(instant(expiresAt));
+  const honoredUntil = madeAt && iso(instant(madeAt) + HONOR_MS);
+  return {
+    authorizedCents,
+    capturableCents: status === 'CREATED' && progress === undefined ? authorizedCents : 0,
+    captureBefore,
+    guaranteedUntil: captureBefore && honoredUntil && captureBefore < honoredUntil ? captureBefore : honoredUntil,
+    endedAt: reported === 'canceled' && progress !== 'captured' ? changedAt && iso(instant(changedAt)) : undefined,
   };
 };
 
 /** A capture that PayPal refused is not in the order, but its source is. */
-const factsOf = (order: Order, capture: Capture | undefined, status: ReportedStatus): PaymentFacts | undefined => {
-  if (status !== 'succeeded' && status !== 'failed') return undefined;
-  return knownFacts({ details: sourceDetails(order.payment_source), ...(capture && captureFacts(capture, status)) });
-};
+const factsOf = (order: Order, status: ReportedStatus, charged?: PaymentFacts): PaymentFacts | undefined =>
+  ATTEMPTED.includes(status) ? knownFacts({ details: sourceDetails(order.payment_source), ...charged }) : undefined;
 
-/** The decline of a failed capture, or PayPal's fee for a capture that succeeded. */
-export const captureFacts = (capture: Capture, status: 'succeeded' | 'failed'): PaymentFacts =>
+const ATTEMPTED: readonly ReportedStatus[] = ['requires_capture', 'succeeded', 'failed'];
+
+/** The decline of a failed capture or authorization, or PayPal's fee for a capture that succeeded. */
+export const captureFacts = (capture: Capture | Authorization, status: 'succeeded' | 'failed'): PaymentFacts =>
   status === 'failed'
     ? { decline: declineOf(capture.processor_response?.response_code, undefined) }
     : { settlement: captureSettlement(capture) };
@@ -64,10 +160,11 @@ export const expiredOrder = (known: Known & Pick<KnownPayment, 'intentId'>): Pro
   ourPaymentId: undefined,
 });
 
-export const paypalFailure = (capture: Capture) => paypalDeclineCode(capture.processor_response?.response_code);
+export const paypalFailure = (charged: Capture | Authorization) =>
+  paypalDeclineCode(charged.processor_response?.response_code);
 
 /** A status unknown to this adapter is not final, so the payment is looked up again. */
-const captureStatus = (status: string | undefined): ReportedStatus => CAPTURE_STATUS.get(status ?? '') ?? 'processing';
+export const captureStatus = ({ status = '' }: Capture): ReportedStatus => CAPTURE_STATUS.get(status) ?? 'processing';
 
 const CAPTURE_STATUS = wordTable<ReportedStatus>({
   COMPLETED: 'succeeded',
@@ -79,16 +176,16 @@ const CAPTURE_STATUS = wordTable<ReportedStatus>({
   FAILED: 'failed',
 });
 
-/** Statuses of captures that are refunded in part or in full. */
-const REFUNDED: readonly string[] = ['PARTIALLY_REFUNDED', 'REFUNDED'];
+/** True if the capture is refunded in part or in full. */
+const isRefunded = ({ status }: Capture): boolean => status === 'PARTIALLY_REFUNDED' || status === 'REFUNDED';
 
 /** The last succeeded capture, else the last in processing, else the last. It decides the status. */
 const decisive = (captures: readonly Capture[]): Capture | undefined => {
-  const last = (wanted: ReportedStatus) => captures.findLast(({ status }) => captureStatus(status) === wanted);
+  const last = (wanted: ReportedStatus) => captures.findLast((capture) => captureStatus(capture) === wanted);
   return last('succeeded') ?? last('processing') ?? captures.at(-1);
 };
 
-const uncapturedStatus = (order: Order, known: Known): ReportedStatus => {
+const unchargedStatus = (order: Order, known: Known): ReportedStatus => {
   switch (order.status) {
     case 'VOIDED':
       return 'canceled';
@@ -96,16 +193,21 @@ const uncapturedStatus = (order: Order, known: Known): ReportedStatus => {
       return 'processing';
     case 'APPROVED':
       // The payer has approved. If the record says that a capture is in progress, that capture has not reached PayPal.
-      return ['failed', 'canceled', 'processing'].includes(known.status) ? recordedStatus(known) : 'pending';
+      return NOT_WAITING.includes(known.status) ? recordedStatus(known) : 'pending';
     default:
       return recordedStatus(known);
   }
 };
 
+const NOT_WAITING: readonly ReportedStatus[] = ['failed', 'canceled', 'processing', 'requires_capture'];
+
 const recordedStatus = ({ status, method }: Known): ReportedStatus => {
-  if (status === 'pending' || status === 'failed' || status === 'canceled') return status;
+  if (KEPT.includes(status)) return status;
   return method === undefined ? 'requires_payment_method' : 'created';
 };
+
+/** The record's statuses that an order without a capture or an authorization does not contradict. */
+const KEPT: readonly ReportedStatus[] = ['pending', 'requires_capture', 'failed', 'canceled'];
 
 /** The possible names of the approval link, which depend on how the order was created. */
 const APPROVAL_LINKS: readonly string[] = ['payer-action', 'approve'];

@@ -30,12 +30,23 @@ const card = z.looseObject({
 });
 export type PayPalCard = Partial<z.infer<typeof card>>;
 
-export const captureSchema = z.looseObject({
+const movement = {
   id: z.string(),
   status: z.optional(z.string()),
   amount: z.optional(moneySchema),
   custom_id: z.optional(z.string()),
   processor_response: z.optional(z.looseObject({ response_code: z.optional(z.string()) })),
+  supplementary_data: z.optional(
+    z.looseObject({
+      related_ids: z.optional(
+        z.looseObject({ order_id: z.optional(z.string()), authorization_id: z.optional(z.string()) }),
+      ),
+    }),
+  ),
+};
+
+export const captureSchema = z.looseObject({
+  ...movement,
   seller_receivable_breakdown: fact(
     z.looseObject({
       paypal_fee: money,
@@ -45,11 +56,17 @@ export const captureSchema = z.looseObject({
       exchange_rate: fact(z.looseObject({ value: word })),
     }),
   ),
-  supplementary_data: z.optional(
-    z.looseObject({ related_ids: z.optional(z.looseObject({ order_id: z.optional(z.string()) })) }),
-  ),
 });
 export type Capture = z.infer<typeof captureSchema>;
+
+/** An amount that PayPal holds for a later capture. */
+export const authorizationSchema = z.looseObject({
+  ...movement,
+  create_time: fact(timeSchema),
+  update_time: fact(timeSchema),
+  expiration_time: fact(timeSchema),
+});
+export type Authorization = z.infer<typeof authorizationSchema>;
 
 /** The minimal representation has only the id, the status and the links. */
 export const paypalRefundSchema = z.looseObject({
@@ -111,6 +128,7 @@ const cardInWallet = fact(z.looseObject({ card: fact(card) }));
 export const paypalOrderSchema = z.looseObject({
   id: z.string(),
   status: z.string(),
+  intent: z.optional(z.string()),
   payment_source: z.nullish(
     z.looseObject({
       paypal: z.optional(z.looseObject(vaulted)),
@@ -128,6 +146,7 @@ export const paypalOrderSchema = z.looseObject({
         description: z.optional(z.string()),
         payments: z.optional(
           z.looseObject({
+            authorizations: z.optional(z.array(authorizationSchema)),
             captures: z.optional(z.array(captureSchema)),
             refunds: z.optional(z.array(z.looseObject({ id: z.string() }))),
           }),

@@ -4,9 +4,9 @@ import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../method-port.ts';
-import { cardFacts } from './card-facts.ts';
+import { cardFacts } from './facts.ts';
 import { squareKey } from './outcome.ts';
-import { locate, type SquareAccount, type SquareOrders } from './payments.ts';
+import { findSquarePayment, type SquareAccount, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';
 
 const cardAnswer = z.looseObject({ card: z.extend(cardSchema, { id: z.string().check(z.minLength(1)) }) });
@@ -50,12 +50,11 @@ export const squareCards = ({ call, fingerprintOf }: SquareAccount, orders: Squa
     /** A card on file is already saved. For any other method, a card is created from the payment. */
     keepMethod: async (input: KeepMethod): Promise<Outcome<ProviderMethod>> => {
       if (input.method?.startsWith(ON_FILE)) return find(input.method);
-      const located = await locate(orders, input);
-      if (located.kind !== 'done') return located;
-      const { payment } = located.value;
-      if (payment?.status !== 'succeeded') return { kind: 'refused', reason: 'not_paid' };
+      const found = await findSquarePayment(orders, input);
+      if (found.kind !== 'done') return found;
+      if (found.value.status !== 'succeeded') return { kind: 'refused', reason: 'not_paid' };
       const { customerId, idempotencyKey } = input;
-      return create(payment.paymentId, { customerId, idempotencyKey });
+      return create(found.value.paymentId, { customerId, idempotencyKey });
     },
 
     detachMethod: async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {

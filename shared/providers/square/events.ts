@@ -9,12 +9,11 @@ import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, MoneyBackEventType, ProviderEvent } from '../event-port.ts';
 import type { ReportedStatus } from '../payment-port.ts';
-import { attemptFacts } from './attempt-facts.ts';
-import { cardFacts } from './card-facts.ts';
 import { reportedMoney } from './currencies.ts';
 import { customerFacts } from './customers.ts';
+import { attemptFacts, cardFacts } from './facts.ts';
 import { readSquareDispute, readSquareRefund } from './refunds.ts';
-import { paymentStatus, squareFailure } from './report.ts';
+import { attemptStatus, orderHeldFor, squareFailure, squareHold } from './report.ts';
 import {
   cardSchema,
   squareCustomerSchema,
@@ -84,6 +83,7 @@ const isActedOn = (type: string): boolean =>
 
 const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>> = {
   processing: 'payment_intent.processing',
+  requires_capture: 'payment_intent.amount_capturable_updated',
   succeeded: 'payment_intent.succeeded',
   failed: 'payment_intent.failed',
   canceled: 'payment_intent.canceled',
@@ -93,18 +93,23 @@ const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>
 const paymentSaid = ({ type, data, fingerprintOf }: SquareEvent): Said | undefined => {
   const payment = data.object?.payment;
   if (!payment || !type.startsWith('payment.')) return undefined;
-  const status = payment.status === undefined ? undefined : paymentStatus(payment.status);
+  const { status: word, amount_money: money } = payment;
+  const heldFor = orderHeldFor(payment.note);
+  const status = word === undefined ? undefined : attemptStatus(word, heldFor);
   return {
     type: status && PAYMENT_EVENTS[status],
     object: {
       ...NO_OBJECT,
       id: payment.id,
-      intentId: payment.order_id,
-      ...(payment.amount_money && reportedMoney(payment.amount_money)),
+      intentId: heldFor ?? payment.order_id,
+      ...(money && reportedMoney(money)),
       attemptRef: payment.id,
       failureCode: status === 'failed' ? squareFailure(payment) : undefined,
       ourPaymentId: payment.reference_id ?? undefined,
       facts: status && attemptFacts(payment, status, fingerprintOf),
+      ...(heldFor !== undefined &&
+        word &&
+        money && { hold: squareHold({ ...payment, status: word, amount_money: money }) }),
     },
   };
 };

@@ -7,7 +7,7 @@ import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../refund-port.ts';
 import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../vendor-http.ts';
-import { attemptFacts } from './attempt-facts.ts';
+import { attemptFacts } from './facts.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
 /** The API version that this adapter is written for, which is that of Square's SDK 46. */

@@ -1,6 +1,8 @@
 /**
  * @module Payments at Square. Square has no payment before the charge, so the intent is an order, and each attempt is
- * a payment of that order. Square charges an order only once, and a canceled order can no longer be paid.
+ * a payment of that order. Square charges an order only once, and a canceled order can no longer be paid. A payment for
+ * a later capture is no payment of the order, because an order takes only its whole amount; it names the order in its
+ * note and has our reference.
  */
 
 import { createHmac } from 'node:crypto';
@@ -14,15 +16,20 @@ import type {
   CreateIntent,
   KnownPayment,
   ProviderPayment,
+  ReportedStatus,
   UpdateIntent,
 } from '../payment-port.ts';
 import { type SquareMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
-import { decisive, readSquareOrder, readSquarePayment } from './report.ts';
-import { type SquareOrder, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
+import { decisive, holdNote, readSquareOrder, readSquarePayment } from './report.ts';
+import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
 const orderAnswer = z.looseObject({ order: squareOrderSchema });
-const paymentAnswer = z.looseObject({ payment: squarePaymentSchema });
+export const squarePaymentAnswer = z.looseObject({ payment: squarePaymentSchema });
+const paymentsAnswer = z.looseObject({
+  payments: z.nullish(z.array(z.looseObject({ reference_id: z.nullish(z.string()) }))),
+  cursor: z.nullish(z.string()),
+});
 
 export interface SquareAccount {
   readonly call: SquareCall;
@@ -74,33 +81,24 @@ export const squarePayments = (account: SquareAccount) => {
           idempotency_key: squareKey(input.idempotencyKey),
           source_id: method,
           amount_money: money,
-          order_id: input.intentId,
           location_id: locationId,
           reference_id: input.paymentId,
-          autocomplete: true,
+          ...(isManual(input)
+            ? { ...HELD, note: holdNote(input.intentId) }
+            : { order_id: input.intentId, autocomplete: true }),
           ...(account.descriptor !== '' && { statement_description_identifier: account.descriptor }),
           ...(customerId && { customer_id: customerId }),
           ...(verificationToken && { verification_token: verificationToken }),
           ...(input.offSession && { customer_details: { customer_initiated: false } }),
         },
-        answer: paymentAnswer,
+        answer: squarePaymentAnswer,
       });
-      return mapOutcome(charged, ({ payment }) => readSquarePayment(payment, account.fingerprintOf));
+      return mapOutcome(charged, ({ payment }) => readSquarePayment(payment, account.fingerprintOf, heldFor(input)));
     },
 
-    cancelIntent: async (input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => {
-      const found = await orders.find(input.intentId);
-      if (found.kind !== 'done') return found;
-      const order = found.value;
-      if (order.state === 'CANCELED') return { kind: 'done', value: readSquareOrder(order, input) };
-      if (!isOpen(order)) return NOT_OPEN;
-      return mapOutcome(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
-        readSquareOrder(canceled, input),
-      );
-    },
+    cancelIntent: (input: KnownPayment & CallOptions): Promise<Outcome<ProviderPayment>> => cancelOrder(orders, input),
 
-    findPayment: async (known: KnownPayment): Promise<Outcome<ProviderPayment>> =>
-      mapOutcome(await locate(orders, known), ({ order, payment }) => payment ?? readSquareOrder(order, known)),
+    findPayment: (known: KnownPayment): Promise<Outcome<ProviderPayment>> => findSquarePayment(orders, known),
   };
 };
 
@@ -135,12 +133,64 @@ export const squareOrders = ({ call, locationId, fingerprintOf }: SquareAccount)
     return mapOutcome(put, (answer) => answer.order);
   },
 
-  findPayment: async (paymentId: string): Promise<Outcome<ProviderPayment>> =>
+  findPayment: async (paymentId: string, known: KnownPayment): Promise<Outcome<ProviderPayment>> =>
     mapOutcome(
-      await call({ method: 'GET', path: `/v2/payments/${encodeURIComponent(paymentId)}`, answer: paymentAnswer }),
-      ({ payment }) => readSquarePayment(payment, fingerprintOf),
+      await call({ method: 'GET', path: `/v2/payments/${encodeURIComponent(paymentId)}`, answer: squarePaymentAnswer }),
+      ({ payment }) => readSquarePayment(payment, fingerprintOf, heldFor(known)),
     ),
+
+  /** The payments that hold the order's amount, oldest first, with those that Square declined. */
+  findHolds: async (order: SquareOrder): Promise<Outcome<readonly ProviderPayment[]>> => {
+    const holds: SquarePayment[] = [];
+    let cursor: string | null | undefined;
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      const path = `/v2/payments?${holdsQuery(order, locationId, cursor)}`;
+      const page = await call({ method: 'GET', path, answer: paymentsAnswer });
+      if (page.kind !== 'done') return page;
+      const read = paymentsOf(order, page.value.payments ?? []);
+      if (!read) return UNREADABLE;
+      holds.push(...read);
+      cursor = page.value.cursor;
+      if (!cursor) break;
+    }
+    if (cursor) return UNREADABLE;
+    return { kind: 'done', value: holds.map((payment) => readSquarePayment(payment, fingerprintOf, order.id)) };
+  },
 });
+
+const holdsQuery = (order: SquareOrder, locationId: string, cursor: string | null | undefined): URLSearchParams =>
+  new URLSearchParams({
+    location_id: locationId,
+    total: String(order.total_money.amount),
+    sort_order: 'ASC',
+    ...(order.created_at && { begin_time: order.created_at }),
+    ...(cursor && { cursor }),
+  });
+
+interface ListedPayment {
+  readonly reference_id?: string | null | undefined;
+}
+
+/** @returns undefined if a payment with the order's reference is unreadable; other payments are ignored */
+const paymentsOf = (order: SquareOrder, listed: readonly ListedPayment[]): readonly SquarePayment[] | undefined => {
+  const read = listed
+    .filter(({ reference_id }) => reference_id && reference_id === order.reference_id)
+    .map((one) => squarePaymentSchema.safeParse(one).data);
+  return read.every((payment) => payment !== undefined) ? read : undefined;
+};
+
+/** Pages of 100 payments of the same amount, made after the order. */
+const MAX_PAGES = 20;
+const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
+
+/** Square itself cancels the payment after seven days, the longest time that it offers. */
+const HELD = { autocomplete: false, delay_duration: 'P7D', delay_action: 'CANCEL' } as const;
+
+const isManual = ({ captureMethod }: Pick<KnownPayment, 'captureMethod'>): boolean => captureMethod === 'manual';
+
+/** Our order, if its payments only hold the amount. */
+const heldFor = (known: Pick<KnownPayment, 'captureMethod' | 'intentId'>): string | undefined =>
+  isManual(known) ? known.intentId : undefined;
 
 const LINE = 'payment';
 const MAX_NAME_LENGTH = 512;
@@ -184,34 +234,69 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
   );
 };
 
+/** A hold does not show in its order, so it is looked up first. */
+const cancelOrder = async (
+  orders: SquareOrders,
+  input: KnownPayment & CallOptions,
+): Promise<Outcome<ProviderPayment>> => {
+  const held = isManual(input) ? await findSquarePayment(orders, input) : undefined;
+  if (held && (held.kind !== 'done' || held.value.status === 'canceled')) return held;
+  if (held && !UNPAID.includes(held.value.status)) return NOT_OPEN;
+  const found = await orders.find(input.intentId);
+  if (found.kind !== 'done') return found;
+  const order = found.value;
+  if (order.state === 'CANCELED') return { kind: 'done', value: readSquareOrder(order, input) };
+  if (!isOpen(order)) return NOT_OPEN;
+  return mapOutcome(await orders.put(order, { state: 'CANCELED' }, input), (canceled) =>
+    readSquareOrder(canceled, input),
+  );
+};
+
+const UNPAID: readonly ReportedStatus[] = ['created', 'requires_payment_method', 'failed'];
+
 const MAX_ATTEMPTS_READ = 5;
 
 /** Final order states, in which a failed attempt does not determine the outcome. */
 const ENDED: readonly string[] = ['CANCELED', 'COMPLETED'];
 
-interface Located {
-  readonly order: SquareOrder;
-  /** Undefined if the order alone determines the status. */
-  readonly payment: ProviderPayment | undefined;
-}
-
-/** The payment that decides the status. The order comes first, because its tenders may name attempts unknown to us. */
-export const locate = async (
+/**
+ * The state of the payment, from the attempt that decides it, else from the order. The order comes first, because it
+ * leads to attempts unknown to us; only the hold that the record knows is read alone.
+ */
+export const findSquarePayment = async (
   orders: SquareOrders,
-  { intentId, attemptRef }: KnownPayment,
-): Promise<Outcome<Located>> => {
-  const found = await orders.find(intentId);
+  known: KnownPayment,
+): Promise<Outcome<ProviderPayment>> => {
+  const { attemptRef } = known;
+  if (isManual(known) && attemptRef !== undefined) {
+    const held = await orders.findPayment(attemptRef, known);
+    if (held.kind === 'unknown' || held.kind === 'not_done') return held;
+    if (held.kind === 'done' && held.value.status !== 'failed') return held;
+  }
+  const found = await orders.find(known.intentId);
   if (found.kind !== 'done') return found;
   const order = found.value;
-  const named = [attemptRef, ...(order.tenders ?? []).map(({ id, payment_id }) => payment_id ?? id ?? undefined)];
-  const ids = [...new Set(named.filter((id) => id !== undefined))];
+  const attempts = isManual(known) ? await orders.findHolds(order) : await findAttempts(orders, order, known);
+  return mapOutcome(attempts, (read) => {
+    const payment = decisive(read);
+    const isOver = ENDED.includes(order.state ?? '') && payment?.status === 'failed';
+    return payment && !isOver ? payment : readSquareOrder(order, known);
+  });
+};
+
+/** The attempt that the record knows, and the order's tenders. */
+const findAttempts = async (
+  orders: SquareOrders,
+  order: SquareOrder,
+  known: KnownPayment,
+): Promise<Outcome<readonly ProviderPayment[]>> => {
+  const tenders = (order.tenders ?? []).map(({ id, payment_id }) => payment_id ?? id ?? undefined);
+  const ids = [...new Set([known.attemptRef, ...tenders].filter((id) => id !== undefined))];
   const attempts: ProviderPayment[] = [];
   for (const id of ids.slice(-MAX_ATTEMPTS_READ)) {
-    const attempt = await orders.findPayment(id);
+    const attempt = await orders.findPayment(id, known);
     if (attempt.kind === 'unknown' || attempt.kind === 'not_done') return attempt;
     if (attempt.kind === 'done') attempts.push(attempt.value);
   }
-  const payment = decisive(attempts);
-  const isOver = ENDED.includes(order.state ?? '') && payment?.status === 'failed';
-  return { kind: 'done', value: { order, payment: isOver ? undefined : payment } };
+  return { kind: 'done', value: attempts };
 };

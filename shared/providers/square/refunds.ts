@@ -8,8 +8,8 @@ import { type DisputeStatus, REFUND_REASONS, type RefundReason, type RefundStatu
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import { oldestFirst, secondsOf, wordTable } from '../adapter.ts';
 import type { CreateRefund, ProviderDispute, ProviderRefund, RefundedCharge, RefundsPort } from '../refund-port.ts';
-import { squareSettlement } from './attempt-facts.ts';
 import { reportedMoney, squareAmounts, squareMoney } from './currencies.ts';
+import { squareSettlement } from './facts.ts';
 import { readRefundRefusal, type SquareCall, squareKey } from './outcome.ts';
 import {
   type SquareDispute,

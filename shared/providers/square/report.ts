@@ -1,10 +1,11 @@
 /** @module The state of a payment, from Square's order (our intent) and the order's payments (attempts). */
 
+import { iso } from '../../core/time.ts';
 import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
-import type { KnownPayment, ProviderPayment, ReportedStatus } from '../payment-port.ts';
-import { attemptFacts } from './attempt-facts.ts';
+import type { KnownPayment, ProviderHold, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedMoney } from './currencies.ts';
+import { attemptFacts } from './facts.ts';
 import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
@@ -34,10 +35,15 @@ const orderStatus = ({ state }: SquareOrder, { method, status }: Known): Reporte
   return method ? 'created' : 'requires_payment_method';
 };
 
-export const readSquarePayment = (payment: SquarePayment, fingerprintOf: FingerprintOf): ProviderPayment => {
-  const status = paymentStatus(payment.status);
+/** @param heldFor our order whose amount the payment holds; undefined for a payment of the order itself */
+export const readSquarePayment = (
+  payment: SquarePayment,
+  fingerprintOf: FingerprintOf,
+  heldFor?: string,
+): ProviderPayment => {
+  const status = attemptStatus(payment.status, heldFor);
   return {
-    intentId: payment.order_id,
+    intentId: heldFor ?? payment.order_id,
     paymentId: payment.id,
     status,
     ...reportedMoney(payment.amount_money),
@@ -48,8 +54,40 @@ export const readSquarePayment = (payment: SquarePayment, fingerprintOf: Fingerp
     methodId: undefined,
     ourPaymentId: payment.reference_id ?? undefined,
     facts: attemptFacts(payment, status, fingerprintOf),
+    ...(heldFor !== undefined && { hold: squareHold(payment) }),
   };
 };
+
+type HoldFields = 'amount_money' | 'approved_money' | 'delayed_until' | 'status' | 'updated_at';
+
+/** A capture of a part lowers the payment's amount, and `approved_money` keeps what was held. */
+export const squareHold = (payment: Pick<SquarePayment, HoldFields>): ProviderHold | undefined => {
+  const { status, amount_money: left, approved_money: approved } = payment;
+  if (!WERE_HELD.includes(status)) return undefined;
+  return {
+    authorizedCents: reportedMoney(approved ?? left).amountCents,
+    capturableCents: status === 'APPROVED' ? reportedMoney(left).amountCents : 0,
+    captureBefore: isoTime(payment.delayed_until),
+    endedAt: status === 'CANCELED' ? isoTime(payment.updated_at) : undefined,
+  };
+};
+
+const WERE_HELD: readonly string[] = ['APPROVED', 'COMPLETED', 'CANCELED'];
+
+const isoTime = (time: string | null | undefined): string | undefined => {
+  const at = Date.parse(time ?? '');
+  return Number.isNaN(at) ? undefined : iso(at);
+};
+
+/**
+ * The note of a payment that holds the amount of our order. Square gives such a payment an order of its own, so only
+ * the note connects its events with our order.
+ */
+export const holdNote = (orderId: string): string => `Order ${orderId}`;
+
+export const orderHeldFor = (note: string | null | undefined): string | undefined => NOTE.exec(note ?? '')?.[1];
+
+const NOTE = /^Order (\S+)$/;
 
 export const squareFailure = ({
   card_details,
@@ -57,8 +95,12 @@ export const squareFailure = ({
 }: Pick<SquarePayment, 'card_details' | 'bank_account_details'>) =>
   squareDeclineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
-/** A status unknown to this adapter is not final, so the payment is looked up again. */
-export const paymentStatus = (status: string): ReportedStatus => STATUSES.get(status) ?? 'processing';
+/**
+ * An approved payment of an order is completed by Square itself. A status unknown to this adapter is not final, so the
+ * payment is looked up again.
+ */
+export const attemptStatus = (status: string, heldFor: string | undefined): ReportedStatus =>
+  status === 'APPROVED' && heldFor !== undefined ? 'requires_capture' : (STATUSES.get(status) ?? 'processing');
 
 const STATUSES = wordTable<ReportedStatus>({
   APPROVED: 'processing',
@@ -68,8 +110,8 @@ const STATUSES = wordTable<ReportedStatus>({
   CANCELED: 'canceled',
 });
 
-/** The last succeeded attempt, else the last in processing, else the last. It decides the status. */
+/** The last succeeded attempt, else the last that is held or in processing, else the last. It decides the status. */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>
   attempts.findLast(({ status }) => status === 'succeeded') ??
-  attempts.findLast(({ status }) => status === 'processing') ??
+  attempts.findLast(({ status }) => status === 'processing' || status === 'requires_capture') ??
   attempts.at(-1);

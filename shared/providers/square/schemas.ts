@@ -36,6 +36,11 @@ export const squarePaymentSchema = z.looseObject({
   amount_money: money,
   order_id: z.string().check(z.minLength(1)),
   reference_id: z.nullish(z.string()),
+  note: word,
+  approved_money: fact(money),
+  delayed_until: word,
+  updated_at: word,
+  version_token: word,
   card_details: z.nullish(
     z.looseObject({
       auth_result_code: z.nullish(z.string()),
@@ -64,6 +69,7 @@ export const squareOrderSchema = z.looseObject({
   state: z.nullish(z.string()),
   version: z.nullish(z.int()),
   reference_id: z.nullish(z.string()),
+  created_at: word,
   total_money: money,
   tenders: z.nullish(
     z.array(

@@ -9,6 +9,7 @@ import { httpClient } from '../vendor-http.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
+import { squareHolds } from './holds.ts';
 import { squareLocation } from './location.ts';
 import { squareCalls } from './outcome.ts';
 import { squareOrders, squarePayments } from './payments.ts';
@@ -34,6 +35,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
     ...squarePayments(account),
     ...squareCustomers(call),
     ...squareCards(account, squareOrders(account)),
+    holds: squareHolds(account),
     refunds: squareRefunds(call),
     isStoredMethod: (id) => id.startsWith(ON_FILE),
     tokenizeCard: notOffered,

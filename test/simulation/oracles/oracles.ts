@@ -54,7 +54,7 @@ import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } fro
 import { answersPermitted } from './reads.ts';
 import { erasedEventsAreNameless, erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
 import { rightsHeldAtClaims } from './removed.ts';
-import { chargedOnRequest, claimsPermitted, methodsPermitted, leakedKeysRefused } from './rights.ts';
+import { chargedOnRequest, claimsPermitted, leakedKeysRefused, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,

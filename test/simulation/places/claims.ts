@@ -1,7 +1,7 @@
 import { currentWork } from '../../../shared/core/actor.ts';
-import { actingPerson } from '../model/acting.ts';
 import type { Item, TransactionStep } from '../../../shared/platform/connection.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
+import { actingPerson } from '../model/acting.ts';
 import type { HistoryClaim } from '../model/history.ts';
 
 /**

@@ -145,7 +145,7 @@ const endOfRight = ({ prng }: Scene, { organization, memberId }: Manager): Opera
   return owner && { kind: 'request', person: owner, method, path, ...(body && { body }) };
 };
 
-/** Somebody has found a key, and tries to pay and to read as one of the users. */
+/** A person has found a key, and tries to pay and to read as one of the users. */
 const tryLeakedKey: WorldOperation = {
   name: 'try a key that was revoked or lacks the scope',
   weight: 3,

@@ -34,4 +34,6 @@ export const readPayersOfPayment = (id: string): Promise<Payers> =>
   readPayers('payments:read', () => answerOf(api.GET('/admin/payments', { params: { query: { search: id } } })));
 
 export const readPayersOfSubscription = (id: string): Promise<Payers> =>
-  readPayers('subscriptions:read', () => answerOf(api.GET('/admin/subscriptions', { params: { query: { search: id } } })));
+  readPayers('subscriptions:read', () =>
+    answerOf(api.GET('/admin/subscriptions', { params: { query: { search: id } } })),
+  );

@@ -66,35 +66,38 @@ const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
 const GRACES = [
-  { seconds: 0, text: 'Not at all: the present secret has leaked' },
+  { seconds: 0, text: 'Not at all' },
   { seconds: HOUR_SECONDS, text: '1 hour' },
   { seconds: DAY_SECONDS, text: '1 day' },
   { seconds: 7 * DAY_SECONDS, text: '7 days' },
 ] as const;
 
 const RotateDialog = ({ serviceKey: { id, name }, onChanged, onClose }: DialogProps) => {
-  const [idempotencyKey] = useState(newKey);
+  const [idempotencyKey, setIdempotencyKey] = useState(newKey);
   const [graceSeconds, setGraceSeconds] = useState<number>(DAY_SECONDS);
   const [made, setMade] = useState<KeyWithSecret>();
   const rotating = useAction(async () => {
     const call = api.POST('/admin/keys/{id}/rotate', {
-      params: { path: { id } },
-      headers: { 'Idempotency-Key': idempotencyKey },
+      params: { path: { id }, header: { 'Idempotency-Key': idempotencyKey } },
       body: { grace_seconds: graceSeconds },
     });
     setMade((await answerOf(call)).data.data);
     onChanged();
   });
+  const chooseGrace = (seconds: number): void => {
+    setGraceSeconds(seconds);
+    setIdempotencyKey(newKey());
+  };
   if (made) return <SecretDialog title="Key rotated" made={made} onClose={onClose} />;
   return (
     <Dialog title="Rotate this key?" onClose={onClose}>
       <p>
-        {name} gets another secret. Meanwhile the present secret stays valid, so that you can give the other secret to
-        your program first.
+        {name} gets another secret. Choose how long the present secret stays valid, so that you can change your program
+        first.
       </p>
       <label class="field">
         <span>The present secret stays valid</span>
-        <select value={graceSeconds} onChange={({ currentTarget }) => setGraceSeconds(Number(currentTarget.value))}>
+        <select value={graceSeconds} onChange={({ currentTarget }) => chooseGrace(Number(currentTarget.value))}>
           {GRACES.map(({ seconds, text }) => (
             <option key={seconds} value={seconds} selected={seconds === graceSeconds}>
               {text}

@@ -20,7 +20,6 @@ const COLUMNS: readonly Column<ServiceKey>[] = [
   { title: 'Name', cell: ({ name }) => <span class="whole">{name}</span> },
   { title: 'Status', cell: ({ status }) => <Status of={status} /> },
   { title: 'Scopes', isExtra: true, cell: ({ scopes }) => <span class="quiet">{scopes.join(', ')}</span> },
-  { title: 'Prefix', isExtra: true, cell: ({ prefix }) => <code class="whole">{prefix}</code> },
   {
     title: 'Last used',
     isTime: true,

@@ -126,6 +126,8 @@ export const chargeSchema = z.object({
   /** What the bank has approved, whether it was taken at once or held first. */
   authorized: z.int().default(0),
   amountCaptured: z.int(),
+  /** What a capture under way will take. */
+  capturing: z.int().optional(),
   /** The part of a hold that ended without a capture. */
   released: z.int().default(0),
   /** When the provider ends the hold, in epoch ms; null for money that is taken at once. */

@@ -54,6 +54,7 @@ export type ChargeChange =
   | 'charge.succeeded'
   | 'charge.failed'
   | 'charge.captured'
+  | 'charge.lowered'
   | 'charge.fee_assessed'
   | 'charge.refunded';
 /** With `failed`, the refund was pending, or it had succeeded and the bank has sent the money back. */
@@ -110,6 +111,7 @@ export const WORK_KINDS = [
   'finalize_invoice',
   'assess_fee',
   'end_hold',
+  'settle_capture',
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
 

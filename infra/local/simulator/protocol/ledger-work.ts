@@ -8,7 +8,7 @@ import { cancelWhenDue, expireSubscription } from '../billing/subscription-end.t
 import { announceTrialEnd, billSubscription } from '../billing/subscriptions.ts';
 import { type Documents, openDocuments } from '../ledger/documents.ts';
 import { assessFee } from '../ledger/fees.ts';
-import { endHold } from '../ledger/holds.ts';
+import { endHold, settleCapture } from '../ledger/holds.ts';
 import { settleLedgerRefund } from '../ledger/refunds.ts';
 import {
   type Change,
@@ -134,6 +134,7 @@ const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = 
   finalize_invoice: finalizeWhenDue,
   assess_fee: assessFee,
   end_hold: endHold,
+  settle_capture: settleCapture,
 };
 
 const dueAtRow = z.object({ dueAt: z.int().nullable() });

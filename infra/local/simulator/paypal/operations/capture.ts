@@ -8,7 +8,7 @@ import type { PaymentSource, StoredCredential } from '../wire/order-fields.ts';
 import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
 import { isCard, methodOfTestValue } from '../wire/tokens.ts';
 
-/** Money moves only here. A saved method is charged immediately, whichever call names it, unless its payer must act. */
+/** Money moves or is held only here. A saved method is charged immediately, whichever call names it, unless its payer must act. */
 export const charge = (
   request: PayPalRequest,
   order: LedgerPayment,
@@ -51,7 +51,9 @@ const returningTo = (order: LedgerPayment, urls: ReturnUrls | undefined): Ledger
 export const chargeApproved = (request: PayPalRequest, order: LedgerPayment): Answer => {
   const { unit } = request;
   const method = unit.documents.methods.get(unit.slot, order.methodId ?? '');
-  if (order.status !== 'requires_confirmation' || !method) throw refused('ORDER_NOT_APPROVED');
+  if (order.status !== 'requires_confirmation' || !method) {
+    throw refused(order.captures === 'later' ? 'ORDER_NOT_APPROVED_TO_AUTHORIZE' : 'ORDER_NOT_APPROVED');
+  }
   if (method.behaviour.kind === 'asks_customer')
     return completed(request, authenticate(unit, { payment: order, method }, true));
   return attempt(request, order, { method, offSession: false });
@@ -89,7 +91,7 @@ const attempt = (request: PayPalRequest, order: LedgerPayment, { method, offSess
   }
   // The payer may approve the order again with another method.
   if (readPayPalOrderWire(payment).payer) unit.documents.payments.put({ ...payment, status: 'requires_action' });
-  return unprocessable('INSTRUMENT_DECLINED');
+  return unprocessable(payment.captures === 'later' ? 'ORDER_REFUSED' : 'INSTRUMENT_DECLINED');
 };
 
 const completed = ({ call, unit }: PayPalRequest, order: LedgerPayment): Answer =>

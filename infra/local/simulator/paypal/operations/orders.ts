@@ -2,8 +2,8 @@ import type * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
+import { authorizationsOf, capturesOf } from '../views/authorization-views.ts';
 import {
-  capturesOf,
   minimalOrderView,
   type PayPalOrderWire,
   paypalOrderView,
@@ -14,6 +14,7 @@ import { paypalNotFound, refused } from '../wire/errors.ts';
 import {
   captureRequest,
   confirmRequest,
+  intentSchema,
   orderRequest,
   type PaymentSource,
   patchRequest,
@@ -37,11 +38,15 @@ export const paypalOrderRoutes: readonly PayPalRoute[] = [
   { method: 'GET', path: ORDER, run: (request) => answer(200, paypalOrderView(request.unit, find(request))) },
   { method: 'PATCH', path: ORDER, run: (request) => patch(request) },
   { method: 'POST', path: `${ORDER}/confirm-payment-source`, run: (request) => confirmSource(request) },
+  { method: 'POST', path: `${ORDER}/authorize`, run: (request) => authorize(request) },
   { method: 'POST', path: `${ORDER}/capture`, run: (request) => capture(request) },
 ];
 
-/** The payer has three hours to reach PayPal and three to approve. An order without a capture then expires. */
+/** The payer has three hours to reach PayPal and three to approve. An order that is not charged then expires. */
 const EXPIRES_MS = 6 * 3_600_000;
+
+/** An authorization holds the amount for 29 days. */
+const HOLD_MS = 29 * 86_400_000;
 
 const find = ({ unit, id }: PayPalRequest): LedgerPayment => {
   const order = unit.documents.payments.get(unit.slot, id);
@@ -66,6 +71,9 @@ const create = (request: PayPalRequest): Answer => {
   return reply ?? answer(201, shown(request, order));
 };
 
+const capturesBy = (intent: z.output<typeof intentSchema>): LedgerPayment['captures'] =>
+  intent === 'AUTHORIZE' ? 'later' : 'at_once';
+
 const newOrder = (
   unit: Unit,
   sent: z.output<typeof orderRequest>,
@@ -88,7 +96,8 @@ const newOrder = (
     createdAt: unit.at,
     ...price,
     status: 'requires_payment_method',
-    captures: 'at_once',
+    captures: capturesBy(sent.intent),
+    holdMs: HOLD_MS,
     description: purchase?.description ?? null,
     customerId: null,
     methodId: null,
@@ -148,6 +157,9 @@ const patched = (
       if (statusOf(unit, order) === 'APPROVED') throw refused('AMOUNT_CHANGE_NOT_ALLOWED', path);
       return { ...order, ...readPayPalPrice(value) };
     }
+    case '/intent':
+      if (op !== 'replace') throw refused('NOT_PATCHABLE', path);
+      return { ...order, captures: capturesBy(intentSchema.parse(value)) };
     case `${unitPath}/description`:
       return { ...order, description: op === 'remove' ? null : String(value) };
     default:
@@ -168,6 +180,16 @@ const capture = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const order = find(request);
   const { payment_source: source } = readPayPalBody(call, captureRequest);
+  if (order.captures === 'later') throw refused('ACTION_DOES_NOT_MATCH_AUTHORIZE');
   if (capturesOf(unit, order.id).length > 0) throw refused('ORDER_ALREADY_CAPTURED');
+  return charge(request, order, source) ?? chargeApproved(request, order);
+};
+
+const authorize = (request: PayPalRequest): Answer => {
+  const { call, unit } = request;
+  const order = find(request);
+  const { payment_source: source } = readPayPalBody(call, captureRequest);
+  if (order.captures !== 'later') throw refused('ACTION_DOES_NOT_MATCH_CAPTURE');
+  if (authorizationsOf(unit, order.id).length > 0) throw refused('ORDER_ALREADY_AUTHORIZED');
   return charge(request, order, source) ?? chargeApproved(request, order);
 };

@@ -1,6 +1,6 @@
 /**
- * @module PayPal's protocol over the ledger, with OAuth, orders, captures, refunds, disputes, the vault, and the
- * verification of webhooks.
+ * @module PayPal's protocol over the ledger, with OAuth, orders, authorizations, captures, refunds, disputes, the vault,
+ * and the verification of webhooks.
  */
 
 import { createHash } from 'node:crypto';
@@ -12,6 +12,7 @@ import { paypalError } from '../wire/errors.ts';
 import { paypalMinorUnits } from '../wire/order-fields.ts';
 import type { PayPalRoute } from '../wire/request.ts';
 import { takeApproval } from './approval.ts';
+import { paypalAuthorizationRoutes } from './authorizations.ts';
 import { paypalDisputeRoutes } from './disputes.ts';
 import { paypalOrderRoutes } from './orders.ts';
 import { paypalRefundRoutes } from './refunds.ts';
@@ -22,6 +23,7 @@ import { paypalWebhooks } from './webhooks.ts';
 const ROUTES: readonly PayPalRoute[] = [
   ...accessRoutes,
   ...paypalOrderRoutes,
+  ...paypalAuthorizationRoutes,
   ...paypalRefundRoutes,
   ...paypalDisputeRoutes,
   ...vaultRoutes,

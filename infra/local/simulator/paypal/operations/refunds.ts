@@ -5,6 +5,7 @@ import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import { createLedgerRefund, type RefundProblem, refundProblem } from '../../ledger/refunds.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Answer } from '../../protocol/vendor.ts';
+import { capturedAt, isCapture } from '../views/authorization-views.ts';
 import { readMerchantIds } from '../views/fields.ts';
 import { minimalRefundView, paypalRefundView } from '../views/money-back-views.ts';
 import { captureView } from '../views/payment-views.ts';
@@ -26,7 +27,7 @@ export const paypalRefundRoutes: readonly PayPalRoute[] = [
 
 const findCapture = ({ unit, id }: PayPalRequest): LedgerCharge => {
   const found = unit.documents.charges.get(unit.slot, id);
-  if (found?.wire['refused'] !== undefined || !found) throw paypalNotFound();
+  if (!found || !isCapture(unit, found)) throw paypalNotFound();
   return found;
 };
 
@@ -87,8 +88,8 @@ const requireRefundable = (unit: Unit, charge: LedgerCharge, amount: number | un
   if (charge.status === 'pending') throw refused('PENDING_CAPTURE');
   const problem = refundProblem(charge, amount);
   if (problem) throw refused(PROBLEMS[problem], problem === 'exceeds' ? '/amount/value' : undefined);
-  if (unit.at > charge.createdAt + REFUNDABLE_MS) throw refused('REFUND_TIME_LIMIT_EXCEEDED');
-  const isPartial = amount !== undefined && amount < charge.amount;
+  if (unit.at > capturedAt(charge) + REFUNDABLE_MS) throw refused('REFUND_TIME_LIMIT_EXCEEDED');
+  const isPartial = amount !== undefined && amount < charge.amountCaptured;
   if (isPartial && isDisputed(unit, charge)) throw refused('TRANSACTION_DISPUTED');
 };
 

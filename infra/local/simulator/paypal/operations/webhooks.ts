@@ -1,6 +1,7 @@
 import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import type { Change, DisputeChange, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
+import { authorizationOf, authorizationView, isCapture } from '../views/authorization-views.ts';
 import { API } from '../views/fields.ts';
 import { paypalDisputeView, paypalRefundView } from '../views/money-back-views.ts';
 import { captureView, paymentTokenView, paypalOrderView } from '../views/payment-views.ts';
@@ -13,6 +14,7 @@ const RESOURCES: readonly (readonly [prefix: string, type: string, version: stri
   ['PAYMENT.CAPTURE.REVERSED', 'refund', '2.0'],
   ['PAYMENT.REFUND.', 'refund', '2.0'],
   ['PAYMENT.CAPTURE.', 'capture', '2.0'],
+  ['PAYMENT.AUTHORIZATION.', 'authorization', '2.0'],
   ['CHECKOUT.', 'checkout-order', '2.0'],
   ['VAULT.', 'payment_token', '3.0'],
   ['CUSTOMER.DISPUTE.', 'dispute', '1.0'],
@@ -45,16 +47,27 @@ export const paypalWebhooks: VendorWebhooks = {
   },
 };
 
-/** Except for captures, PayPal sends no events for results that the caller gets in the response. */
+/** Except for captures and authorizations, PayPal sends no events for results that the caller gets in the response. */
 const eventOf = (change: Change, unit: Unit): VendorEvent | undefined => {
   switch (change.kind) {
     case 'payment.authorized':
-      return orderEvent('CHECKOUT.ORDER.APPROVED', change.payment, unit);
+      // An approved order waits for its confirmation. A held amount has the event of its charge.
+      return change.payment.status === 'requires_capture'
+        ? undefined
+        : orderEvent('CHECKOUT.ORDER.APPROVED', change.payment, unit);
     case 'payment.succeeded':
       return orderEvent('CHECKOUT.ORDER.COMPLETED', change.payment, unit);
+    case 'payment.canceled':
+      return endedEvent(change.payment, unit);
     case 'charge.pending':
-      return captureEvent('PAYMENT.CAPTURE.PENDING', change.charge, unit);
+      return isCapture(unit, change.charge)
+        ? captureEvent('PAYMENT.CAPTURE.PENDING', change.charge, unit)
+        : authorizationEvent('PAYMENT.AUTHORIZATION.CREATED', change.charge, unit);
     case 'charge.succeeded':
+      return isCapture(unit, change.charge)
+        ? captureEvent('PAYMENT.CAPTURE.COMPLETED', change.charge, unit)
+        : authorizationEvent('PAYMENT.AUTHORIZATION.CREATED', change.charge, unit);
+    case 'charge.captured':
       return captureEvent('PAYMENT.CAPTURE.COMPLETED', change.charge, unit);
     case 'charge.failed':
       return failureEvent(change.charge, unit);
@@ -104,6 +117,18 @@ const captureEvent = (type: string, charge: LedgerCharge, unit: Unit): VendorEve
   manner: mannerOf(charge),
 });
 
+const authorizationEvent = (type: string, charge: LedgerCharge, unit: Unit): VendorEvent => ({
+  type,
+  object: authorizationView(unit, charge),
+  subject: charge.paymentId,
+  manner: mannerOf(charge),
+});
+
+const endedEvent = (order: Order, unit: Unit): VendorEvent | undefined => {
+  const held = unit.documents.charges.get(unit.slot, order.latestChargeId ?? '');
+  return held && authorizationEvent('PAYMENT.AUTHORIZATION.VOIDED', held, unit);
+};
+
 const DISPUTE_TYPES: Readonly<Record<DisputeChange, string>> = {
   'dispute.created': 'CUSTOMER.DISPUTE.CREATED',
   'dispute.updated': 'CUSTOMER.DISPUTE.UPDATED',
@@ -131,14 +156,17 @@ const REFUND_TYPES: Readonly<Record<LedgerRefund['status'], string | undefined>>
 };
 
 /**
- * A wallet that is refused immediately leaves no capture. A pending capture becomes DENIED, and a card's capture
- * DECLINED.
+ * A wallet that is refused immediately leaves no capture. A pending capture becomes DENIED, and a card's capture or the
+ * capture of an authorization DECLINED. PayPal has no event of a denied authorization.
  */
 const failureEvent = (charge: LedgerCharge, unit: Unit): VendorEvent | undefined => {
+  if (!isCapture(unit, charge)) return undefined;
   const wasPending = charge.createdAt !== unit.at;
   if (wasPending) return captureEvent('PAYMENT.CAPTURE.DENIED', charge, unit);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
-  return isCard(method) ? captureEvent('PAYMENT.CAPTURE.DECLINED', charge, unit) : undefined;
+  return isCard(method) || authorizationOf(unit, charge) !== undefined
+    ? captureEvent('PAYMENT.CAPTURE.DECLINED', charge, unit)
+    : undefined;
 };
 
 const mannerOfCharge = (unit: Unit, chargeId: string): string | undefined => {

@@ -1,4 +1,8 @@
 import * as z from 'zod';
+import type { DeclineReason } from '../../ledger/behaviours.ts';
+import type { LedgerCharge } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { isCard } from '../wire/tokens.ts';
 
 /** Fields and formats that all of PayPal's objects share. */
 export type PayPalObject = Readonly<Record<string, unknown>>;
@@ -12,3 +16,21 @@ export const timeView = (at: number): string => `${new Date(at).toISOString().sl
 const merchantIds = z.object({ custom_id: z.string().optional(), invoice_id: z.string().optional() });
 export const readMerchantIds = (document: { readonly wire: unknown }): z.infer<typeof merchantIds> =>
   merchantIds.parse(document.wire);
+
+/** A processor's response codes for declined cards. */
+const RESPONSE_CODES: Partial<Record<DeclineReason, string>> = {
+  insufficient_funds: '5120',
+  lost_card: '9520',
+  stolen_card: '9520',
+  expired_card: '5400',
+  incorrect_cvc: '5110',
+  processing_error: '5910',
+  authentication_required: '7710',
+};
+const DO_NOT_HONOR = '0500';
+
+/** The reason of a declined card. PayPal tells none for a wallet. */
+export const processorResponse = (unit: Unit, { failure, methodId }: LedgerCharge): PayPalObject =>
+  failure && isCard(unit.documents.methods.get(unit.slot, methodId))
+    ? { processor_response: { response_code: RESPONSE_CODES[failure.reason] ?? DO_NOT_HONOR } }
+    : {};

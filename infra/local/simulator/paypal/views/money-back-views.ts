@@ -70,7 +70,7 @@ export const refundedStatus = (unit: Unit, charge: LedgerCharge): string => {
     .filter(({ chargeId, status }) => chargeId === charge.id && status === 'succeeded')
     .reduce((sum, { amount }) => sum + amount, 0);
   if (back === 0) return 'COMPLETED';
-  return back === charge.amount ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
+  return back === charge.amountCaptured ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
 };
 
 const REASONS: Readonly<Record<DisputeReason, string>> = {
@@ -134,7 +134,7 @@ export const paypalDisputeView = (unit: Unit, dispute: LedgerDispute): PayPalObj
         ...(charge && {
           create_time: milliseconds(charge.createdAt),
           transaction_status: 'COMPLETED',
-          gross_amount: moneyView(charge.amount, charge.currency),
+          gross_amount: moneyView(charge.amountCaptured, charge.currency),
           custom: readMerchantIds(charge).custom_id,
         }),
         seller: { merchant_id: 'X5XAHHCG636FA', name: 'Test Store' },

@@ -1,13 +1,20 @@
 /** @module Shows the ledger as PayPal's orders, captures and vault tokens. */
 
 import * as z from 'zod';
-import type { DeclineReason } from '../../ledger/behaviours.ts';
 import type { LedgerCharge, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { Link } from '../wire/errors.ts';
 import { moneyView } from '../wire/order-fields.ts';
 import { isCard } from '../wire/tokens.ts';
-import { API, type PayPalObject, timeView } from './fields.ts';
+import {
+  authorizationOf,
+  authorizationsOf,
+  authorizationView,
+  capturedAt,
+  capturesOf,
+  takenBy,
+} from './authorization-views.ts';
+import { API, type PayPalObject, processorResponse, timeView } from './fields.ts';
 import { paypalRefundView, refundedStatus, refundsOf } from './money-back-views.ts';
 
 /** Fields of an order that only PayPal's protocol has. */
@@ -24,16 +31,19 @@ export type PayPalOrderWire = z.infer<typeof paypalOrderWire>;
 export const readPayPalOrderWire = (document: { readonly wire: unknown }): PayPalOrderWire =>
   paypalOrderWire.parse(document.wire);
 
-/** A charge that was refused immediately is no capture. */
-const isCapture = (charge: LedgerCharge): boolean => charge.wire['refused'] !== true;
+/** The charges that the order shows. */
+const chargesOf = (unit: Unit, orderId: string): LedgerCharge[] => [
+  ...authorizationsOf(unit, orderId),
+  ...capturesOf(unit, orderId),
+];
 
-export const capturesOf = (unit: Unit, orderId: string): LedgerCharge[] =>
-  unit.documents.charges.list(unit.slot, { holder: orderId, limit: 100 }).filter(isCapture).reverse();
+export const intentOf = ({ captures }: LedgerPayment): 'AUTHORIZE' | 'CAPTURE' =>
+  captures === 'later' ? 'AUTHORIZE' : 'CAPTURE';
 
 export type PayPalOrderStatus = 'CREATED' | 'APPROVED' | 'VOIDED' | 'COMPLETED' | 'PAYER_ACTION_REQUIRED';
 
 export const statusOf = (unit: Unit, order: LedgerPayment): PayPalOrderStatus => {
-  if (capturesOf(unit, order.id).length > 0) return 'COMPLETED';
+  if (chargesOf(unit, order.id).length > 0) return 'COMPLETED';
   switch (order.status) {
     case 'requires_action':
       return 'PAYER_ACTION_REQUIRED';
@@ -50,22 +60,15 @@ export const orderLinks = (unit: Unit, order: LedgerPayment): Link[] => {
   const href = `${API}/v2/checkout/orders/${order.id}`;
   const self = { href, rel: 'self', method: 'GET' };
   const page = unit.customerPage(order.id);
+  const rel = intentOf(order).toLowerCase();
+  const charge = { href: `${href}/${rel}`, rel, method: 'POST' };
   switch (statusOf(unit, order)) {
     case 'PAYER_ACTION_REQUIRED':
       return [self, { href: page, rel: 'payer-action', method: 'GET' }];
     case 'CREATED':
-      return [
-        self,
-        { href: page, rel: 'approve', method: 'GET' },
-        { href, rel: 'update', method: 'PATCH' },
-        { href: `${href}/capture`, rel: 'capture', method: 'POST' },
-      ];
+      return [self, { href: page, rel: 'approve', method: 'GET' }, { href, rel: 'update', method: 'PATCH' }, charge];
     case 'APPROVED':
-      return [
-        self,
-        { href, rel: 'update', method: 'PATCH' },
-        { href: `${href}/capture`, rel: 'capture', method: 'POST' },
-      ];
+      return [self, { href, rel: 'update', method: 'PATCH' }, charge];
     default:
       return [self];
   }
@@ -79,12 +82,12 @@ export const minimalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject
 });
 
 export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject => {
-  const captures = capturesOf(unit, order.id);
+  const [authorizations, captures] = [authorizationsOf(unit, order.id), capturesOf(unit, order.id)];
   const refunds = refundsOf(unit, order.id);
   const { reference_id, custom_id, invoice_id } = readPayPalOrderWire(order);
   return {
     id: order.id,
-    intent: 'CAPTURE',
+    intent: intentOf(order),
     status: statusOf(unit, order),
     ...sourceView(unit, order),
     purchase_units: [
@@ -95,9 +98,12 @@ export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject 
         ...(order.description !== null && { description: order.description }),
         ...(custom_id !== undefined && { custom_id }),
         ...(invoice_id !== undefined && { invoice_id }),
-        ...(captures.length > 0 && {
+        ...(chargesOf(unit, order.id).length > 0 && {
           payments: {
-            captures: captures.map((charge) => captureView(unit, charge)),
+            ...(authorizations.length > 0 && {
+              authorizations: authorizations.map((charge) => authorizationView(unit, charge)),
+            }),
+            ...(captures.length > 0 && { captures: captures.map((charge) => captureView(unit, charge)) }),
             ...(refunds.length > 0 && { refunds: refunds.map((refund) => paypalRefundView(unit, refund)) }),
           },
         }),
@@ -109,7 +115,7 @@ export const paypalOrderView = (unit: Unit, order: LedgerPayment): PayPalObject 
 };
 
 const sourceView = (unit: Unit, order: LedgerPayment): PayPalObject => {
-  const charge = capturesOf(unit, order.id).at(-1);
+  const charge = chargesOf(unit, order.id).at(-1);
   const method = unit.documents.methods.get(unit.slot, charge?.methodId ?? order.methodId ?? '');
   if (!method) return readPayPalOrderWire(order).payer ? { payment_source: { paypal: {} } } : {};
   const { customerId } = method;
@@ -171,49 +177,52 @@ const captureStatus = (unit: Unit, charge: LedgerCharge): string => {
   }
 };
 
-/** A processor's response codes for declined cards. */
-const RESPONSE_CODES: Partial<Record<DeclineReason, string>> = {
-  insufficient_funds: '5120',
-  lost_card: '9520',
-  stolen_card: '9520',
-  expired_card: '5400',
-  incorrect_cvc: '5110',
-  processing_error: '5910',
-  authentication_required: '7710',
-};
-const DO_NOT_HONOR = '0500';
+export const minimalCaptureView = (unit: Unit, { id, ...charge }: LedgerCharge): PayPalObject => ({
+  id,
+  status: captureStatus(unit, { id, ...charge }),
+  links: [{ href: `${API}/v2/payments/captures/${id}`, rel: 'self', method: 'GET' }],
+});
 
 export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
   const href = `${API}/v2/payments/captures/${charge.id}`;
   const { custom_id, invoice_id } = readPayPalOrderWire(charge);
-  const method = unit.documents.methods.get(unit.slot, charge.methodId);
-  const declined = charge.failure && isCard(method);
+  const authorization = authorizationOf(unit, charge);
   return {
     id: charge.id,
     status: captureStatus(unit, charge),
     ...(charge.status === 'pending' && { status_details: { reason: 'ECHECK' } }),
-    amount: moneyView(charge.amount, charge.currency),
+    amount: moneyView(takenBy(charge), charge.currency),
     final_capture: true,
     seller_protection: { status: 'NOT_ELIGIBLE' },
     disbursement_mode: 'INSTANT',
     ...(charge.fee !== null && { seller_receivable_breakdown: receivableView(charge, charge.fee) }),
     ...(custom_id !== undefined && { custom_id }),
     ...(invoice_id !== undefined && { invoice_id }),
-    supplementary_data: { related_ids: { order_id: charge.paymentId } },
-    ...(declined && {
-      processor_response: { response_code: RESPONSE_CODES[charge.failure?.reason ?? 'do_not_honor'] ?? DO_NOT_HONOR },
-    }),
-    create_time: timeView(charge.createdAt),
+    supplementary_data: {
+      related_ids: {
+        order_id: charge.paymentId,
+        ...(authorization !== undefined && { authorization_id: authorization }),
+      },
+    },
+    ...processorResponse(unit, charge),
+    create_time: timeView(capturedAt(charge)),
     update_time: timeView(unit.at),
     links: [
       { href, rel: 'self', method: 'GET' },
       { href: `${href}/refund`, rel: 'refund', method: 'POST' },
-      { href: `${API}/v2/checkout/orders/${charge.paymentId}`, rel: 'up', method: 'GET' },
+      {
+        href:
+          authorization === undefined
+            ? `${API}/v2/checkout/orders/${charge.paymentId}`
+            : `${API}/v2/payments/authorizations/${authorization}`,
+        rel: 'up',
+        method: 'GET',
+      },
     ],
   };
 };
 
-const receivableView = ({ amount, currency }: LedgerCharge, fee: number): PayPalObject => ({
+const receivableView = ({ amountCaptured: amount, currency }: LedgerCharge, fee: number): PayPalObject => ({
   gross_amount: moneyView(amount, currency),
   paypal_fee: moneyView(fee, currency),
   net_amount: moneyView(amount - fee, currency),

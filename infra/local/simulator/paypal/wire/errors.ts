@@ -83,17 +83,52 @@ const ISSUES = {
   PENDING_CAPTURE:
     'Cannot initiate a refund as the capture is pending. Capture is typically pending when the payer has funded the transaction using e-check/bank funded.',
   DUPLICATE_INVOICE_ID: 'Invoice ID was previously used to refund a capture.',
+  ORDER_ALREADY_AUTHORIZED:
+    "Order already authorized.If 'intent=AUTHORIZE' only one authorization per order is allowed.",
+  ORDER_NOT_APPROVED_TO_AUTHORIZE:
+    "Payer has not yet approved the Order for payment. Please redirect the payer to the 'rel':'approve' url returned as part of the HATEOAS links within the Create Order call.",
+  ORDER_REFUSED: 'The request was refused.',
+  ACTION_DOES_NOT_MATCH_CAPTURE:
+    "Order was created with an intent to 'CAPTURE'. Please use v2/checkout/orders/order_id/capture to complete the transaction or alternately Create an order with an intent of 'AUTHORIZE'.",
+  ACTION_DOES_NOT_MATCH_AUTHORIZE:
+    "Order was created with an intent to 'AUTHORIZE'. Please use v2/checkout/orders/order_id/authorize to perform authorization or alternately Create an order with an intent of 'CAPTURE'.",
+  AUTHORIZATION_ALREADY_CAPTURED: 'Authorization has previously been captured.',
+  AUTHORIZATION_DENIED: 'An denied authorization cannot be captured.',
+  AUTHORIZATION_EXPIRED: 'An expired authorization cannot be captured.',
+  AUTHORIZATION_VOIDED: 'A voided authorization cannot be captured or reauthorized. ',
+  AUTH_CAPTURE_CURRENCY_MISMATCH: 'Currency of capture must be the same as currency of authorization.',
+  MAX_CAPTURE_AMOUNT_EXCEEDED:
+    'Capture amount exceeds allowable limit. Please contact customer service or your account manager to request the change to your overage limit. The default overage limit is 115%, which allows the sum of all captures to be up to 115% of the order amount. The ability to over capture is subjected to regulatory approvals.',
+  TRANSACTION_NOT_CAPTURABLE: "PayPal's internal controls prevent authorization from being captured.",
+  PREVIOUSLY_CAPTURED: 'Authorization has been previously captured and hence cannot be voided.',
+  PREVIOUSLY_VOIDED: 'Authorization has been previously voided and hence cannot be voided again.',
+  CANNOT_BE_VOIDED: 'A reauthorization cannot be voided. Please void the original parent authorization.',
   TRANSACTION_DISPUTED:
     'Partial refunds cannot be offered at this time because there is an open case on this transaction. Visit the PayPal Resolution Center to review this case.',
   PLATFORM_FEE_NOT_ENABLED:
     "The API Caller account is not setup to be able to process refunds with 'platform_fees'. Please contact your Account Manager. This feature is useful when you want to contribute a portion of the 'platform_fees' you had capture as part of the refund being processed.",
 } as const;
 export type Issue = keyof typeof ISSUES;
+
+/** PayPal's names of issues that it describes in several ways. */
+const NAMED: Partial<Record<Issue, string>> = {
+  ORDER_NOT_APPROVED_TO_AUTHORIZE: 'ORDER_NOT_APPROVED',
+  ORDER_REFUSED: 'TRANSACTION_REFUSED',
+  TRANSACTION_NOT_CAPTURABLE: 'TRANSACTION_REFUSED',
+  ACTION_DOES_NOT_MATCH_CAPTURE: 'ACTION_DOES_NOT_MATCH_INTENT',
+  ACTION_DOES_NOT_MATCH_AUTHORIZE: 'ACTION_DOES_NOT_MATCH_INTENT',
+};
 export const isIssue = (name: string): name is Issue => Object.hasOwn(ISSUES, name);
 
 export const unprocessable = (issue: Issue, more: { field?: string; links?: readonly Link[]; began?: boolean } = {}) =>
   paypalError(422, {
-    details: [{ issue, description: ISSUES[issue], ...(more.field && { field: more.field, location: 'body' }) }],
+    details: [
+      {
+        issue: NAMED[issue] ?? issue,
+        description: ISSUES[issue],
+        ...(more.field && { field: more.field, location: 'body' }),
+      },
+    ],
     ...(more.links && { links: more.links }),
     began: more.began ?? true,
   });

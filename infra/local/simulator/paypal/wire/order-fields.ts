@@ -53,8 +53,10 @@ export const paymentSource = z.looseObject({
 });
 export type PaymentSource = z.output<typeof paymentSource>;
 
+export const intentSchema = z.enum(['CAPTURE', 'AUTHORIZE']);
+
 export const orderRequest = z.looseObject({
-  intent: z.enum(['CAPTURE']),
+  intent: intentSchema,
   purchase_units: z
     .array(
       z.looseObject({

@@ -1,4 +1,13 @@
-import { type Behaviour, type DeclineReason, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
+import {
+  type Behaviour,
+  captureDeclined,
+  captureDelayed,
+  type DeclineReason,
+  declines,
+  heldForAnHour,
+  laterDecline,
+  succeeds,
+} from '../../ledger/behaviours.ts';
 import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 
@@ -38,6 +47,9 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-PAYER-ACTION': wallet({ kind: 'asks_customer', until: 'never' }),
   'SIM-PENDING-OK': wallet({ kind: 'settles_later', outcome: 'succeeded' }),
   'SIM-PENDING-FAIL': wallet({ kind: 'settles_later', outcome: 'failed' }),
+  'SIM-CAPTURE-DECLINED': wallet(captureDeclined),
+  'SIM-CAPTURE-PENDING': wallet(captureDelayed),
+  'SIM-HOLD-1H': wallet(heldForAnHour),
   'SIM-TIMEOUT-BEFORE': wallet({ kind: 'loses_connection', committed: false }),
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),
 };

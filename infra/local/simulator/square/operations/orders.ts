@@ -67,10 +67,17 @@ interface NewOrder {
   readonly currency: string;
   readonly amount: number;
   readonly lines: SquareOrderWire['line_items'];
+  /** True if Square makes the order itself, for a payment that names none. */
+  readonly isOfPayment?: true;
 }
 
 export const addOrder = (unit: Unit, order: NewOrder): LedgerPayment => {
-  const wire: SquareOrderWire = { location_id: order.locationId, version: 1, line_items: order.lines };
+  const wire: SquareOrderWire = {
+    location_id: order.locationId,
+    version: 1,
+    line_items: order.lines,
+    ...(order.isOfPayment && { of_payment: true }),
+  };
   const added = unit.documents.payments.put({
     id: unit.newId('payment'),
     provider: unit.slot,

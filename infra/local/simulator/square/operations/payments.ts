@@ -1,10 +1,11 @@
-/** @module Payments. Each payment is one attempt to charge for an order. */
+/** @module Payments. Each payment is one attempt to charge for an order, at once or later. */
 
 import * as z from 'zod';
-import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
-import { attemptPayment, authenticate, cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
+import type { LedgerCharge, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
+import { attemptPayment, authenticate } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
-import { squareOrderWire, squarePaymentView } from '../views/payment-views.ts';
+import { type SquareOrderWire, squareOrderWire, squarePaymentView } from '../views/payment-views.ts';
+import { delayMs } from '../wire/delays.ts';
 import { declineError, invalidSquareRequest, squareError, squareNotFound } from '../wire/errors.ts';
 import { checkLimit, MAX_PAGE, readSquareQuery, sortOrder, squarePage, time, wholeText } from '../wire/lists.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type SquareRoute,
   squareAddress,
 } from '../wire/request.ts';
-import { asksVerification, checkHolder, isVerified, methodOfSource } from '../wire/tokens.ts';
+import { asksVerification, checkHolder, isBank, isVerified, methodOfSource } from '../wire/tokens.ts';
 import { addOrder, checkOpen, findSquareOrder } from './orders.ts';
 
 const fields = z.strictObject({
@@ -24,6 +25,9 @@ const fields = z.strictObject({
   idempotency_key: key,
   amount_money: money,
   autocomplete: z.boolean().default(true),
+  delay_duration: z.string().optional(),
+  /** Square can also complete a payment by itself. */
+  delay_action: z.enum(['CANCEL']).optional(),
   order_id: z.string().optional(),
   customer_id: z.string().optional(),
   location_id: z.string().optional(),
@@ -40,12 +44,10 @@ type Fields = z.output<typeof fields>;
 export const paymentRoutes: readonly SquareRoute[] = [
   { method: 'POST', path: '/v2/payments', run: (request) => create(request) },
   { method: 'GET', path: '/v2/payments', run: (request) => list(request) },
-  { method: 'GET', path: '/v2/payments/:id', run: (request) => shown(request.unit, findCharge(request)) },
-  { method: 'POST', path: '/v2/payments/:id/cancel', run: (request) => end(request, cancelOrder) },
-  { method: 'POST', path: '/v2/payments/:id/complete', run: (request) => end(request, captureLedgerPayment) },
+  { method: 'GET', path: '/v2/payments/:id', run: ({ unit, id }) => shownPayment(unit, findSquareCharge(unit, id)) },
 ];
 
-const shown = (unit: Unit, charge: LedgerCharge): SquareReply => ({
+export const shownPayment = (unit: Unit, charge: LedgerCharge): SquareReply => ({
   object: { payment: squarePaymentView(charge, unit) },
 });
 
@@ -55,6 +57,7 @@ const listFields = z.strictObject({
   sort_order: sortOrder.optional(),
   cursor: z.string().optional(),
   location_id: z.string().optional(),
+  total: wholeText.optional(),
   limit: wholeText.optional(),
 });
 
@@ -65,7 +68,11 @@ const list = ({ call, unit }: SquareRequest): SquareReply => {
   const until = sent.end_time === undefined ? unit.at : Date.parse(sent.end_time);
   const found = unit.documents.charges
     .list(unit.slot, { limit: MOST_LISTED })
-    .filter(({ createdAt }) => createdAt >= from && createdAt <= until);
+    .filter(({ createdAt }) => createdAt >= from && createdAt <= until)
+    .filter(({ amount }) => sent.total === undefined || amount === Number(sent.total))
+    .filter(
+      ({ wire }) => sent.location_id === undefined || squareOrderWire.parse(wire).location_id === sent.location_id,
+    );
   const limit = Number(sent.limit ?? MAX_PAGE) > MAX_PAGE ? undefined : sent.limit;
   const { page, next } = squarePage(sent.sort_order === 'ASC' ? found.toReversed() : found, {
     size: checkLimit(limit),
@@ -87,14 +94,8 @@ const create = ({ call, unit }: SquareRequest): SquareReply => {
   const customerId = sent.customer_id ?? order.customerId;
   const method = methodOfSource(unit, sent.source_id);
   checkHolder(method, customerId);
-  const wire = squareOrderWire.parse(order.wire);
-  const started: LedgerPayment = {
-    ...order,
-    customerId,
-    captures: sent.autocomplete ? 'at_once' : 'later',
-    metadata: { ...order.metadata, ...(sent.reference_id !== undefined && { payment_id: sent.reference_id }) },
-    wire: { ...wire, version: wire.version + 1, ...(sent.note !== undefined && { note: sent.note }) },
-  };
+  checkDelay(sent, method);
+  const started = startedPayment(order, sent, customerId);
   const terms = { offSession: true, attempt: `key:${sent.idempotency_key}` };
   const verified = isVerified(sent.verification_token) && asksVerification(method);
   const { payment, declined } = verified
@@ -102,9 +103,39 @@ const create = ({ call, unit }: SquareRequest): SquareReply => {
     : attemptPayment(unit, { payment: started, method }, terms);
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   if (!charge) throw new Error(`order ${order.id} was charged without a payment`);
-  if (!declined) return shown(unit, charge);
+  if (!declined) return shownPayment(unit, charge);
   const beside = { payment: squarePaymentView(charge, unit) };
   return { answer: squareError(402, declineError(declined.reason), { began: true, beside }) };
+};
+
+/** Only cards can be charged later. @throws Refused */
+const checkDelay = ({ autocomplete, delay_duration, delay_action }: Fields, method: LedgerMethod): void => {
+  if (autocomplete && (delay_duration !== undefined || delay_action !== undefined)) {
+    throw invalidSquareRequest(
+      'CONFLICTING_PARAMETERS',
+      'A delay requires `autocomplete` to be false.',
+      'autocomplete',
+    );
+  }
+  if (autocomplete || !isBank(method)) return;
+  throw invalidSquareRequest('UNSUPPORTED_SOURCE_TYPE', 'Only a card can be charged later.', 'source_id');
+};
+
+const startedPayment = (order: LedgerPayment, sent: Fields, customerId: string | null): LedgerPayment => {
+  const wire = squareOrderWire.parse(order.wire);
+  const next: SquareOrderWire = {
+    ...wire,
+    version: wire.version + 1,
+    payment_key: sent.idempotency_key,
+    ...(sent.note !== undefined && { note: sent.note }),
+  };
+  return {
+    ...order,
+    customerId,
+    ...(sent.autocomplete ? { captures: 'at_once' } : { captures: 'later', holdMs: delayMs(sent.delay_duration) }),
+    metadata: { ...order.metadata, ...(sent.reference_id !== undefined && { payment_id: sent.reference_id }) },
+    wire: next,
+  };
 };
 
 /** A payment without an order gets its own. */
@@ -116,28 +147,11 @@ const ownOrder = (unit: Unit, { amount_money: { amount, currency }, ...sent }: F
     currency,
     amount,
     lines: [{ uid: 'line-1', name: 'Custom Amount', quantity: '1', amount }],
+    isOfPayment: true,
   });
-
-const findCharge = ({ unit, id }: SquareRequest): LedgerCharge => findSquareCharge(unit, id);
 
 export const findSquareCharge = (unit: Unit, id: string): LedgerCharge => {
   const charge = unit.documents.charges.get(unit.slot, id);
   if (!charge) throw squareNotFound(`Could not find payment with id: ${id}`, 'payment_id');
   return charge;
-};
-
-const cancelOrder = (unit: Unit, order: LedgerPayment): LedgerPayment => cancelLedgerPayment(unit, order, null);
-
-/** Only reserved money can be captured or released. */
-const end = (
-  request: SquareRequest,
-  how: (unit: Unit, order: LedgerPayment, amount: number) => LedgerPayment,
-): SquareReply => {
-  const { unit } = request;
-  const charge = findCharge(request);
-  if (!charge.reserved || charge.status !== 'pending') {
-    throw invalidSquareRequest('BAD_REQUEST', `Payment ${charge.id} is not APPROVED.`, 'payment_id');
-  }
-  how(unit, findSquareOrder(unit, charge.paymentId), charge.amount);
-  return shown(unit, findCharge(request));
 };

@@ -10,6 +10,7 @@ import type { SquareRequest, SquareRoute } from '../wire/request.ts';
 import { cardRoutes } from './cards.ts';
 import { squareCustomerRoutes } from './customers.ts';
 import { squareDisputeRoutes } from './disputes.ts';
+import { CANCEL_BY_KEY, squareHoldRoutes } from './holds.ts';
 import { locationRoutes } from './locations.ts';
 import { squareOrderRoutes } from './orders.ts';
 import { paymentRoutes } from './payments.ts';
@@ -20,6 +21,7 @@ const ROUTES: readonly SquareRoute[] = [
   ...locationRoutes,
   ...squareOrderRoutes,
   ...paymentRoutes,
+  ...squareHoldRoutes,
   ...squareRefundRoutes,
   ...squareDisputeRoutes,
   ...cardRoutes,
@@ -63,7 +65,8 @@ export const square: Vendor = {
     }),
   rateLimited: () => squareError(429, { category: 'RATE_LIMIT_ERROR', code: 'RATE_LIMITED', detail: 'Rate limited.' }),
   idempotency: {
-    keyOf: ({ method, body }) => (method === 'POST' || method === 'PUT' ? keyIn(body) : undefined),
+    keyOf: ({ method, path, body }) =>
+      (method === 'POST' || method === 'PUT') && path !== CANCEL_BY_KEY ? keyIn(body) : undefined,
     fingerprintOf: ({ method, path, body }) =>
       createHash('sha256')
         .update(`${method} ${path} ${canonical(parsed(body))}`)

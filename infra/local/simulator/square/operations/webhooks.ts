@@ -85,8 +85,9 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'charge.pending':
     case 'charge.succeeded':
     case 'charge.failed':
-    case 'charge.captured':
       return paymentEvents(change.charge, unit);
+    case 'charge.captured':
+    case 'charge.lowered':
     case 'charge.fee_assessed':
     case 'charge.refunded':
       return [paymentEvent('payment.updated', change.charge, unit)];

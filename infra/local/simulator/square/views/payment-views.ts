@@ -17,6 +17,12 @@ export const squareOrderWire = z.object({
   location_id: z.string(),
   version: z.int(),
   note: z.string().optional(),
+  /** True if Square made the order for a payment that named none. */
+  of_payment: z.literal(true).optional(),
+  /** The idempotency key of the request that made the payment. */
+  payment_key: z.string().optional(),
+  /** When the payment was changed, in epoch ms. */
+  changed_at: z.int().optional(),
   line_items: z.array(
     z.object({ uid: z.string(), name: z.string().optional(), quantity: z.string(), amount: z.int() }),
   ),
@@ -103,20 +109,23 @@ const CARD_STATUS: Readonly<Record<string, string>> = {
   CANCELED: 'VOIDED',
 };
 
-const paymentStatus = ({ status, reserved }: LedgerCharge): string =>
+export const squareStatusOf = ({ status, reserved }: LedgerCharge): string =>
   status === 'pending' && reserved ? 'APPROVED' : PAYMENT_STATUS[status];
 
-export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = paymentStatus(charge)): SquareObject => {
+export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = squareStatusOf(charge)): SquareObject => {
   const method = methodOfCharge(charge, unit);
   const { location_id, note } = squareOrderWire.parse(charge.wire);
   const amount = moneyOf(charge.amount, charge.currency);
+  const changedAt = changeOf(charge, unit, status);
   return {
     id: charge.id,
     created_at: isoTime(charge.createdAt),
-    updated_at: isoTime(charge.createdAt),
+    updated_at: isoTime(changedAt),
     amount_money: amount,
     total_money: amount,
-    ...(status === 'COMPLETED' || status === 'APPROVED' ? { approved_money: amount } : {}),
+    ...(charge.authorized > 0 && { approved_money: moneyOf(charge.authorized, charge.currency) }),
+    ...(isBank(method) ? {} : delayOf(charge)),
+    ...(status === 'APPROVED' && charge.reserved && { capabilities: [EDITS_DOWN] }),
     ...(charge.captured && charge.amountRefunded > 0
       ? { refunded_money: moneyOf(charge.amountRefunded, charge.currency) }
       : {}),
@@ -136,9 +145,38 @@ export const squarePaymentView = (charge: LedgerCharge, unit: Unit, status = pay
       receipt_number: charge.id.slice(-4),
       receipt_url: `https://squareup.com/receipt/preview/${charge.id}`,
     }),
-    version_token: `${charge.id}:${status}`,
+    version_token: versionToken(charge, status),
   };
 };
+
+/** The capability of a payment that waits for its capture. */
+const EDITS_DOWN = 'EDIT_AMOUNT_DOWN';
+
+/** During the announcement of a cancellation, its time is not stored yet. */
+const changeOf = ({ createdAt, paymentId, wire }: LedgerCharge, unit: Unit, status: string): number => {
+  const changedAt = squareOrderWire.parse(wire).changed_at ?? createdAt;
+  if (status !== 'CANCELED') return changedAt;
+  return unit.documents.payments.get(unit.slot, paymentId)?.canceledAt ?? unit.at;
+};
+
+const DELAY_MS = 7 * 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** Every card payment shows a delay, also one that Square completes at once. */
+const delayOf = ({ createdAt, holdEndsAt }: LedgerCharge): SquareObject => {
+  const until = holdEndsAt ?? createdAt + DELAY_MS;
+  const minutes = Math.floor((until - createdAt) / MINUTE_MS);
+  const rest = minutes % 60 === 0 ? '' : `${minutes % 60}M`;
+  return {
+    delay_duration: `PT${Math.floor(minutes / 60)}H${rest}`,
+    delay_action: 'CANCEL',
+    delayed_until: isoTime(until),
+  };
+};
+
+/** Another after every change of the payment. */
+export const versionToken = ({ id, amount }: LedgerCharge, status: string): string =>
+  Buffer.from(`${id}:${status}:${amount}`, 'utf8').toString('base64url');
 
 const feeView = ({ createdAt, currency }: LedgerCharge, fee: number): SquareObject => ({
   effective_at: isoTime(createdAt),

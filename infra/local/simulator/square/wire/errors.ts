@@ -38,6 +38,14 @@ export const squareNotFound = (detail: string, field?: string): Refused =>
 /** The caller names a version that is not the object's current version. */
 export const versionConflict = (detail: string): Refused => refuse(409, { code: 'CONFLICT', detail, field: 'version' });
 
+/** The caller names a version token that is not the payment's current one. */
+export const tokenMismatch = (): Refused =>
+  refuse(409, {
+    code: 'VERSION_MISMATCH',
+    detail: 'The payment has changed since this version.',
+    field: 'version_token',
+  });
+
 /** The payment cannot be refunded with these fields. */
 export const refundError = (code: string, detail: string, field: string): Refused =>
   new Refused(squareError(400, { category: 'REFUND_ERROR', code, detail, field }));

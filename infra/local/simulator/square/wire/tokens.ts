@@ -5,7 +5,14 @@
  */
 
 import { createHash } from 'node:crypto';
-import { type Behaviour, declines, laterDecline, succeeds } from '../../ledger/behaviours.ts';
+import {
+  type Behaviour,
+  captureDeclined,
+  declines,
+  heldForAnHour,
+  laterDecline,
+  succeeds,
+} from '../../ledger/behaviours.ts';
 import type { LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { invalidSquareRequest, spentToken, squareNotFound } from './errors.ts';
@@ -33,6 +40,8 @@ const CARDS: Readonly<Record<string, Behaviour>> = {
   'sim-do-not-honor': declines('do_not_honor'),
   'sim-pending-refund-fail': { kind: 'succeeds', refunds: 'pending_then_failed' },
   [REJECTS_REFUNDS]: { kind: 'succeeds', refunds: 'pending_then_failed' },
+  'sim-capture-declined': captureDeclined,
+  'sim-hold-1h': heldForAnHour,
   'sim-dispute': { kind: 'succeeds', disputed: { reason: 'fraudulent', inquiry: false } },
   'sim-dispute-inquiry': { kind: 'succeeds', disputed: { reason: 'fraudulent', inquiry: true } },
 };

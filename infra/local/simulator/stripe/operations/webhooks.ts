@@ -29,6 +29,8 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'charge.succeeded': 'charge.succeeded',
   'charge.failed': 'charge.failed',
   'charge.captured': 'charge.captured',
+  // Only Square changes the amount of a charge.
+  'charge.lowered': [],
   // Stripe tells its fee with the charge.
   'charge.fee_assessed': [],
   'charge.refunded': 'charge.refunded',

@@ -1,12 +1,14 @@
-/** @module The facts of a payment in Square's payments: the card, bank account or wallet, the decline, Square's fee. */
+/** @module The facts in Square's payments and cards: the card, bank account or wallet, the decline, Square's fee. */
 
 import type { MethodDetails, PaymentFacts, Settlement } from '../../core/payment-facts.ts';
+import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
+import { monthText } from '../contract-event.ts';
+import type { ProviderMethod } from '../method-port.ts';
 import type { ReportedStatus } from '../payment-port.ts';
-import { countryCodeOf, declineOf, knownFacts } from '../reported-facts.ts';
-import { cardFacts } from './card-facts.ts';
+import { countryCodeOf, declineOf, fundingOf, knownFacts } from '../reported-facts.ts';
 import { type SquareMoney, squareAmounts } from './currencies.ts';
-import type { SquareFees, SquarePayment } from './schemas.ts';
+import type { SquareCard, SquareFees, SquarePayment } from './schemas.ts';
 
 type FactFields = 'card_details' | 'bank_account_details' | 'wallet_details' | 'processing_fee' | 'amount_money';
 type Attempt = { readonly [F in FactFields]?: SquarePayment[F] | undefined };
@@ -64,3 +66,24 @@ export const squareSettlement = (
   );
   return { feeCents, netCents: sign * squareAmounts.toCents(amount.amount, currency) - feeCents, currency };
 };
+
+const BRANDS = wordTable<string>({
+  AMERICAN_EXPRESS: 'amex',
+  DISCOVER_DINERS: 'diners',
+  CHINA_UNIONPAY: 'unionpay',
+});
+
+/** The stored fields of a card, on file or in a payment. Square does not tell the issuer's country. */
+export const cardFacts = (
+  card: SquareCard,
+  fingerprintOf: FingerprintOf,
+): Omit<ProviderMethod, 'methodId' | 'customerId'> & { readonly type: 'card' } => ({
+  type: 'card',
+  walletType: undefined,
+  cardBrand: card.card_brand ? (BRANDS.get(card.card_brand) ?? card.card_brand.toLowerCase()) : undefined,
+  lastFour: card.last_4 ?? undefined,
+  expiryMonth: card.exp_month ? monthText(card.exp_month) : undefined,
+  expiryYear: card.exp_year ? String(card.exp_year) : undefined,
+  funding: card.prepaid_type === 'PREPAID' ? 'prepaid' : fundingOf(card.card_type),
+  fingerprint: fingerprintOf(card.fingerprint),
+});

@@ -1,0 +1,117 @@
+/** @module Shows the holds of the ledger as PayPal's authorizations. The ledger's charge is a hold and its capture. */
+
+import * as z from 'zod';
+import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { moneyView } from '../wire/order-fields.ts';
+import { API, type PayPalObject, processorResponse, readMerchantIds, timeView } from './fields.ts';
+
+const AUTHORIZATION = 'A';
+const CAPTURE = 'C';
+
+/** An authorization and its capture have ids of their own at PayPal, and one charge in the ledger. */
+const authorizationIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string => `${AUTHORIZATION}${id.slice(CAPTURE.length)}`;
+
+export const findAuthorized = (unit: Unit, authorizationId: string): LedgerCharge | undefined => {
+  if (!authorizationId.startsWith(AUTHORIZATION)) return undefined;
+  const charge = unit.documents.charges.get(unit.slot, `${CAPTURE}${authorizationId.slice(AUTHORIZATION.length)}`);
+  return charge && isAuthorization(unit, charge) ? charge : undefined;
+};
+
+/** Fields of a charge that only a capture of an authorization has. */
+const captureWire = z.object({
+  captured_at: z.int().optional(),
+  /** The charge of the authorization, set on a capture that the bank has declined. */
+  declined_of: z.string().optional(),
+});
+export type CaptureWire = z.infer<typeof captureWire>;
+const readCaptureWire = (charge: LedgerCharge): CaptureWire => captureWire.parse(charge.wire);
+
+/** A charge that was refused immediately is not shown. */
+const shownCharges = (unit: Unit, orderId: string): LedgerCharge[] =>
+  unit.documents.charges
+    .list(unit.slot, { holder: orderId, limit: 100 })
+    .filter(({ wire }) => wire['refused'] !== true)
+    .reverse();
+
+const isLater = (unit: Unit, { paymentId }: LedgerCharge): boolean =>
+  unit.documents.payments.get(unit.slot, paymentId)?.captures === 'later';
+
+const isAuthorization = (unit: Unit, charge: LedgerCharge): boolean =>
+  isLater(unit, charge) && charge.wire['refused'] !== true && readCaptureWire(charge).declined_of === undefined;
+
+/** True unless the charge only holds an amount, or never held one. */
+export const isCapture = (unit: Unit, charge: LedgerCharge): boolean =>
+  charge.wire['refused'] !== true &&
+  (!isLater(unit, charge) ||
+    charge.captured ||
+    isCapturing(charge) ||
+    readCaptureWire(charge).declined_of !== undefined);
+
+const isCapturing = ({ status, capturing }: LedgerCharge): boolean => status === 'pending' && capturing !== undefined;
+
+export const capturesOf = (unit: Unit, orderId: string): LedgerCharge[] =>
+  shownCharges(unit, orderId).filter((charge) => isCapture(unit, charge));
+
+export const authorizationsOf = (unit: Unit, orderId: string): LedgerCharge[] =>
+  shownCharges(unit, orderId).filter((charge) => isAuthorization(unit, charge));
+
+export const capturedAt = (charge: LedgerCharge): number => readCaptureWire(charge).captured_at ?? charge.createdAt;
+
+/** The authorization of a capture; undefined for a capture of an order. */
+export const authorizationOf = (unit: Unit, capture: LedgerCharge): string | undefined =>
+  isLater(unit, capture) ? authorizationIdOf({ id: readCaptureWire(capture).declined_of ?? capture.id }) : undefined;
+
+/** What was taken, or is to be taken. */
+export const takenBy = ({ captured, capturing, amountCaptured, amount }: LedgerCharge): number =>
+  captured ? amountCaptured : (capturing ?? amount);
+
+export type AuthorizationStatus = 'CREATED' | 'CAPTURED' | 'DENIED' | 'PARTIALLY_CAPTURED' | 'VOIDED' | 'PENDING';
+
+export const authorizationStatus = (charge: LedgerCharge): AuthorizationStatus => {
+  if (charge.captured || isCapturing(charge)) {
+    return takenBy(charge) === charge.amount ? 'CAPTURED' : 'PARTIALLY_CAPTURED';
+  }
+  switch (charge.status) {
+    case 'failed':
+      return 'DENIED';
+    case 'canceled':
+      return 'VOIDED';
+    default:
+      return charge.reserved ? 'CREATED' : 'PENDING';
+  }
+};
+
+export const authorizationView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
+  const id = authorizationIdOf(charge);
+  const href = `${API}/v2/payments/authorizations/${id}`;
+  const order = unit.documents.payments.get(unit.slot, charge.paymentId);
+  const { custom_id, invoice_id } = readMerchantIds(order ?? charge);
+  const status = authorizationStatus(charge);
+  return {
+    id,
+    status,
+    ...(status === 'PENDING' && { status_details: { reason: 'PENDING_REVIEW' } }),
+    amount: moneyView(charge.amount, charge.currency),
+    seller_protection: { status: 'NOT_ELIGIBLE' },
+    ...(custom_id !== undefined && { custom_id }),
+    ...(invoice_id !== undefined && { invoice_id }),
+    ...(charge.holdEndsAt !== null && { expiration_time: timeView(charge.holdEndsAt) }),
+    ...processorResponse(unit, charge),
+    supplementary_data: { related_ids: { order_id: charge.paymentId } },
+    create_time: timeView(charge.createdAt),
+    update_time: timeView(changedAt(charge, order)),
+    links: [
+      { href, rel: 'self', method: 'GET' },
+      ...(status === 'CREATED' ? ['capture', 'void', 'reauthorize'] : []).map((rel) => ({
+        href: `${href}/${rel}`,
+        rel,
+        method: 'POST',
+      })),
+      { href: `${API}/v2/checkout/orders/${charge.paymentId}`, rel: 'up', method: 'GET' },
+    ],
+  };
+};
+
+const changedAt = (charge: LedgerCharge, order: LedgerPayment | undefined): number =>
+  charge.captured ? capturedAt(charge) : (order?.canceledAt ?? charge.createdAt);

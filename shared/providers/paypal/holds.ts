@@ -1,0 +1,97 @@
+/** @module Holds at PayPal. The authorization of an order holds the amount, and is captured once or voided. */
+
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import type { CaptureHold, HoldsPort, ReleaseHold } from '../hold-port.ts';
+import type { ProviderPayment } from '../payment-port.ts';
+import { knownFacts } from '../reported-facts.ts';
+import { centsOf, paypalAmounts, paypalMoney } from './amounts.ts';
+import { keyed } from './orders.ts';
+import type { PayPalCall } from './outcome.ts';
+import { captureFacts, captureStatus, paypalFailure, readHold } from './report.ts';
+import { type Authorization, authorizationSchema, type Capture, captureSchema } from './schemas.ts';
+
+export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => ({
+  // PayPal takes money from a bank account only at once.
+  takes: ({ kind }) => kind !== 'bank_account',
+
+  capture: async (input: CaptureHold): Promise<Outcome<ProviderPayment>> => {
+    const amount = paypalMoney(input);
+    if (!amount) return paypalAmounts.refused(input);
+    const captured = await call({
+      method: 'POST',
+      path: `${pathOf(input.providerPaymentId)}/capture`,
+      headers: keyed(input),
+      body: {
+        amount,
+        final_capture: true,
+        // PayPal refuses a second capture with the same invoice number, for any authorization.
+        invoice_id: input.paymentId,
+        ...(descriptor !== '' && { soft_descriptor: descriptor }),
+      },
+      answer: captureSchema,
+    });
+    return captured.kind === 'done' ? capturedOf(captured.value, input) : captured;
+  },
+
+  release: async (input: ReleaseHold): Promise<Outcome<ProviderPayment>> =>
+    mapOutcome(
+      await call({
+        method: 'POST',
+        path: `${pathOf(input.providerPaymentId)}/void`,
+        headers: keyed(input),
+        answer: authorizationSchema,
+      }),
+      (voided) => releasedAs(voided, input),
+    ),
+});
+
+const pathOf = (authorizationId: string): string =>
+  `/v2/payments/authorizations/${encodeURIComponent(authorizationId)}`;
+
+const capturedOf = (
+  capture: Capture,
+  { intentId, providerPaymentId, ...input }: CaptureHold,
+): Outcome<ProviderPayment> => {
+  const status = captureStatus(capture);
+  if (status === 'failed') {
+    const facts = knownFacts(captureFacts(capture, status));
+    return { kind: 'declined', code: paypalFailure(capture), attemptRef: providerPaymentId, facts };
+  }
+  const isTaken = status === 'succeeded';
+  const captured = capture.amount && centsOf(capture.amount);
+  return {
+    kind: 'done',
+    value: {
+      ...NOTHING_TO_DO,
+      intentId,
+      paymentId: isTaken ? capture.id : providerPaymentId,
+      // As in a read of the order: a pending capture leaves the payment held, with nothing left to capture.
+      status: isTaken ? 'succeeded' : 'requires_capture',
+      amountCents: isTaken ? (captured ?? input.amountCents) : input.authorizedCents,
+      currency: input.currency,
+      attemptRef: providerPaymentId,
+      ourPaymentId: capture.custom_id,
+      facts: isTaken ? knownFacts(captureFacts(capture, status)) : undefined,
+      hold: { authorizedCents: input.authorizedCents, capturableCents: 0, captureBefore: undefined },
+    },
+  };
+};
+
+const releasedAs = (voided: Authorization, { intentId, providerPaymentId }: ReleaseHold): ProviderPayment => ({
+  ...NOTHING_TO_DO,
+  intentId,
+  paymentId: providerPaymentId,
+  status: 'canceled',
+  amountCents: voided.amount && centsOf(voided.amount),
+  currency: voided.amount?.currency_code,
+  attemptRef: providerPaymentId,
+  ourPaymentId: voided.custom_id,
+  hold: readHold(voided),
+});
+
+const NOTHING_TO_DO = {
+  failureCode: undefined,
+  clientSecret: undefined,
+  nextAction: undefined,
+  methodId: undefined,
+} as const;

@@ -1,0 +1,255 @@
+import { describe, expect, test, vi } from 'vitest';
+import { parseSettings } from '../../shared/core/settings.ts';
+import type { KnownPayment } from '../../shared/providers/payment-port.ts';
+import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
+import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
+import { readPayPalOrder } from '../../shared/providers/paypal/report.ts';
+import type { Authorization, Capture, Order } from '../../shared/providers/paypal/schemas.ts';
+
+const money = (value: string) => ({ currency_code: 'USD', value });
+const MADE = '2030-01-01T00:00:00Z';
+const CHANGED = '2030-01-02T10:00:00Z';
+const ENDS = '2030-01-30T00:00:00Z';
+const GUARANTEED = '2030-01-04T00:00:00.000Z';
+
+const authorization = (status: string, more: Partial<Authorization> = {}): Authorization => ({
+  id: 'A1',
+  status,
+  amount: money('25.00'),
+  create_time: MADE,
+  update_time: CHANGED,
+  expiration_time: ENDS,
+  ...more,
+});
+const capture = (id: string, status: string, value = '25.00'): Capture => ({ id, status, amount: money(value) });
+const order = (authorizations: Authorization[], captures: Capture[] = [], status = 'COMPLETED'): Order => ({
+  id: 'O1',
+  status,
+  intent: 'AUTHORIZE',
+  purchase_units: [{ amount: money('25.00'), payments: { authorizations, captures } }],
+});
+const read = (of: Order, status: KnownPayment['status'] = 'processing') => readPayPalOrder(of, { status, method: 'm' });
+
+const HOLD = {
+  authorizedCents: 2_500,
+  capturableCents: 2_500,
+  captureBefore: '2030-01-30T00:00:00.000Z',
+  guaranteedUntil: GUARANTEED,
+  endedAt: undefined,
+};
+const NOTHING_LEFT = { ...HOLD, capturableCents: 0 };
+const ENDED = { ...NOTHING_LEFT, endedAt: '2030-01-02T10:00:00.000Z' };
+
+describe('a PayPal order with an authorization', () => {
+  test.each([
+    ['CREATED', 'requires_capture', HOLD],
+    ['PENDING', 'processing', undefined],
+    ['DENIED', 'failed', undefined],
+    ['VOIDED', 'canceled', ENDED],
+    ['EXPIRED', 'canceled', ENDED],
+    ['CAPTURED', 'requires_capture', NOTHING_LEFT],
+    ['PARTIALLY_CAPTURED', 'requires_capture', NOTHING_LEFT],
+    ['SOMETHING_NEW', 'processing', undefined],
+    ['constructor', 'processing', undefined],
+  ] as const)('that is %s, without a capture, is %s', (status, expected, hold) => {
+    const report = read(order([authorization(status)]));
+    expect(report).toMatchObject({
+      status: expected,
+      intentId: 'O1',
+      paymentId: 'A1',
+      attemptRef: 'A1',
+      amountCents: 2_500,
+      failureCode: expected === 'failed' ? 'do_not_honor' : undefined,
+    });
+    expect(report.hold).toEqual(hold);
+  });
+
+  test.each([
+    ['CAPTURED', ['COMPLETED'], 'succeeded', 'C1'],
+    ['PARTIALLY_CAPTURED', ['DECLINED', 'COMPLETED'], 'succeeded', 'C2'],
+    ['VOIDED', ['COMPLETED'], 'succeeded', 'C1'],
+    ['CAPTURED', ['REFUNDED'], 'succeeded', 'C1'],
+    ['CREATED', ['DECLINED', 'DECLINED'], 'requires_capture', 'A1'],
+    ['CREATED', ['PENDING'], 'requires_capture', 'A1'],
+    ['CAPTURED', ['DECLINED', 'PENDING'], 'requires_capture', 'A1'],
+    ['VOIDED', ['DECLINED'], 'canceled', 'A1'],
+  ] as const)('that is %s, with the captures %j, is %s', (...[status, captures, expected, paymentId]) => {
+    const taken = captures.map((one, index) => capture(`C${index + 1}`, one));
+    expect(read(order([authorization(status)], taken))).toMatchObject({
+      status: expected,
+      paymentId,
+      attemptRef: 'A1',
+    });
+  });
+
+  test('has the captured amount once it succeeded, and keeps what was held', () => {
+    const report = read(order([authorization('PARTIALLY_CAPTURED')], [capture('C1', 'COMPLETED', '10.00')]));
+    expect(report).toMatchObject({ amountCents: 1_000, hold: NOTHING_LEFT });
+  });
+
+  test('that PayPal’s dashboard captured twice has the sum, and the fee of neither capture', () => {
+    const fee = { paypal_fee: money('0.84'), net_amount: money('9.16') };
+    const one = { ...capture('C1', 'COMPLETED', '10.00'), seller_receivable_breakdown: fee };
+    const single = read(order([authorization('PARTIALLY_CAPTURED')], [one]));
+    expect(single.facts?.settlement).toMatchObject({ feeCents: 84, netCents: 916 });
+    const report = read(order([authorization('PARTIALLY_CAPTURED')], [one, capture('C2', 'REFUNDED', '5.00')]));
+    expect(report).toMatchObject({ amountCents: 1_500, paymentId: 'C2', isRefunded: true });
+    expect(report.facts?.settlement).toBeUndefined();
+  });
+
+  test('has nothing left to capture while a capture is pending', () => {
+    expect(read(order([authorization('CREATED')], [capture('C1', 'PENDING', '10.00')]))).toMatchObject({
+      amountCents: 2_500,
+      hold: NOTHING_LEFT,
+    });
+  });
+
+  test('that was authorized again has the newest hold', () => {
+    const again = authorization('CREATED', { id: 'A2', create_time: '2030-01-06T00:00:00Z' });
+    for (const authorizations of [
+      [authorization('VOIDED'), again],
+      [again, authorization('VOIDED')],
+    ])
+      expect(read(order(authorizations))).toMatchObject({ status: 'requires_capture', paymentId: 'A2' });
+  });
+
+  test('is guaranteed no longer than it is held', () => {
+    const report = read(order([authorization('CREATED', { expiration_time: '2030-01-01T01:00:00Z' })]));
+    expect(report.hold).toMatchObject({
+      captureBefore: '2030-01-01T01:00:00.000Z',
+      guaranteedUntil: '2030-01-01T01:00:00.000Z',
+    });
+  });
+
+  test('has no times that PayPal words in another form', () => {
+    const event = { id: 'WH-1', event_type: 'PAYMENT.AUTHORIZATION.CREATED', create_time: MADE };
+    const resource = authorization('CREATED', { expiration_time: 'soon', create_time: 'today' });
+    expect(readPayPalEvent({ ...event, resource })?.object.hold).toEqual({
+      ...HOLD,
+      captureBefore: undefined,
+      guaranteedUntil: undefined,
+    });
+  });
+
+  test('names the processor’s reason of a denied card', () => {
+    const denied = authorization('DENIED', { processor_response: { response_code: '5120' } });
+    expect(read(order([denied]))).toMatchObject({
+      failureCode: 'insufficient_funds',
+      facts: { decline: { providerCode: '5120' } },
+    });
+  });
+});
+
+describe('a PayPal order without an authorization', () => {
+  test.each(['CREATED', 'APPROVED', 'PAYER_ACTION_REQUIRED'])(
+    'that is %s does not undo a hold that an event has reported',
+    (status) => {
+      const report = read(order([], [], status), 'requires_capture');
+      expect(report).toMatchObject({ status: 'requires_capture', amountCents: 2_500 });
+      expect(report).not.toHaveProperty('awaitsCapture');
+    },
+  );
+});
+
+const event = (event_type: string, resource: unknown) =>
+  readPayPalEvent({ id: 'WH-1', event_type, create_time: MADE, resource });
+const RELATED = { supplementary_data: { related_ids: { order_id: 'O1' } }, custom_id: 'pay_1' };
+
+describe('a PayPal event of an authorization', () => {
+  test.each([
+    ['CREATED', 'CREATED', 'payment_intent.amount_capturable_updated', HOLD],
+    ['CREATED', 'PENDING', 'payment_intent.processing', undefined],
+    ['CREATED', 'DENIED', 'payment_intent.failed', undefined],
+    ['CREATED', 'VOIDED', 'payment_intent.canceled', ENDED],
+    ['VOIDED', 'VOIDED', 'payment_intent.canceled', ENDED],
+    ['VOIDED', 'CREATED', 'payment_intent.amount_capturable_updated', HOLD],
+  ] as const)('PAYMENT.AUTHORIZATION.%s with the status %s is read as %s', (...[name, status, type, hold]) => {
+    const read = event(`PAYMENT.AUTHORIZATION.${name}`, authorization(status, RELATED));
+    expect(read?.type).toBe(type);
+    expect(read?.object).toMatchObject({
+      ...{ id: 'A1', intentId: 'O1', attemptRef: 'A1', amountCents: 2_500, currency: 'USD', ourPaymentId: 'pay_1' },
+      failureCode: status === 'DENIED' ? 'do_not_honor' : undefined,
+    });
+    expect(read?.object.hold).toEqual(hold);
+  });
+
+  test.each([
+    ['PAYMENT.AUTHORIZATION.VOIDED', authorization('PARTIALLY_CAPTURED')],
+    ['PAYMENT.AUTHORIZATION.CREATED', authorization('CAPTURED')],
+    ['PAYMENT.AUTHORIZATION.CREATED', { status: 'CREATED' }],
+    ['PAYMENT.AUTHORIZATION.SOMETHING', authorization('CREATED')],
+  ])('%s with %j is ignored, because captures have their own events', (name, resource) => {
+    expect(event(name, resource)).toMatchObject({ type: undefined });
+  });
+
+  test('that captured it names the authorization as the attempt', () => {
+    const related_ids = { order_id: 'O1', authorization_id: 'A1' };
+    const captured = { ...capture('C1', 'COMPLETED', '10.00'), supplementary_data: { related_ids } };
+    expect(event('PAYMENT.CAPTURE.COMPLETED', captured)).toMatchObject({
+      type: 'payment_intent.succeeded',
+      object: { id: 'C1', intentId: 'O1', attemptRef: 'A1', amountCents: 1_000 },
+    });
+  });
+});
+
+describe('a response of PayPal to the capture of a hold', () => {
+  const ask = (status: number, body: unknown) => {
+    const provider = openPayPal({
+      slot: 'provider_b',
+      settings: { ...parseSettings({}).slots.provider_b, CLIENT_ID: 'id', CLIENT_SECRET: 'secret' },
+      timeoutMs: 1_000,
+      log: { info: vi.fn(), warn: vi.fn(), error: vi.fn() },
+      fetch: async (input) =>
+        String(input).includes('oauth2')
+          ? Response.json({ access_token: 't', expires_in: 3_600 })
+          : Response.json(body, { status }),
+    });
+    return provider?.holds?.capture({
+      ...{ idempotencyKey: 'pay_1:capture:0', paymentId: 'pay_1', providerPaymentId: 'A1', intentId: 'O1' },
+      ...{ authorizedCents: 2_500, amountCents: 1_000, currency: 'USD', attemptRef: 'A1', method: 'm' },
+      status: 'requires_capture',
+    });
+  };
+  const issue = (name: string) => ({ name: 'UNPROCESSABLE_ENTITY', details: [{ issue: name }] });
+
+  test.each([
+    [201, { ...capture('C1', 'DECLINED'), processor_response: { response_code: '5120' } }, 'insufficient_funds'],
+    [201, capture('C1', 'FAILED'), 'do_not_honor'],
+    [402, {}, 'do_not_honor'],
+    [402, issue('CARD_EXPIRED'), 'expired_card'],
+    [422, issue('TRANSACTION_REFUSED'), 'do_not_honor'],
+    [422, issue('PAYER_CANNOT_PAY'), 'do_not_honor'],
+  ])('with the status %d and %j is a decline', async (status, body, code) => {
+    expect(await ask(status, body)).toMatchObject({ kind: 'declined', code });
+  });
+
+  test.each([
+    'AUTHORIZATION_ALREADY_CAPTURED',
+    'AUTHORIZATION_EXPIRED',
+    'AUTHORIZATION_VOIDED',
+    'DUPLICATE_INVOICE_ID',
+    'MAX_CAPTURE_AMOUNT_EXCEEDED',
+  ])('that names %s is a refusal', async (name) => {
+    expect(await ask(422, issue(name))).toMatchObject({ kind: 'refused', reason: name });
+  });
+
+  test.each([
+    [200, 'COMPLETED', 'succeeded', 'C1'],
+    [201, 'COMPLETED', 'succeeded', 'C1'],
+    [202, 'PENDING', 'requires_capture', 'A1'],
+    [201, 'SOMETHING_NEW', 'requires_capture', 'A1'],
+  ])('with the status %d and a capture that is %s is %s', async (...[status, said, expected, paymentId]) => {
+    expect(await ask(status, capture('C1', said, '10.00'))).toMatchObject({
+      kind: 'done',
+      value: {
+        ...{ status: expected, paymentId, intentId: 'O1', attemptRef: 'A1', currency: 'USD' },
+        amountCents: expected === 'succeeded' ? 1_000 : 2_500,
+        hold: { authorizedCents: 2_500, capturableCents: 0 },
+      },
+    });
+  });
+
+  test.each([409, 500, 503])('with the status %d is an unknown outcome', async (status) => {
+    expect(await ask(status, {})).toEqual({ kind: 'unknown', reason: 'error' });
+  });
+});
