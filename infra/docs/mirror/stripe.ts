@@ -78,8 +78,7 @@ const CHARGE: MirroredObject = {
     [KIND]: 'object livemode',
     'the intent has the same field':
       'amount currency customer description metadata payment_intent payment_method statement_descriptor statement_descriptor_suffix',
-    'the status and the errors of the intent are enough':
-      'captured failure_code failure_message paid amount_captured',
+    'the status and the errors of the intent are enough': 'captured failure_code failure_message paid amount_captured',
     'refunds and disputes are separate records':
       'amount_refunded disputed failure_balance_transaction refunded refunds',
     [CONNECT]:
