@@ -60,7 +60,7 @@ export const decideRead = (
   // The bank decides on the capture later.
   if (holdCall?.kind === 'capture' && report.status === 'processing') return { kind: 'same' };
   if (report.status === payment.status) return { kind: 'same' };
-  // In the browser, the payer may be declined first, and pay with another card.
+  // In the browser, the payer may be declined first, and then pay with another card.
   const isRetried = payment.status === 'failed' && report.status === 'requires_capture';
   const undone = isFinal(payment.status) && !isFinal(report.status) && !isRetried;
   const swapped = isSettled(payment.status) && isFinal(report.status);

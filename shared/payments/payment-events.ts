@@ -5,7 +5,7 @@ import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '
 import { eventDetailsView } from './facts-view.ts';
 import { capturableOf } from './holds/hold-versions.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
-import { isShown, type Payment, type VisiblePayment } from './payment.ts';
+import { isShown, type Payment, type PaymentStatus, type VisiblePayment } from './payment.ts';
 
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
   if (!isShown(after) || before?.version === after.version) return [];
@@ -13,40 +13,43 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
   if (after.cause === 'release') return [];
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
-  if (after.cause === 'capture_due') return [holdEvent('payment.capture_due', after)];
-  const names: CanonicalEvent[] = [];
-  const existed = before !== undefined && isShown(before);
-  if (!existed) names.push('payment.created');
-  // A provider that collects an invoice by itself reports each failed attempt, with no other status in between.
-  const failsAgain = existed && after.status === 'failed' && before.attempt < after.attempt;
-  if (!existed || before.status !== after.status || failsAgain) {
-    if (after.status === 'succeeded') names.push('payment.succeeded');
-    if (after.status === 'failed') names.push('payment.failed');
-  }
-  const wasHeld = existed && before.status === 'requires_capture';
-  if (after.status === 'requires_capture' && !wasHeld)
-    return [...eventsNamed(names, after), holdEvent('payment.authorized', after)];
-  if (after.status === 'canceled' && wasHeld) return [holdEvent('payment.released', after)];
-  return eventsNamed(names, after);
+  const names =
+    after.cause === 'capture_due' ? CAPTURE_DUE : namesOf(before && isShown(before) ? before : undefined, after);
+  return names.map((name) => canonicalBusEvent(name, after, dataFor(name, after)));
 };
 
-const eventsNamed = (names: readonly CanonicalEvent[], after: VisiblePayment): readonly BusEvent[] =>
-  names.map((name) => canonicalBusEvent(name, after, { ...dataOf(after), ...methodIn(name, after) }));
+const CAPTURE_DUE: readonly CanonicalEvent[] = ['payment.capture_due'];
 
-/** The reason is set once the hold has ended without a capture. */
-const holdEvent = (name: CanonicalEvent, payment: VisiblePayment): BusEvent =>
-  canonicalBusEvent(name, payment, {
-    ...dataOf(payment),
-    ...methodIn(name, payment),
+/** @param was the payment before; undefined if readers have not seen it */
+const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readonly CanonicalEvent[] => {
+  // A provider that collects an invoice by itself reports each failed attempt, with no other status in between.
+  const failsAgain = was !== undefined && after.status === 'failed' && was.attempt < after.attempt;
+  const entered = was?.status !== after.status || failsAgain ? STATUS_EVENT[after.status] : undefined;
+  const isOfHold = entered !== 'payment.released' || was?.status === 'requires_capture';
+  return [...(was ? [] : (['payment.created'] as const)), ...(entered && isOfHold ? [entered] : [])];
+};
+
+/** A canceled payment has an event only if an amount was held. */
+const STATUS_EVENT: Readonly<Partial<Record<PaymentStatus, CanonicalEvent>>> = {
+  succeeded: 'payment.succeeded',
+  failed: 'payment.failed',
+  requires_capture: 'payment.authorized',
+  canceled: 'payment.released',
+};
+
+/** The method is shown as it is known at this moment, without its expiry date, which receivers do not need. */
+const dataFor = (name: CanonicalEvent, payment: VisiblePayment) => ({
+  ...dataOf(payment),
+  ...(name !== 'payment.created' && { payment_method_details: eventDetailsView(payment.details) }),
+  ...(HOLD_EVENT_NAMES.includes(name) && {
     authorized_amount: payment.authorizedCents ?? null,
     capturable_amount: capturableOf(payment),
     capture_before: payment.captureBefore ?? null,
-    ...(name === 'payment.released' && { reason: payment.holdEnd ?? 'provider' }),
-  });
+  }),
+  ...(name === 'payment.released' && { reason: payment.holdEnd ?? 'provider' }),
+});
 
-/** The method as it is known at this moment. The expiry date stays here, because receivers do not need it. */
-const methodIn = (name: CanonicalEvent, { details }: VisiblePayment) =>
-  name === 'payment.created' ? {} : { payment_method_details: eventDetailsView(details) };
+const HOLD_EVENT_NAMES: readonly CanonicalEvent[] = ['payment.authorized', 'payment.capture_due', 'payment.released'];
 
 /** A version whose cause is a refund changes nothing else. */
 const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {

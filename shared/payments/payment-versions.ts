@@ -42,15 +42,13 @@ export const advancePayment = (
   const isFixed = isSettled(status) || status === 'requires_capture';
   const draft = isFixed ? WITHOUT_DRAFT : {};
   const unclear = isUnderWay(status) || (payment.draft !== undefined && !isFixed);
-  const freshlyUnclear = unclear && payment.reconcileAt === undefined;
   const { details, decline, settlement, ...fields } = changed;
   const attempt = changed.attempt ?? payment.attempt;
   return {
     ...payment,
     ...draft,
     nextAction: status === 'pending' ? payment.nextAction : undefined,
-    reconcileAt: unclear ? (freshlyUnclear ? iso(reconcileTime(now, 0)) : payment.reconcileAt) : undefined,
-    reconcileStep: unclear ? (payment.reconcileStep ?? 0) : undefined,
+    ...(unclear ? lookupOf(payment, now) : NO_LOOKUP),
     failureCode: status === 'failed' ? payment.failureCode : undefined,
     withheld: status === 'succeeded' ? undefined : payment.withheld,
     ...holdOfNext(payment, { to: status, now, reported }),
@@ -65,6 +63,14 @@ export const advancePayment = (
     busyUntil: undefined,
   };
 };
+
+/** A lookup that is due already stays. */
+const lookupOf = ({ reconcileAt, reconcileStep }: Payment, now: Instant): Pick<Payment, keyof typeof NO_LOOKUP> => ({
+  reconcileAt: reconcileAt ?? iso(reconcileTime(now, 0)),
+  reconcileStep: reconcileStep ?? 0,
+});
+
+const NO_LOOKUP = { reconcileAt: undefined, reconcileStep: undefined } as const;
 
 /**
  * The method of a report. A method that has paid in the browser becomes the payment's; otherwise the record keeps its

@@ -54,8 +54,7 @@ export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fiel
 export const heldPayment = async (
   service: TestHost,
   user: User,
-  holding: Holding,
-  fields: Fields = {},
+  { holding = AT_STRIPE, ...fields }: Fields & { readonly holding?: Holding } = {},
 ): Promise<ParsedJson> => {
   const { id } = await createIntent(service, user, manualBody(holding, fields));
   expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'requires_capture' } });

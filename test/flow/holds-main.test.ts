@@ -10,7 +10,7 @@ describe.each(HOLDING)('a hold at $slot', (holding) => {
   test('is captured in whole', async () => {
     const user = await signIn(service);
     const admin = await signInAdmin(service);
-    const held = await heldPayment(service, user, holding);
+    const held = await heldPayment(service, user, { holding });
     expect(held).toMatchObject({
       capture_method: 'manual',
       total_cents: 1_000,
@@ -42,7 +42,7 @@ describe.each(HOLDING)('a hold at $slot', (holding) => {
   test('is captured in part, and the rest is released', async () => {
     const user = await signIn(service);
     const admin = await signInAdmin(service);
-    const { id } = await heldPayment(service, user, holding);
+    const { id } = await heldPayment(service, user, { holding });
     const part = { ...admin.options, body: { amount_cents: 600 } };
     expect(await capture(service, id, { ...admin.options, body: { amount_cents: 50 } })).toMatchObject({
       status: 400,
@@ -60,7 +60,7 @@ describe.each(HOLDING)('a hold at $slot', (holding) => {
   test('is released by the merchant', async () => {
     const user = await signIn(service);
     const admin = await signInAdmin(service);
-    const { id } = await heldPayment(service, user, holding);
+    const { id } = await heldPayment(service, user, { holding });
     expect(await release(service, id, user.options)).toMatchObject({ status: 403 });
     const released = { status: 200, body: { status: 'canceled', cancellation_reason: 'released' } };
     expect(await release(service, id, admin.options)).toMatchObject(released);

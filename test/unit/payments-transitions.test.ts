@@ -42,6 +42,9 @@ const REPORTED = ['pending', 'processing', 'requires_capture', 'failed', 'cancel
 const UNSETTLED = PAYMENT_STATUSES.filter((status) => !isSettled(status));
 const pairs = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const));
 
+/** A hold ends as failed only if a read of the provider says so. */
+const isOfRead = (from: PaymentStatus, to: PaymentStatus): boolean => from === 'requires_capture' && to === 'failed';
+
 const reportedEvent = (status: PaymentStatus, createdAt = epochSeconds(NOON), attemptRef?: string) => ({
   status,
   createdAt,
@@ -58,7 +61,8 @@ describe('the transition table of a payment', () => {
   });
 
   test.each(PAYMENT_STATUSES)('lets an event change %s to any later state, unless it is settled', (from) => {
-    const further = isSettled(from) ? [] : PAYMENT_STATUSES.filter((to) => ORDER[to] > ORDER[from]);
+    const later = PAYMENT_STATUSES.filter((to) => ORDER[to] > ORDER[from] && !isOfRead(from, to));
+    const further = isSettled(from) ? [] : later;
     expect((PAYMENT_TRANSITIONS[from].event ?? []).toSorted()).toEqual(further.toSorted());
   });
 
@@ -66,7 +70,11 @@ describe('the transition table of a payment', () => {
     ['claim', ['requires_payment_method', 'created', 'failed'], ['processing']],
     ['approval', ['requires_payment_method', 'created', 'pending', 'failed'], ['processing']],
     ['release', ['processing'], ['requires_payment_method', 'created', 'pending', 'failed']],
-    ['cancel', ['requires_payment_method', 'created', 'pending', 'processing', 'failed'], ['canceled']],
+    [
+      'cancel',
+      ['requires_payment_method', 'created', 'pending', 'processing', 'requires_capture', 'failed'],
+      ['canceled'],
+    ],
   ])('lets a %s lead from %j to %j only', (cause, from, to) => {
     const legal = pairs.filter(([one, other]) => mayPaymentChange(one, other, cause));
     const expected = pairs.filter(([one, other]) => from.includes(one) && to.includes(other));
@@ -88,15 +96,19 @@ describe('the transition table of a payment', () => {
   test.each(PAYMENT_STATUSES)(
     'lets the response to an attempt change %s only to a later state, except from processing',
     (from) => {
-      const further = ['pending', 'failed', 'canceled', 'succeeded'].filter(
-        (to) => from === 'processing' || ORDER[to as PaymentStatus] > ORDER[from],
+      const further = (['pending', 'requires_capture', 'failed', 'canceled', 'succeeded'] as const).filter(
+        (to) => (from === 'processing' || ORDER[to] > ORDER[from]) && !isOfRead(from, to),
       );
       const own = from === 'processing' ? ['processing'] : [];
       expect((PAYMENT_TRANSITIONS[from].answer ?? []).toSorted()).toEqual([...further, ...own].toSorted());
     },
   );
 
-  test.each(PAYMENT_STATUSES)(
+  test('has no hold of the payment of an invoice', () => {
+    expect(PAYMENT_TRANSITIONS.requires_capture).not.toHaveProperty('invoice');
+  });
+
+  test.each(PAYMENT_STATUSES.filter((from) => from !== 'requires_capture'))(
     'lets the provider’s own invoice change %s only to a later state, and never cancel',
     (from) => {
       const further = ['pending', 'processing', 'failed', 'succeeded'].filter(
@@ -163,7 +175,7 @@ describe('a provider’s event', () => {
   const expected = (from: PaymentStatus, to: PaymentStatus) => {
     if (from === to) return { kind: 'same' };
     if (!isSettled(from)) {
-      return ORDER[to] > ORDER[from]
+      return ORDER[to] > ORDER[from] && !isOfRead(from, to)
         ? { kind: 'apply', status: to }
         : { kind: 'ignore', reason: 'backward', reconcile: true };
     }
@@ -276,7 +288,8 @@ const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentS
   return events.reduce((status, reported) => {
     const decision = decideEvent(payment({ status }), reportedEvent(reported));
     if (decision.kind === 'apply') return decision.status;
-    return decision.kind === 'read' && isAhead(status, truth) ? truth : status;
+    const isRead = decision.kind === 'read' || (decision.kind === 'ignore' && isOfRead(status, reported));
+    return isRead && isAhead(status, truth) ? truth : status;
   }, start);
 };
 
@@ -300,7 +313,8 @@ describe('the provider’s status from a read', () => {
     'is stored even if it moves the payment backward: %s here, %s at the provider',
     (from, to) => {
       const final = (status: PaymentStatus) => ['failed', 'canceled', 'succeeded'].includes(status);
-      const undone = final(from) && !final(to);
+      // In the browser, the payer may be declined first, and then pay with another card.
+      const undone = final(from) && !final(to) && !(from === 'failed' && to === 'requires_capture');
       const swapped = isSettled(from) && final(to);
       const anomaly = undone || swapped ? `${from} here, ${to} at the provider` : undefined;
       for (const claimedAt of [undefined, iso(NOON)]) {
@@ -316,6 +330,7 @@ describe('the provider’s status from a read', () => {
     ['requires_payment_method', 'not reached'],
     ['pending', 'store'],
     ['processing', 'same'],
+    ['requires_capture', 'store'],
     ['failed', 'store'],
     ['canceled', 'store'],
     ['succeeded', 'store'],
