@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
-import { EVERY_PAYMENT_COLUMNS, everyPaymentQuery, everyPaymentSchema } from '../../shared/admin/list-every-payment.ts';
+import { everyPaymentQuery, everyPaymentSchema } from '../../shared/admin/list-every-payment.ts';
 import {
   EVERY_SUBSCRIPTION_COLUMNS,
   everySubscriptionQuery,
@@ -16,6 +16,7 @@ import { searchQuery } from '../../shared/admin/search.ts';
 import { searchHits, searchMeta } from '../../shared/admin/search-hits.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';
+import { EVERY_PAYMENT_COLUMNS } from '../../shared/queries/payment-csv.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
 const none = z.object({});

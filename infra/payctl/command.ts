@@ -7,11 +7,12 @@ import { runAs } from '../../shared/core/actor.ts';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
 import type { Stage } from '../stage/settings.ts';
-import { reconcileByKey, refundByKey, showTimelineByKey } from './commands/by-key.ts';
+import { captureByKey, reconcileByKey, refundByKey, releaseByKey, showTimelineByKey } from './commands/by-key.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
 import { type DriftOptions, findDrift } from './commands/drift.ts';
 import { listFailures, type RedoOptions, redoFailures } from './commands/failures.ts';
+import { type CaptureOptions, capture, release } from './commands/holds.ts';
 import {
   listDemoSessions,
   makeSession,
@@ -55,7 +56,7 @@ const payctl = new Command('payctl')
   .option('--json', 'one JSON document on standard output')
   .addHelpText(
     'after',
-    `\nWith a service key in ${KEY}, timeline, reconcile and refund call the API at --url, and need no AWS credentials.`,
+    `\nWith a service key in ${KEY}, timeline, reconcile, refund, capture and release call the API at --url, and need no AWS credentials.`,
   )
   .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
@@ -175,6 +176,23 @@ payctl
     run((installation) => refund(installation, payment, options), {
       byKey: (api) => refundByKey(api, payment, options),
     }),
+  );
+
+payctl
+  .command('capture <payment>')
+  .description('captures a held payment, by our id or its provider’s, once, in whole or in part')
+  .option('--amount <minor units>', 'only this much; the rest is released; default: all that is held', parseAmount)
+  .action((payment: string, options: CaptureOptions) =>
+    run((installation) => capture(installation, payment, options), {
+      byKey: (api) => captureByKey(api, payment, options),
+    }),
+  );
+
+payctl
+  .command('release <payment>')
+  .description('releases a held payment, by our id or its provider’s, and takes nothing')
+  .action((payment: string) =>
+    run((installation) => release(installation, payment), { byKey: (api) => releaseByKey(api, payment) }),
   );
 
 const dlq = payctl.command('dlq').description('messages that exhausted their retries');

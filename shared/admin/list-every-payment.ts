@@ -10,8 +10,8 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
 import { paymentView, paymentViewSchema, REFUND_EXTENTS, refundStatusOf } from '../payments/payment-view.ts';
 import { moment, paymentStatusList } from '../queries/parameters.ts';
-import { PAYER_COLUMNS, payerFields, payersOf } from '../queries/payers.ts';
-import { PAYMENT_CSV_COLUMNS, paymentRow, SETTLEMENT_COLUMNS, settlementCells } from '../queries/payment-csv.ts';
+import { payerFields, payersOf } from '../queries/payers.ts';
+import { paymentRow, settlementCells } from '../queries/payment-csv.ts';
 import { endOfHold } from '../queries/payment-entry.ts';
 import {
   type EveryDeps,
@@ -96,8 +96,6 @@ export const everyPaymentQuery = z
   );
 
 type EveryPaymentQuery = z.output<typeof everyPaymentQuery>;
-
-export const EVERY_PAYMENT_COLUMNS = [...PAYMENT_CSV_COLUMNS, ...SETTLEMENT_COLUMNS, ...PAYER_COLUMNS] as const;
 
 export const everyPaymentSchema = /* @__PURE__ */ once(() =>
   paymentViewSchema().extend(payerFields()).meta({

@@ -13,12 +13,9 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
   if (after.cause === 'release') return [];
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
-  const names =
-    after.cause === 'capture_due' ? CAPTURE_DUE : namesOf(before && isShown(before) ? before : undefined, after);
-  return names.map((name) => canonicalBusEvent(name, after, dataFor(name, after)));
+  const was = before && isShown(before) ? before : undefined;
+  return namesOf(was, after).map((name) => canonicalBusEvent(name, after, dataFor(name, after)));
 };
-
-const CAPTURE_DUE: readonly CanonicalEvent[] = ['payment.capture_due'];
 
 /** @param was the payment before; undefined if readers have not seen it */
 const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readonly CanonicalEvent[] => {
@@ -26,7 +23,12 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
   const failsAgain = was !== undefined && after.status === 'failed' && was.attempt < after.attempt;
   const entered = was?.status !== after.status || failsAgain ? STATUS_EVENT[after.status] : undefined;
   const isOfHold = entered !== 'payment.released' || was?.status === 'requires_capture';
-  return [...(was ? [] : (['payment.created'] as const)), ...(entered && isOfHold ? [entered] : [])];
+  const isReminder = after.captureDueSent && !was?.captureDueSent;
+  return [
+    ...(was ? [] : (['payment.created'] as const)),
+    ...(entered && isOfHold ? [entered] : []),
+    ...(isReminder ? (['payment.capture_due'] as const) : []),
+  ];
 };
 
 /** A canceled payment has an event only if an amount was held. */

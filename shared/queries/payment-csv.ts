@@ -2,6 +2,7 @@
 
 import type { VisiblePayment } from '../payments/payment.ts';
 import { PAYMENT_COLUMNS, paymentView } from '../payments/payment-view.ts';
+import { PAYER_COLUMNS } from './payers.ts';
 
 const methodCells = ({ details, failureCode }: VisiblePayment) => ({
   method_type: details?.type ?? null,
@@ -11,7 +12,7 @@ const methodCells = ({ details, failureCode }: VisiblePayment) => ({
   decline_code: failureCode ?? null,
 });
 
-export const PAYMENT_CSV_COLUMNS = [
+const UP_TO_METHOD = [
   ...PAYMENT_COLUMNS,
   'method_type',
   'wallet_type',
@@ -19,6 +20,14 @@ export const PAYMENT_CSV_COLUMNS = [
   'last_four',
   'decline_code',
 ] as const satisfies readonly (keyof ReturnType<typeof paymentRow>)[];
+
+const HOLD_COLUMNS = [
+  'capture_method',
+  'authorized_cents',
+  'captured_cents',
+] as const satisfies readonly (keyof ReturnType<typeof paymentRow>)[];
+
+export const PAYMENT_CSV_COLUMNS = [...UP_TO_METHOD, ...HOLD_COLUMNS] as const;
 
 /** A payment as a row of CSV, for callers who may read it. */
 export const paymentRow = (payment: VisiblePayment) => ({ ...paymentView(payment, 'payer'), ...methodCells(payment) });
@@ -30,8 +39,16 @@ export const settlementCells = ({ settlement }: VisiblePayment) => ({
   settlement_currency: settlement?.currency ?? null,
 });
 
-export const SETTLEMENT_COLUMNS = [
+const SETTLEMENT_COLUMNS = [
   'fee_cents',
   'net_cents',
   'settlement_currency',
 ] as const satisfies readonly (keyof ReturnType<typeof settlementCells>)[];
+
+/** The columns of the list of all payments, which later columns follow. */
+export const EVERY_PAYMENT_COLUMNS = [
+  ...UP_TO_METHOD,
+  ...SETTLEMENT_COLUMNS,
+  ...PAYER_COLUMNS,
+  ...HOLD_COLUMNS,
+] as const;

@@ -6,11 +6,11 @@ import { HOUR_SECONDS } from '../builders/seconds.ts';
 import type { PaymentRow } from './budgets.ts';
 import {
   type BenchUser,
+  backendOf,
   type Fields,
   get,
   intent,
   KEY_UNCACHED,
-  keyOf,
   listOf,
   newGuest,
   type PreparedRequest,
@@ -114,7 +114,7 @@ const ofPaid =
 
 /** A key of the merchant that has been used already. */
 const warmKey = async (service: Service): Promise<Pick<BenchUser, 'headers'>> => {
-  const key = await keyOf(service);
+  const key = await backendOf(service);
   await service.must(get('/admin/payments?limit=1', key));
   return key;
 };
@@ -122,7 +122,7 @@ const warmKey = async (service: Service): Promise<Pick<BenchUser, 'headers'>> =>
 const getByKey = async (service: Service): Promise<PreparedRequest> => {
   const who = await person(service);
   const { id } = await intent(service, who);
-  return { ask: get(`/payments/${id}`, await keyOf(service, who)), status: 200 };
+  return { ask: get(`/payments/${id}`, await backendOf(service, who)), status: 200 };
 };
 
 const secondsToNextHour = (now: number): number => HOUR_SECONDS - (Math.floor(now / 1_000) % HOUR_SECONDS);
@@ -287,11 +287,11 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   },
   'get by a service key of the merchant': async (service) => {
     const { id } = await intent(service, await person(service));
-    const ask = get(`/payments/${id}`, await keyOf(service));
+    const ask = get(`/payments/${id}`, await backendOf(service));
     return { ask, status: 200, warm: ask };
   },
   'create intent by a service key': async (service) => {
-    const key = await keyOf(service, await person(service));
+    const key = await backendOf(service, await person(service));
     return { ask: post('/payments/intents', key, typical()), status: 201, warm: listOf(key) };
   },
   'refund by a service key': ofPaid(async (payment, _, service) => refunding(payment, await warmKey(service)), 201),

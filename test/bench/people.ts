@@ -48,7 +48,7 @@ export const person = async (service: Service, claims: Fields = {}): Promise<Ben
 };
 
 /** A service key with every scope that the benches need, which acts for the payer, or else as the merchant. */
-export const keyOf = async (service: Service, payer?: BenchUser): Promise<Pick<BenchUser, 'headers'>> => {
+export const backendOf = async (service: Service, payer?: BenchUser): Promise<Pick<BenchUser, 'headers'>> => {
   const admin = await person(service, { is_admin: true });
   const scopes = ['payments:read', 'payments:write', 'refunds:write'];
   const made = await service.must(post('/admin/keys', admin, { name: 'Shop backend', scopes }));

@@ -22,8 +22,8 @@ const chargedNow = {
 };
 
 export const SUBSCRIPTION_BUDGETS = {
-  'create subscription': { ...chargedNow, writeUnits: 28 },
-  'create subscription with a membership': { ...chargedNow, writeUnits: 31 },
+  'create subscription': { ...chargedNow, writeUnits: 29 },
+  'create subscription with a membership': { ...chargedNow, writeUnits: 32 },
   'create subscription, on trial': {
     ...subscription,
     of: 'subscriptions.create',

@@ -13,7 +13,7 @@ import {
   WIDTHS,
 } from './console-steps.ts';
 import { read, signIn, type User } from './flow.ts';
-import { heldByCard } from './holders.ts';
+import { heldPayment } from './holders.ts';
 import { withHost } from './host.ts';
 
 describe('holds in the console', () => {
@@ -32,6 +32,9 @@ describe('holds in the console', () => {
     await enterSession(visit, user.session);
     return visit;
   };
+  /** A payment of 25.00 USD whose amount is held. */
+  const held = (user: User, fields: Readonly<Record<string, unknown>> = {}) =>
+    heldPayment(service, user, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
   const staff = (role: string): Promise<User> => signIn(service, { staff_role: role, expires_in: YEAR_SECONDS });
   const openPayment = async ({ page, open }: ConsoleVisit, id: string): Promise<void> => {
     await open(`/payments/${id}`);
@@ -48,7 +51,7 @@ describe('holds in the console', () => {
 
     test('say how long the hold lasts, and capture a part after one more question', async () => {
       const { page } = visit;
-      const { id } = await heldByCard(service, payer);
+      const { id } = await held(payer);
       await openPayment(visit, id);
       expect(await page.locator('.summary').innerText()).toContain('Authorized');
       expect(await page.getByLabel('Hold', { exact: true }).innerText()).toMatch(
@@ -74,7 +77,7 @@ describe('holds in the console', () => {
 
     test('release a hold, and say then that nothing was captured', async () => {
       const { page } = visit;
-      const { id } = await heldByCard(service, payer);
+      const { id } = await held(payer);
       await openPayment(visit, id);
       await expectNoSidewaysScroll(page);
       await page.getByRole('button', { name: 'Release' }).click();
@@ -89,8 +92,8 @@ describe('holds in the console', () => {
 
     test('are counted on the overview and listed on Health if they end within 24 hours', async () => {
       const { page, open } = visit;
-      const { id } = await heldByCard(service, payer, { payment_method_id: 'pm_sim_hold_1h' });
-      const { id: later } = await heldByCard(service, payer);
+      const { id } = await held(payer, { payment_method_id: 'pm_sim_hold_1h' });
+      const { id: later } = await held(payer);
       await service.settle();
       await open('/overview');
       const tile = page.locator('.tile').filter({ has: page.getByText('Holds ending', { exact: true }) });
@@ -100,16 +103,16 @@ describe('holds in the console', () => {
       await soon(() => rows.innerText()).toContain(id);
       expect(await rows.innerText()).not.toContain(later);
       await open(`/payments?status=requires_capture&user=${payer.userId}`);
-      const held = page.getByRole('table', { name: 'Payments' }).locator('tbody tr');
-      await soon(() => held.count()).toBeGreaterThanOrEqual(2);
-      expect(await held.first().innerText()).toContain('Authorized');
+      const listed = page.getByRole('table', { name: 'Payments' }).locator('tbody tr');
+      await soon(() => listed.count()).toBeGreaterThanOrEqual(2);
+      expect(await listed.first().innerText()).toContain('Authorized');
       await expectNoViolation(page);
       expectQuiet(visit, service);
     });
   });
 
   test('offer no capture and no release to support and to the payer', async () => {
-    const { id } = await heldByCard(service, payer);
+    const { id } = await held(payer);
     for (const user of [await staff('support'), payer]) {
       const visit = await visitAs(user, WIDTHS[0]);
       await openPayment(visit, id);

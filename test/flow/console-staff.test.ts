@@ -4,7 +4,7 @@ import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import { type ConsoleVisit, enterSession, soon, visitConsole, WIDTHS } from './console-steps.ts';
 import { createIntent, signIn, type User } from './flow.ts';
-import { heldByCard } from './holders.ts';
+import { heldPayment } from './holders.ts';
 import { withHost } from './host.ts';
 import { paidPayment, refund, signInAdmin } from './refunders.ts';
 import { payer, subscribe } from './subscribers.ts';
@@ -26,7 +26,7 @@ describe('the console of the staff', () => {
     ids.paid = (await paidPayment(service, user)).id;
     ids.inEuro = (await paidPayment(service, user, { currency: 'EUR' })).id;
     ids.unpaid = (await createIntent(service, user)).id;
-    ids.held = (await heldByCard(service, user)).id;
+    ids.held = (await heldPayment(service, user)).id;
     ids.subscription = (await subscribe(service, await payer(service, user.options))).id;
     await service.settle();
     ids.delivery = (await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options)).body[0].id;

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EVERY_PAYMENT_COLUMNS } from '../../shared/admin/list-every-payment.ts';
 import { EVERY_SUBSCRIPTION_COLUMNS } from '../../shared/admin/list-every-subscription.ts';
 import { encodeCursor } from '../../shared/platform/cursor.ts';
 import { LISTED_DISPUTE_COLUMNS, LISTED_REFUND_COLUMNS } from '../../shared/queries/list-refunds.ts';
-import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
+import { EVERY_PAYMENT_COLUMNS, PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/subscription-view.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';

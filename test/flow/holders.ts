@@ -78,16 +78,3 @@ export const holdsAtProvider = async (service: TestHost, paymentId: string): Pro
   const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
   return charges.filter(({ authorized }: ParsedJson) => authorized > 0);
 };
-
-/** A payment of 25.00 USD whose amount is held, as its payer reads it. */
-export const heldByCard = async (
-  service: TestHost,
-  payer: User,
-  fields: Readonly<Record<string, unknown>> = {},
-): Promise<ParsedJson> => {
-  const terms = { capture_method: 'manual', payment_method_id: 'pm_card_visa', ...fields };
-  const { id } = await createIntent(service, payer, terms);
-  const { status, body } = await confirm(service, id, payer.options);
-  expect({ status, body }).toMatchObject({ status: 200, body: { status: 'requires_capture' } });
-  return read(service, id, payer.options);
-};

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
-import { PATIENT, read, signIn } from './flow.ts';
-import { heldByCard } from './holders.ts';
+import { PATIENT, read, signIn, type User } from './flow.ts';
+import { heldPayment } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 
@@ -11,6 +11,9 @@ import { payctlOf, spawned } from './payctl.ts';
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 const signInPayer = () => signIn(service, { expires_in: YEAR_SECONDS });
+/** A payment of 25.00 USD whose amount is held. */
+const held = (user: User, fields: Readonly<Record<string, unknown>> = {}) =>
+  heldPayment(service, user, { subtotal_cents: 2_500, tax_cents: 0, ...fields });
 const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
   checks.find(({ check }: ParsedJson) => check === name);
 
@@ -20,7 +23,7 @@ describe.each([
 ] as const)('payctl %s', (_, env, actor) => {
   test('captures a part once, by our id or the provider’s, and refuses another amount', async () => {
     const payer = await signInPayer();
-    const payment = await heldByCard(service, payer);
+    const payment = await held(payer);
     const url = service.host().baseUrl;
     const tooMuch = await spawned(url, ['capture', payment.id, '--amount', '2501'], env);
     expect(tooMuch).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^CAPTURE_EXCEEDS_AUTHORIZATION: /) });
@@ -49,7 +52,7 @@ describe.each([
 
   test('releases a hold, and says so', async () => {
     const payer = await signInPayer();
-    const payment = await heldByCard(service, payer);
+    const payment = await held(payer);
     expect(await spawned(service.host().baseUrl, ['release', payment.id], env)).toEqual({
       exitCode: 0,
       stdout: `${payment.id} is canceled: 25.00 USD released at provider_a\n`,
@@ -66,7 +69,7 @@ describe.each([
 describe('payctl', () => {
   test('does not release a payment that is not held', async () => {
     const payer = await signInPayer();
-    const { id } = await heldByCard(service, payer);
+    const { id } = await held(payer);
     await payctl(['capture', id]);
     const { exitCode, stderr } = await spawned(service.host().baseUrl, ['release', id]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^INVALID_STATE: /) });
@@ -75,8 +78,8 @@ describe('payctl', () => {
 
   test('doctor names the holds that end within 24 hours, and no other', async () => {
     const payer = await signInPayer();
-    const { id: later } = await heldByCard(service, payer);
-    const { id: soon } = await heldByCard(service, payer, { payment_method_id: 'pm_sim_hold_1h' });
+    const { id: later } = await held(payer);
+    const { id: soon } = await held(payer, { payment_method_id: 'pm_sim_hold_1h' });
     await service.settle();
     const warned = await payctl(['doctor']);
     expect(warned.exitCode).toBe(1);
@@ -89,14 +92,14 @@ describe('payctl', () => {
 
   test('drift names a hold that ended at the provider unheard, and stores its end', async () => {
     const payer = await signInPayer();
-    const [ended, held] = [await heldByCard(service, payer), await heldByCard(service, payer)];
+    const [ended, other] = [await held(payer), await held(payer)];
     await service.settle();
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${ended.id}/release`);
     await service.webhookMode('normal');
     const since = ['--since', new Date(service.now() - HOUR_MS).toISOString()];
     const ofBoth = ({ findings }: ParsedJson) =>
-      findings.filter(({ payment_id: id }: ParsedJson) => id === ended.id || id === held.id);
+      findings.filter(({ payment_id: id }: ParsedJson) => id === ended.id || id === other.id);
     expect(ofBoth((await payctl(['drift', ...since])).json)).toEqual([
       expect.objectContaining({
         payment_id: ended.id,

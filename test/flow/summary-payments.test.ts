@@ -11,7 +11,7 @@ import {
   storedPayment,
   type User,
 } from './flow.ts';
-import { heldByCard } from './holders.ts';
+import { heldPayment } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 const dayOf = (time: string): string => time.slice(0, 10);
@@ -119,7 +119,7 @@ describe('the summary of payments', () => {
   });
 
   test('counts a held payment as requires_capture, and only what was captured as succeeded', async () => {
-    const held = await heldByCard(service, user, { total_cents: 2_500, currency: 'DKK' });
+    const held = await heldPayment(service, user, { subtotal_cents: 2_400, currency: 'DKK' });
     const rowsOf = async (group_by: string): Promise<ParsedJson[]> => {
       await service.settle();
       return (await summary(`?group_by=${group_by}`)).filter(({ currency }) => currency === 'DKK');

@@ -236,7 +236,10 @@ describe('a hold at Square whose payment the record does not know', () => {
 
   test('does not exist if no payment has our reference', async () => {
     const { provider } = answeredBy({ order: ORDER }, foreign);
-    expect(await provider.findPayment(UNSEEN)).toMatchObject({ value: { status: 'created', paymentId: 'O1' } });
+    const none = { value: { status: 'created', paymentId: 'O1' } };
+    expect(await provider.findPayment(UNSEEN)).toMatchObject(none);
+    const unnamed = answeredBy({ order: { ...ORDER, reference_id: undefined } }, foreign);
+    expect(await unnamed.provider.findPayment(UNSEEN)).toMatchObject(none);
   });
 
   test.each<[string, readonly Reply[]]>([

@@ -11,6 +11,7 @@ import { timelineSchema } from '../../../shared/queries/payment-timeline.ts';
 import { subscriptionTimelineSchema } from '../../../shared/queries/subscription-timeline.ts';
 import type { Api } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';
+import { type CaptureOptions, heldSchema, reportHold } from './holds.ts';
 import { type RefundOptions, reportPlan, reportRefund } from './refund.ts';
 import type { Report } from './report.ts';
 import { reportPayment, reportSubscription } from './timeline.ts';
@@ -116,6 +117,23 @@ export const refundByKey = async (api: Api, id: string, options: RefundOptions):
   };
   const made = refundViewSchema.parse((await api.post(`/payments/${payment.id}/refunds`, body, randomUUID())).data);
   return reportRefund(made, await findPayment(api, payment.id), made.created_by ?? 'the key');
+};
+
+/** As `capture` without a key, by the scopes payments:read and payments:capture. */
+export const captureByKey = async (api: Api, id: string, { amount }: CaptureOptions): Promise<Report> => {
+  const payment = await findPayment(api, id);
+  const body = amount === undefined ? {} : { amount_cents: amount };
+  return reportHold(heldSchema.parse((await api.post(`/payments/${payment.id}/capture`, body, randomUUID())).data));
+};
+
+/** As `release` without a key, by the same scopes. The route would cancel a payment that is not held. @throws NotReachable */
+export const releaseByKey = async (api: Api, id: string): Promise<Report> => {
+  const payment = await findPayment(api, id);
+  if (payment.status !== 'requires_capture' && payment.status !== 'canceled') {
+    throw new NotReachable(`INVALID_STATE: ${payment.id} is ${payment.status}, so nothing is held`);
+  }
+  const path = `/payments/intents/${payment.id}/cancel`;
+  return reportHold(heldSchema.parse((await api.post(path, {}, randomUUID())).data));
 };
 
 /** The API has no dry run, so only the remaining amount is checked. */

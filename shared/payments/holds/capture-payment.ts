@@ -34,7 +34,10 @@ export const captureBody = z
   .meta({ id: 'CapturePayment', description: 'What to take of the hold. Send `{}` to take everything.' });
 type CaptureBody = z.output<typeof captureBody>;
 
-type CaptureRequest = ApiRequest<{ id: string }, unknown, CaptureBody, VisiblePayment>;
+type CaptureRequest = Pick<
+  ApiRequest<{ id: string }, unknown, CaptureBody, VisiblePayment>,
+  'body' | 'caller' | 'record'
+>;
 
 export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): Promise<Reply> => {
   const { body, caller, record } = request;

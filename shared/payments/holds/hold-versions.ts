@@ -34,7 +34,7 @@ export const holdOfNext = (payment: Payment, move: HoldMove): Partial<Payment> =
   if (payment.captureMethod !== 'manual') return {};
   switch (move.to) {
     case 'requires_capture':
-      return { ...heldFields(payment, move), clientSecret: undefined };
+      return { ...remindedAtOnce(payment, heldFields(payment, move), move.now), clientSecret: undefined };
     case 'succeeded':
       return { ...capturedFields(payment, move), clientSecret: undefined };
     case 'canceled':
@@ -95,6 +95,12 @@ export const nextHoldCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>,
   const afterEnd = captureBefore === undefined ? 0 : instant(captureBefore) + CHECK_AFTER_MS;
   return iso(afterEnd > now ? afterEnd : now + DAY_MS);
 };
+
+/** The event that the hold ends soon is sent with the hold if the provider holds the amount for less than a day. */
+const remindedAtOnce = (payment: Payment, held: HeldFields, now: Instant): Partial<Payment> =>
+  isReminderDue({ ...payment, ...held }, now)
+    ? { ...held, captureDueSent: true, holdCheckAt: nextHoldCheck(held, now) }
+    : held;
 
 /** True if the merchant is to be reminded that the hold ends within a day. */
 export const isReminderDue = ({ captureBefore, captureDueSent }: Payment, now: Instant): boolean => {

@@ -143,6 +143,8 @@ export const squareOrders = ({ call, locationId, fingerprintOf }: SquareAccount)
   findHolds: async (order: SquareOrder): Promise<Outcome<readonly ProviderPayment[]>> => {
     const holds: ProviderPayment[] = [];
     let cursor: string | null | undefined;
+    // Payments of other systems may have no reference either.
+    if (!order.reference_id) return { kind: 'done', value: holds };
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const query = new URLSearchParams({
         location_id: locationId,

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
-import { may } from '../api/session.ts';
+import { may, session } from '../api/session.ts';
 import type { Payment } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
@@ -26,7 +26,8 @@ const isOpen = ({ status, capture_pending, release_pending }: Payment): boolean 
 export const HoldActions = ({ payment, onChanged }: HoldProps) => {
   const [open, setOpen] = useState<'capture' | 'release'>();
   const close = (): void => setOpen(undefined);
-  const isOffered = may('payments:capture') && isOpen(payment);
+  // Nobody captures or releases a payment that they made.
+  const isOffered = may('payments:capture') && payment.user_id !== session.value?.userId && isOpen(payment);
   return (
     <>
       {isOffered && (
