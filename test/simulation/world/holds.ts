@@ -49,7 +49,7 @@ const endBy = (person: Person, held: Held, prng: Prng): AskedRequest =>
   prng.chance(0.7) ? captureBy(person, held, prng) : releaseBy(person, held);
 
 /** Mostly the merchant; a payer who tries is refused. */
-const drawEnder = ({ prng, users }: Scene): Person => (prng.chance(0.85) ? ROOT : prng.pick(users));
+const MERCHANT = 0.8;
 
 /** Mostly a payment that is held; sometimes one that was, or never was. */
 const chooseHeld = (scene: Scene, person: Person): Known | undefined => {
@@ -66,15 +66,16 @@ const chooseHeld = (scene: Scene, person: Person): Known | undefined => {
 
 const holdAmount: WorldOperation = {
   name: 'hold an amount',
-  weight: 6,
+  weight: 10,
   plan: (scene) => {
     const { prng } = scene;
     const person = drawPayer(scene);
     const provider = prng.pick(['provider_a', 'provider_b', 'provider_c'] as const);
     const token = prng.pick(TOKENS[provider]);
-    const isEndedAtOnce = prng.chance(0.5);
+    const isEndedAtOnce = prng.chance(0.6);
+    const ender = prng.chance(MERCHANT) ? ROOT : person;
     const end = ({ body }: StageAnswer): OperationStep | undefined =>
-      body?.status === HELD && isEndedAtOnce ? endBy(ROOT, { id: body.id, fields: body }, prng) : undefined;
+      body?.status === HELD && isEndedAtOnce ? endBy(ender, { id: body.id, fields: body }, prng) : undefined;
     const confirm = ({ status, body }: StageAnswer): OperationStep | undefined =>
       status === 201
         ? { kind: 'request', person, method: 'POST', path: `/payments/confirm/${body.id}`, body: {}, next: end }
@@ -104,7 +105,7 @@ const endHold: WorldOperation = {
     return id ? endBy(ROOT, { id, fields: {} }, prng) : step;
   },
   plan: (scene) => {
-    const person = drawEnder(scene);
+    const person = scene.prng.chance(MERCHANT) ? ROOT : scene.prng.pick(scene.users);
     const held = chooseHeld(scene, person);
     return held && endBy(person, held, scene.prng);
   },
