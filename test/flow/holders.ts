@@ -36,6 +36,7 @@ export const AT_PAYPAL: Holding = {
   captureDeclined: 'SIM-CAPTURE-DECLINED',
   holdForAnHour: 'SIM-HOLD-1H',
   holdDays: 29,
+  holdPath: '/authorize',
   capturePath: '/capture',
   releasePath: '/void',
 };
@@ -46,6 +47,7 @@ const AT_SQUARE: Holding = {
   captureDeclined: 'cnon:sim-capture-declined',
   holdForAnHour: 'cnon:sim-hold-1h',
   holdDays: 7,
+  holdPath: '/v2/payments',
   capturePath: '/complete',
   releasePath: '/cancel',
 };
