@@ -22,9 +22,11 @@ import { isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
 export const captureBody = z
   .object({
-    subtotal_cents: centsField.describe('The price before tax and discount; derived if you send a total.'),
-    tax_cents: centsField.describe("The tax; the payment's own if absent."),
-    discount_cents: centsField.describe("The discount; the payment's own if absent."),
+    subtotal_cents: centsField.describe(
+      'The price before tax and discount, in minor units; derived if you send a total.',
+    ),
+    tax_cents: centsField.describe("The tax in minor units; the payment's own if absent."),
+    discount_cents: centsField.describe("The discount in minor units; the payment's own if absent."),
     total_cents: centsField.meta({
       description: 'What to take, in minor units, from 1 to `capturable_cents`; everything if no field is sent.',
       examples: [1_500],

@@ -48,8 +48,8 @@ export const RECORD_BUGS: readonly Bug[] = [
     name: 'event-on-every-version',
     what: 'Every change of a paid payment publishes payment.succeeded',
     file: 'shared/payments/payment-events.ts',
-    text: 'if (!existed || before.status !== after.status || failsAgain) {',
-    replacement: '{',
+    text: 'was?.status !== after.status || failsAgain ? STATUS_EVENT[after.status] : undefined',
+    replacement: 'STATUS_EVENT[after.status]',
   },
   {
     name: 'event-id-by-time',
@@ -76,8 +76,8 @@ export const RECORD_BUGS: readonly Bug[] = [
     name: 'withdrawn-attempt-published',
     what: 'The event of a payment is derived from the requested change, not from the stored change',
     file: 'shared/payments/payment-events.ts',
-    text: "if (after.status === 'failed') names.push('payment.failed');",
-    replacement: "if (after.status === 'processing') names.push('payment.failed');",
+    text: "  failed: 'payment.failed',",
+    replacement: "  processing: 'payment.failed',",
   },
   {
     name: 'key-in-the-log',
