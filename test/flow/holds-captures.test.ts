@@ -24,7 +24,10 @@ describe.each(HOLDING)('the prices of a capture at $slot', (holding) => {
   test.each([
     [{}, { subtotal_cents: 900, tax_cents: 100, discount_cents: 0, total_cents: 1_000 }],
     [{ amount_cents: 600 }, { subtotal_cents: 500, tax_cents: 100, total_cents: 600, amount_cents: 600 }],
-    [{ total_cents: 50, tax_cents: 5 }, { subtotal_cents: 45, tax_cents: 5, total_cents: 50 }],
+    [
+      { total_cents: 50, tax_cents: 5 },
+      { subtotal_cents: 45, tax_cents: 5, total_cents: 50 },
+    ],
     [{ subtotal_cents: 400 }, { subtotal_cents: 400, tax_cents: 100, total_cents: 500 }],
     [{ tax_cents: 0 }, { subtotal_cents: 900, tax_cents: 0, total_cents: 900 }],
     [{ discount_cents: 300 }, { subtotal_cents: 900, discount_cents: 300, total_cents: 700 }],
