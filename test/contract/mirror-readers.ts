@@ -25,6 +25,7 @@ import {
 } from '../../shared/providers/square/schemas.ts';
 import { stripeCustomers } from '../../shared/providers/stripe/customers.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
+import { eventHold } from '../../shared/providers/stripe/hold-report.ts';
 import type { StripeCall } from '../../shared/providers/stripe/outcome.ts';
 import { readStripeDispute, readStripeRefund } from '../../shared/providers/stripe/refunds.ts';
 import { readStripeMethod, readStripePayment } from '../../shared/providers/stripe/report.ts';
@@ -113,6 +114,7 @@ const TRANSACTION = { fee: 33, net: 67, currency: 'usd', exchange_rate: null, av
 const CHARGE = {
   id: 'ch_1',
   status: 'succeeded',
+  created: 3,
   outcome: { network_decline_code: '51' },
   payment_method_details: { type: 'card', card: CARD },
   balance_transaction: TRANSACTION,
@@ -136,8 +138,11 @@ const INTENT = {
 const intentsOf = (status: string): readonly Stripe.PaymentIntent[] =>
   [null, ERROR].map((error) => ({ ...INTENT, status, last_payment_error: error }) as unknown as Stripe.PaymentIntent);
 
-const INTENT_STATUSES = ['requires_payment_method', 'requires_action', 'processing', 'succeeded', 'canceled'];
-const everyIntent = INTENT_STATUSES.flatMap(intentsOf);
+const INTENT_STATUSES = [
+  ...['requires_payment_method', 'requires_action', 'processing', 'requires_capture', 'succeeded', 'canceled'],
+];
+const HOLD = { capture_method: 'manual', amount_capturable: 0, amount_received: 60, canceled_at: 3 };
+const everyIntent = INTENT_STATUSES.flatMap(intentsOf).flatMap((intent) => [intent, { ...intent, ...HOLD }]);
 
 /** The charge of an intent that succeeded, and of an intent whose attempt was declined without a network code. */
 const readCharge = (charge: object): unknown =>
@@ -245,7 +250,13 @@ const NEW_CUSTOMER = { ourCustomerId: 'c', idempotencyKey: 'k', email: undefined
 
 const STRIPE_READINGS: Readonly<Record<string, readonly Reading[]>> = {
   'Stripe: PaymentIntent': [{ objects: everyIntent, read: readStripePayment }],
-  'Stripe: Charge': [{ objects: [CHARGE], read: readCharge }],
+  'Stripe: Charge': [
+    { objects: [CHARGE], read: readCharge },
+    {
+      objects: [CHARGE],
+      read: (charge) => eventHold({ ...INTENT, ...HOLD, status: 'canceled', latest_charge: charge }),
+    },
+  ],
   'Stripe: Refund': [
     { objects: [REFUND], read: readStripeRefund },
     { objects: [REFUND], read: ofEvent('refund.updated') },
