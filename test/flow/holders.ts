@@ -41,7 +41,7 @@ export const AT_PAYPAL: Holding = {
   releasePath: '/void',
 };
 
-const AT_SQUARE: Holding = {
+export const AT_SQUARE: Holding = {
   slot: 'provider_c',
   method: 'cnon:card-nonce-ok',
   captureDeclined: 'cnon:sim-capture-declined',

@@ -280,9 +280,13 @@ export const findSquarePayment = async (
   return mapOutcome(attempts, (read) => {
     const payment = decisive(read);
     const isOver = ENDED.includes(order.state ?? '') && payment?.status === 'failed';
-    return payment && !isOver ? payment : readSquareOrder(order, known);
+    return payment && !isOver ? payment : readSquareOrder(orderOf(order, known), known);
   });
 };
+
+/** A hold pays no order. So a cancellation of the order that came after the claim does not prevent the hold. */
+const orderOf = (order: SquareOrder, known: KnownPayment): SquareOrder =>
+  isManual(known) && known.status === 'processing' && order.state === 'CANCELED' ? { ...order, state: 'OPEN' } : order;
 
 /** The attempt that the record knows, and the order's tenders. */
 const findAttempts = async (
