@@ -12,7 +12,7 @@ export type EventDecision =
   | { readonly kind: 'apply'; readonly status: PaymentStatus }
   /** The event has the record's status. It may tell facts that the record lacks. */
   | { readonly kind: 'same' }
-  | { readonly kind: 'ignore'; readonly reason: 'stale' | 'backward'; readonly reconcile: boolean }
+  | { readonly kind: 'ignore'; readonly reason: 'stale' | 'backward' | 'names no hold'; readonly reconcile: boolean }
   /** The record is settled and the event contradicts it, so the provider is read once. */
   | { readonly kind: 'read'; readonly reason: string };
 
