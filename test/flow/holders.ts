@@ -13,7 +13,8 @@ export interface Holding {
   readonly holdForAnHour: string;
   /** How long the provider holds an amount. */
   readonly holdDays: number;
-  /** The ends of the paths of the calls that capture and release. */
+  /** Parts of the paths of the calls that hold, capture and release. */
+  readonly holdPath: string;
   readonly capturePath: string;
   readonly releasePath: string;
 }
@@ -24,6 +25,7 @@ export const AT_STRIPE: Holding = {
   captureDeclined: 'pm_sim_capture_declined',
   holdForAnHour: 'pm_sim_hold_1h',
   holdDays: 7,
+  holdPath: '/confirm',
   capturePath: '/capture',
   releasePath: '/cancel',
 };
@@ -34,6 +36,7 @@ export const AT_PAYPAL: Holding = {
   captureDeclined: 'SIM-CAPTURE-DECLINED',
   holdForAnHour: 'SIM-HOLD-1H',
   holdDays: 29,
+  holdPath: '/authorize',
   capturePath: '/capture',
   releasePath: '/void',
 };
@@ -44,6 +47,7 @@ export const AT_SQUARE: Holding = {
   captureDeclined: 'cnon:sim-capture-declined',
   holdForAnHour: 'cnon:sim-hold-1h',
   holdDays: 7,
+  holdPath: '/v2/payments',
   capturePath: '/complete',
   releasePath: '/cancel',
 };

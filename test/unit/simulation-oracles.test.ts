@@ -20,6 +20,7 @@ import {
   subscriptionItem,
   versionItem,
 } from '../builders/history.ts';
+import { HOLD_CASES, MORE_HOLD_CASES } from '../builders/hold-cases.ts';
 import { LIMIT_CASES, MORE_LIMIT_CASES } from '../builders/limit-cases.ts';
 import { MIRROR_CASES, MORE_MIRROR_CASES } from '../builders/mirror-cases.ts';
 import { MORE_NATIVE_CASES, NATIVE_CASES } from '../builders/native-cases.ts';
@@ -114,6 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ...MIRROR_CASES,
   ...NATIVE_CASES,
   ...STATE_CASES,
+  ...HOLD_CASES,
   'A payment is charged at most once': {
     broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
     sound: historyWith({ ledger: { charges: [chargeRow({ status: 'failed' }), chargeRow({ id: 'ch_2' })] } }),
@@ -362,14 +364,18 @@ describe('the sentences of the simulation', () => {
     expect(violations(CASES[sentence]?.sound ?? historyWith({}))).toEqual([]);
   });
 
-  test.each([...MORE_CASES, ...MORE_DISPUTE_CASES, ...MORE_MIRROR_CASES, ...MORE_NATIVE_CASES, ...MORE_LIMIT_CASES])(
-    '%s: %s',
-    (_, sentence, { broken, sound }) => {
-      const [asked] = ORACLES.filter((one) => one.sentence === sentence);
-      expect(asked?.violations(broken)).not.toEqual([]);
-      expect(asked?.violations(sound)).toEqual([]);
-    },
-  );
+  test.each([
+    ...MORE_CASES,
+    ...MORE_DISPUTE_CASES,
+    ...MORE_HOLD_CASES,
+    ...MORE_MIRROR_CASES,
+    ...MORE_NATIVE_CASES,
+    ...MORE_LIMIT_CASES,
+  ])('%s: %s', (_, sentence, { broken, sound }) => {
+    const [asked] = ORACLES.filter((one) => one.sentence === sentence);
+    expect(asked?.violations(broken)).not.toEqual([]);
+    expect(asked?.violations(sound)).toEqual([]);
+  });
 
   test.each(FURTHER_BROKEN)('%s: not %s', (sentence, _what, history) => {
     const [oracle] = ORACLES.filter((one) => one.sentence === sentence);

@@ -33,17 +33,28 @@ export const oneBodyPerId: Oracle = {
   },
 };
 
-const OUTCOMES: Readonly<Record<string, string>> = { succeeded: 'payment.succeeded', failed: 'payment.failed' };
+const OUTCOMES: Readonly<Record<string, string>> = {
+  succeeded: 'payment.succeeded',
+  failed: 'payment.failed',
+  requires_capture: 'payment.authorized',
+};
+
+/** A canceled payment has an event only if its amount was held. */
+const nameOf = (version: HistoryItem, before: HistoryItem | undefined): string | undefined => {
+  const { cause, status } = version;
+  // A released claim leads to a status that has been published before.
+  if (cause === 'release') return undefined;
+  if (status === 'canceled' && before?.['status'] === 'requires_capture') return 'payment.released';
+  // A provider that collects an invoice by itself reports each failed attempt.
+  const isNew = before?.['status'] !== status || failsAgain(before, version);
+  return isNew ? OUTCOMES[status] : undefined;
+};
 
 /** The events expected for a payment's versions. A first charge is published with its outcome, under that version. */
 const expectedOf = (id: string, versions: readonly HistoryItem[]): readonly string[] => {
   const outcomes = versions.flatMap((version, index) => {
-    // A released claim leads to a status that has been published before.
-    const name = version['cause'] === 'release' ? undefined : OUTCOMES[version['status']];
-    const before = versions[index - 1];
-    // A provider that collects an invoice by itself reports each failed attempt.
-    const isNew = name !== undefined && (before?.['status'] !== version['status'] || failsAgain(before, version));
-    return isNew ? [`${id}:${Number(String(version['sk']).split('#')[1])}:${name}`] : [];
+    const name = nameOf(version, versions[index - 1]);
+    return name ? [`${id}:${Number(String(version['sk']).split('#')[1])}:${name}`] : [];
   });
   return [`${id}:*:payment.created`, ...outcomes].toSorted();
 };
@@ -72,7 +83,7 @@ export const eventsOnce: Oracle = {
     const { payments, versionsOf } = recordsOf(history);
     const ids = new Set(canonical(history).map(({ detail }) => String(detail.id)));
     const published = Map.groupBy(
-      [...ids].filter((id) => /:payment\.(created|succeeded|failed)$/.test(id)),
+      [...ids].filter((id) => /:payment\.(created|authorized|released|succeeded|failed)$/.test(id)),
       (id) => id.split(':')[0] ?? '',
     );
     return payments.filter(isVisible).flatMap(({ id }) => {

@@ -1,4 +1,5 @@
 import type { History, HistoryAct, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { amountOfCharge, wasHeld } from '../model/holds.ts';
 import { actsOnSubscriptions, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
@@ -116,8 +117,10 @@ export const amountsAgree: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const records = recordsOf(history);
-    return history.ledger.charges.filter(isChargeTaken).flatMap(({ id, payment_id, amount, currency }) => {
+    return history.ledger.charges.filter(isChargeTaken).flatMap((charge) => {
+      const { id, payment_id, currency } = charge;
       const payment = payment_id === null ? undefined : records.payment(payment_id);
+      const amount = payment && amountOfCharge(charge, payment);
       if (!payment || (payment['totalCents'] === amount && payment['currency'] === currency)) return [];
       return [`${id} took ${amount} ${currency}, ${payment_id} says ${payment['totalCents']} ${payment['currency']}`];
     });
@@ -148,6 +151,8 @@ export const intentsAgree: Oracle = {
       if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
       // An update concurrent with the cancellation may have changed it at the provider. It can no longer be charged.
       if (payment['status'] === 'canceled') return [];
+      // A part of it may be captured, which the sentences about holds compare.
+      if (wasHeld(payment)) return [];
       if (intent.amount === totalCents && intent.currency === currency) return [];
       return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];
     });
@@ -163,7 +168,8 @@ export const refundsWithinCharge: Oracle = {
     const byCharge = grouped(history.ledger.refunds.filter(counts), ({ provider, charge }) => `${provider} ${charge}`);
     const atProvider = history.ledger.charges.flatMap((charge) => {
       const refunded = sum(byCharge.get(`${charge.provider} ${charge.id}`) ?? [], ({ amount }) => amount);
-      return refunded > charge.amount ? [`${charge.id} of ${charge.amount} has refunds of ${refunded}`] : [];
+      const taken = charge.captured || charge.amount;
+      return refunded > taken ? [`${charge.id} of ${taken} has refunds of ${refunded}`] : [];
     });
     const { payments, refunds } = recordsOf(history);
     const byDashboard = grouped(

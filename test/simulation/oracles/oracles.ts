@@ -21,6 +21,16 @@ import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced } from './d
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId, storedOnce } from './events.ts';
+import {
+  capturedWithinHold,
+  capturesAgree,
+  endedOnce,
+  holdsAgree,
+  holdsEnd,
+  merchantEndsHolds,
+  releasedTakesNothing,
+  remindedOnce,
+} from './holds.ts';
 import { declinesLimited, limitedByOwnRequests } from './limits.ts';
 import {
   createsAreThere,
@@ -84,6 +94,14 @@ export const ORACLES: readonly Oracle[] = [
   refundsWithinCharge,
   refundsAgree,
   sumsAgree,
+  capturedWithinHold,
+  endedOnce,
+  releasedTakesNothing,
+  capturesAgree,
+  holdsAgree,
+  holdsEnd,
+  remindedOnce,
+  merchantEndsHolds,
   statusesAgree,
   chargesKnown,
   nothingWaits,

@@ -255,6 +255,14 @@ const namedIn = (history: History): Named => {
 
 const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
 
+/** What a payment is over at this event; before its capture it is over what is held. */
+const statedBy = (stored: HistoryItem | undefined, name: string): string => {
+  const isBefore = stored?.['authorizedCents'] !== undefined && OF_HOLD.has(name);
+  return sumOf(isBefore ? { ...stored, totalCents: stored['authorizedCents'] } : stored);
+};
+
+const OF_HOLD = new Set(['payment.created', 'payment.authorized', 'payment.capture_due', 'payment.released']);
+
 const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const { record, name, version } = partsOf(event);
   const { amount, currency, refund, dispute } = event.detail.payload.data;
@@ -264,9 +272,9 @@ const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const mayDiffer =
     isEarlierPrice || (lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate));
   const whole =
-    stored === undefined || amount === undefined || mayDiffer || sumOf(stored) === `${amount} ${currency}`
+    stored === undefined || amount === undefined || mayDiffer || statedBy(stored, name) === `${amount} ${currency}`
       ? []
-      : [`${record} is ${sumOf(stored)}, its ${name} says ${amount} ${currency}`];
+      : [`${record} is ${statedBy(stored, name)}, its ${name} says ${amount} ${currency}`];
   const part = refund ?? dispute;
   const shown = dispute && named.versionsOf(record).find((one) => versionOf(one) === version)?.['dispute'];
   const cents = refund ? named.refunds.get(refund.id)?.['amountCents'] : shown?.amountCents;

@@ -1,5 +1,6 @@
 import { attachedMethods } from '../model/exchanges.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { wasHeld } from '../model/holds.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about statuses of payments, subscriptions and memberships, and of work that must end. */
@@ -59,12 +60,16 @@ export const nothingWaits: Oracle = {
     const unsettled = payments
       .filter((payment) => isVisible(payment) && payment['draft'] !== undefined && isOld(payment))
       .map(({ id }) => `${id} still has an update without an outcome`);
+    const uncaptured = payments
+      .filter(({ holdCall }) => holdCall !== undefined && isOld({ claimedAt: holdCall.claimedAt }))
+      .map(({ id, holdCall }) => `${id} still has a ${holdCall.kind} without an outcome`);
     const unconfirmed = payments
       .filter((payment) => isVisible(payment) && UNCONFIRMED.has(payment['status']))
       .filter(({ createdAt }) => history.now - at(createdAt) > CONFIRMATION_MS + LONGEST_SCHEDULE_MS)
       .map(({ id, status }) => `${id} is still ${status}, and its time to be confirmed is over`);
     return [
       ...unsettled,
+      ...uncaptured,
       ...unconfirmed,
       ...stuck(payments, UNCLEAR),
       ...stuck(
@@ -273,8 +278,12 @@ export const nativeMethodsAgree: Oracle = {
   },
 };
 
-/** An order at PayPal cannot be canceled, so it expires without a capture. */
-const NEVER_CANCELED = 'provider_b';
+/**
+ * An order at PayPal cannot be canceled, so it expires without a capture. A hold at Square is no payment of its order,
+ * which stays as it is.
+ */
+const isNeverCanceled = (payment: HistoryItem): boolean =>
+  payment['providerId'] === 'provider_b' || (payment['providerId'] === 'provider_c' && wasHeld(payment));
 
 export const canceledThereToo: Oracle = {
   sentence: 'At rest a payment is canceled if and only if its intent at the provider is canceled',
@@ -282,7 +291,7 @@ export const canceledThereToo: Oracle = {
   violations: (history) => {
     const intents = new Map(history.ledger.payment_intents.map((one) => [`${one.provider} ${one.id}`, one]));
     return recordsOf(history)
-      .payments.filter((payment) => isVisible(payment) && payment['providerId'] !== NEVER_CANCELED)
+      .payments.filter((payment) => isVisible(payment) && !isNeverCanceled(payment))
       .flatMap(({ id, status, providerId, providerIntentId }) => {
         const intent = intents.get(`${providerId} ${providerIntentId}`);
         if (!intent || (status === 'canceled') === (intent.status === 'canceled')) return [];

@@ -1,6 +1,7 @@
 import { ADDRESS_OPERATIONS } from './addresses.ts';
 import { DASHBOARD_ACTS } from './dashboard-acts.ts';
 import { DASHBOARD_SUBSCRIPTIONS } from './dashboard-subscriptions.ts';
+import { HOLD_OPERATIONS } from './holds.ts';
 import { METHOD_OPERATIONS } from './methods.ts';
 import { MINTING_OPERATIONS } from './minting.ts';
 import type { WorldOperation } from './operation.ts';
@@ -23,4 +24,5 @@ export const OPERATIONS: readonly WorldOperation[] = [
   ...PROVIDER_ACTS,
   ...DASHBOARD_ACTS,
   ...DASHBOARD_SUBSCRIPTIONS,
+  ...HOLD_OPERATIONS,
 ];

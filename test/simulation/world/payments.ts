@@ -55,6 +55,9 @@ const drawMethod = (scene: Scene, person: Person, provider: WorldProvider): stri
 
 const guestData = ({ email, name }: Person) => ({ guest_data: { email, name } });
 
+/** Of payments whose amount is only held. Some of their methods cannot hold one. */
+const MANUAL = 0.1;
+
 const createIntent: WorldOperation = {
   name: 'create a payment',
   weight: 14,
@@ -82,6 +85,7 @@ const createIntent: WorldOperation = {
         ...maybe('organization_id', drawOrganization(scene, person)),
         ...drawProject(prng, person),
         ...maybe('setup_future_usage', prng.chance(0.15) ? 'off_session' : undefined),
+        ...maybe('capture_method', prng.fork('capture method').chance(MANUAL) ? 'manual' : undefined),
         ...(person.kind === 'guest' && guestData(person)),
       },
       withoutToken: prng.chance(0.3),

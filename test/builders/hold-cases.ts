@@ -1,0 +1,162 @@
+import type { History, HistoryJson } from '../simulation/model/history.ts';
+import { ROOT } from '../simulation/world/people.ts';
+import {
+  chargeRow,
+  exchangeOf,
+  historyEvent,
+  historyPayment,
+  historyTime,
+  historyWith,
+  PAYMENT,
+  versionItem,
+} from './history.ts';
+import type { Case } from './promise-cases.ts';
+
+/** Histories about holds, and how they end. */
+
+const HELD = { status: 'pending', authorized: 1_000, captured: 0, released: 0 };
+const CAPTURED = { status: 'succeeded', authorized: 1_000, captured: 600, released: 400 };
+const RELEASED = { status: 'canceled', authorized: 1_000, captured: 0, released: 1_000 };
+const MANUAL = { captureMethod: 'manual', authorizedCents: 1_000 };
+const TAKEN = { ...MANUAL, status: 'succeeded', totalCents: 600 };
+const WAITING = { ...MANUAL, status: 'requires_capture' };
+
+const holdIs = (here: HistoryJson, there: HistoryJson, parts: Partial<History> = {}): History =>
+  historyWith({
+    items: [historyPayment({ ...MANUAL, ...here })],
+    ...parts,
+    ledger: { charges: [chargeRow(there)] },
+  });
+
+const capturing = (at: number, body: HistoryJson, parts: HistoryJson = {}) =>
+  exchangeOf({
+    ...{ at, person: ROOT.name, method: 'POST', path: `/payments/${PAYMENT}/capture` },
+    ...{ body: { capture_method: 'manual', ...body }, ...parts },
+  });
+
+const succeeded = (cents: number) => ({ status: 'succeeded', captured_cents: cents });
+
+const releasing = capturing(
+  5,
+  { status: 'canceled', captured_cents: 0 },
+  { path: `/payments/intents/${PAYMENT}/cancel` },
+);
+
+const claimedBy = (userId: string): History =>
+  historyWith({
+    items: [
+      historyPayment(WAITING),
+      versionItem(1, { status: 'requires_capture', cause: 'answer' }),
+      {
+        ...versionItem(2, { status: 'requires_capture', cause: 'capture', holdCall: { kind: 'release' } }),
+        actor: { type: 'user', id: userId },
+      },
+    ],
+  });
+
+const heldUntil = (days: number): History =>
+  historyWith({ items: [historyPayment({ ...WAITING, captureBefore: historyTime(days * 86_400) })] });
+
+const expired = (...events: readonly string[]): History =>
+  historyWith({
+    items: [
+      historyPayment({ ...MANUAL, status: 'canceled', holdEnd: 'expired', captureBefore: historyTime(7 * 86_400) }),
+      versionItem(2, { status: 'requires_capture', cause: 'answer' }),
+    ],
+    bus: events.map((event) => historyEvent(`${PAYMENT}:${event}`)),
+  });
+
+const WITHIN = 'No capture takes more than is held, and what a capture leaves is released';
+const ONCE = 'A hold is captured once or released, and every response says the same';
+const NOTHING = 'A released hold takes nothing';
+const AGREES = 'At rest the total of a captured payment is what its provider has captured of what it held';
+const WAITS = 'At rest an amount is held if and only if its payment waits for the capture';
+const ENDS = 'A hold ends: no payment waits for its capture long after the end of the hold';
+const REMINDED = 'At rest the merchant has been reminded once of each hold that has ended by the clock';
+const MERCHANT = 'Only the merchant captures or releases a hold, never a payer';
+
+export const HOLD_CASES: Readonly<Record<string, Case>> = {
+  [WITHIN]: { broken: holdIs(TAKEN, { ...CAPTURED, captured: 1_100 }), sound: holdIs(TAKEN, CAPTURED) },
+  [ONCE]: {
+    broken: historyWith({ exchanges: [capturing(1, succeeded(600)), capturing(2, succeeded(700))] }),
+    sound: historyWith({ exchanges: [capturing(1, succeeded(600)), capturing(2, succeeded(600))] }),
+  },
+  [NOTHING]: {
+    broken: holdIs(TAKEN, CAPTURED, { exchanges: [releasing] }),
+    sound: holdIs({ ...WAITING, status: 'canceled' }, RELEASED, { exchanges: [releasing] }),
+  },
+  [AGREES]: { broken: holdIs({ ...TAKEN, totalCents: 1_000 }, CAPTURED), sound: holdIs(TAKEN, CAPTURED) },
+  [WAITS]: { broken: holdIs({ ...WAITING, status: 'canceled' }, HELD), sound: holdIs(WAITING, HELD) },
+  [ENDS]: { broken: heldUntil(6), sound: heldUntil(8) },
+  [REMINDED]: { broken: expired(), sound: expired('3:payment.capture_due') },
+  [MERCHANT]: { broken: claimedBy('user_ada'), sound: claimedBy(ROOT.userId) },
+};
+
+export const MORE_HOLD_CASES: readonly (readonly [what: string, sentence: string, Case])[] = [
+  [
+    'a rest that stays held',
+    WITHIN,
+    { broken: holdIs(TAKEN, { ...CAPTURED, released: 0 }), sound: holdIs(WAITING, HELD) },
+  ],
+  [
+    'a capture and a release',
+    ONCE,
+    {
+      broken: historyWith({ exchanges: [capturing(1, succeeded(600)), releasing] }),
+      sound: historyWith({ exchanges: [capturing(1, { status: 'requires_capture' }), releasing] }),
+    },
+  ],
+  [
+    'a record that is canceled',
+    NOTHING,
+    { broken: holdIs({ ...WAITING, status: 'canceled' }, CAPTURED), sound: holdIs(TAKEN, CAPTURED) },
+  ],
+  [
+    'prices that do not add up',
+    AGREES,
+    {
+      broken: holdIs({ ...TAKEN, subtotalCents: 900, taxCents: 100 }, CAPTURED),
+      sound: holdIs({ ...TAKEN, subtotalCents: 500, taxCents: 100 }, CAPTURED),
+    },
+  ],
+  [
+    'a second reminder',
+    REMINDED,
+    {
+      broken: expired('3:payment.capture_due', '4:payment.capture_due'),
+      sound: expired('3:payment.capture_due', '3:payment.capture_due'),
+    },
+  ],
+  ['a hold that is gone', WAITS, { broken: holdIs(WAITING, RELEASED), sound: holdIs(TAKEN, CAPTURED) }],
+  [
+    'a payer who captures',
+    MERCHANT,
+    {
+      broken: historyWith({ exchanges: [capturing(1, succeeded(600), { person: 'ada' })] }),
+      sound: historyWith({ exchanges: [capturing(1, {}, { person: 'ada', status: 403 })] }),
+    },
+  ],
+  [
+    'a payer who learns that the amount is too high',
+    MERCHANT,
+    {
+      broken: historyWith({ exchanges: [capturing(1, {}, { person: 'ada', status: 400 })] }),
+      sound: historyWith({ exchanges: [capturing(1, {}, { person: 'ada', status: 404 })] }),
+    },
+  ],
+  [
+    'a capture without an outcome',
+    'Nothing waits for ever: at rest no outcome is unclear',
+    {
+      broken: historyWith({
+        items: [historyPayment({ ...WAITING, holdCall: { kind: 'capture', claimedAt: historyTime(0) } })],
+      }),
+      sound: historyWith({ items: [historyPayment(WAITING)] }),
+    },
+  ],
+  [
+    'the amount of a hold',
+    'Amount and currency of a charge are those of its payment',
+    { broken: holdIs(WAITING, { ...HELD, authorized: 900 }), sound: holdIs(WAITING, HELD) },
+  ],
+];

@@ -1,0 +1,183 @@
+import { actingPerson } from '../model/acting.ts';
+import { isCarriedOut } from '../model/exchanges.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { isHeldThere, wasHeld } from '../model/holds.ts';
+import { at, isVisible, recordsOf } from '../model/records.ts';
+import { canonical } from './events.ts';
+
+/** Sentences about holds: who ends them, how, and how much they take. */
+
+/** The ledger's rows of holds, ended ones too. */
+const holdsThere = ({ ledger }: History): readonly HistoryJson[] =>
+  ledger.charges.filter(({ authorized = 0, captured = 0, status }) => authorized + captured > 0 && status !== 'failed');
+
+const holdsOf = (history: History): ReadonlyMap<string, readonly HistoryJson[]> =>
+  Map.groupBy(holdsThere(history), ({ payment_id }) => String(payment_id));
+
+const isCaptured = ({ captured = 0 }: HistoryJson): boolean => captured > 0;
+
+export const capturedWithinHold: Oracle = {
+  sentence: 'No capture takes more than is held, and what a capture leaves is released',
+  atRestOnly: false,
+  violations: (history) => {
+    const there = holdsThere(history).flatMap((hold) => {
+      const { id, authorized, captured, released } = hold;
+      const isWrong = captured + released > authorized || (!isHeldThere(hold) && captured + released < authorized);
+      return isWrong ? [`${id} holds ${authorized}, has taken ${captured} and has released ${released}`] : [];
+    });
+    const here = recordsOf(history).payments.flatMap(({ id, totalCents, authorizedCents }) =>
+      totalCents > authorizedCents ? [`${id} is ${totalCents}, and ${authorizedCents} was held`] : [],
+    );
+    return [...there, ...here];
+  },
+};
+
+const CAPTURE = /^\/payments\/([^/]+)\/capture$/;
+const RELEASE = /^\/payments\/intents\/([^/]+)\/cancel$/;
+
+interface Ended {
+  readonly id: string;
+  readonly number: number;
+  /** 0 for a release. */
+  readonly captured: number;
+}
+
+/** The responses that say how a hold has ended. */
+const endsSaid = ({ exchanges }: History): readonly Ended[] =>
+  exchanges.filter(isCarriedOut).flatMap(({ number, path, body }) => {
+    const id = (CAPTURE.exec(path) ?? RELEASE.exec(path))?.[1];
+    if (id === undefined || body?.capture_method !== 'manual') return [];
+    if (body.status !== 'succeeded' && body.status !== 'canceled') return [];
+    return [{ id, number, captured: body.status === 'succeeded' ? body.captured_cents : 0 }];
+  });
+
+export const endedOnce: Oracle = {
+  sentence: 'A hold is captured once or released, and every response says the same',
+  atRestOnly: false,
+  violations: (history) => {
+    const twice = [...holdsOf(history)].flatMap(([id, holds]) => {
+      const taken = holds.filter(isCaptured);
+      return taken.length > 1 ? [`${id} was captured by ${taken.map((one) => one.id).join(', ')}`] : [];
+    });
+    const said = [...Map.groupBy(endsSaid(history), ({ id }) => id)].flatMap(([id, ends]) => {
+      const amounts = new Set(ends.map(({ captured }) => captured));
+      const answers = ends.map(({ number, captured }) => `${captured} by answer ${number}`).join(', ');
+      return amounts.size > 1 ? [`${id} was captured with ${answers}`] : [];
+    });
+    return [...twice, ...said];
+  },
+};
+
+export const releasedTakesNothing: Oracle = {
+  sentence: 'A released hold takes nothing',
+  atRestOnly: false,
+  violations: (history) => {
+    const holds = holdsOf(history);
+    const takes = (id: string): boolean => (holds.get(id) ?? []).some(isCaptured);
+    const said = endsSaid(history)
+      .filter(({ id, captured }) => captured === 0 && takes(id))
+      .map(({ id, number }) => `answer ${number} released ${id}, which was captured`);
+    const stored = recordsOf(history)
+      .payments.filter((payment) => payment['status'] === 'canceled' && wasHeld(payment) && takes(payment['id']))
+      .map(({ id, holdEnd }) => `${id} is canceled, ${holdEnd}, and was captured`);
+    return [...said, ...stored];
+  },
+};
+
+export const capturesAgree: Oracle = {
+  sentence: 'At rest the total of a captured payment is what its provider has captured of what it held',
+  atRestOnly: true,
+  violations: (history) => {
+    const holds = holdsOf(history);
+    return recordsOf(history)
+      .payments.filter(({ status, captureMethod }) => status === 'succeeded' && captureMethod === 'manual')
+      .flatMap(({ id, totalCents, subtotalCents = totalCents, taxCents = 0, discountCents = 0, authorizedCents }) => {
+        const taken = (holds.get(id) ?? []).filter(isCaptured);
+        const there = taken.map(({ captured, authorized }) => `${captured} of ${authorized}`).join(' and ');
+        const here = `${totalCents} of ${authorizedCents}`;
+        const isSum = subtotalCents + taxCents - discountCents === totalCents;
+        return here === there && isSum ? [] : [`${id} took ${here}, its provider ${there || 'nothing'}`];
+      });
+  },
+};
+
+export const holdsAgree: Oracle = {
+  sentence: 'At rest an amount is held if and only if its payment waits for the capture',
+  atRestOnly: true,
+  violations: (history) => {
+    const held = new Map(
+      holdsThere(history)
+        .filter(isHeldThere)
+        .map((hold) => [String(hold.payment_id), hold.id]),
+    );
+    return recordsOf(history)
+      .payments.filter(isVisible)
+      .flatMap(({ id, status }) =>
+        held.has(id) === (status === 'requires_capture')
+          ? []
+          : [`${id} is ${status}, and ${held.get(id) ?? 'nothing'} is held`],
+      );
+  },
+};
+
+/** A hold is looked at minutes after its end, then daily; its provider may be away for a day. */
+const LOOKED_AT_MS = 3 * 86_400_000;
+
+export const holdsEnd: Oracle = {
+  sentence: 'A hold ends: no payment waits for its capture long after the end of the hold',
+  atRestOnly: false,
+  violations: (history) =>
+    recordsOf(history).payments.flatMap(({ id, status, captureBefore }) => {
+      const isOver = status === 'requires_capture' && at(captureBefore ?? '') < history.now - LOOKED_AT_MS;
+      return isOver ? [`${id} waits for its capture, and its hold has ended at ${captureBefore}`] : [];
+    }),
+};
+
+/** A reminder is due a day before the end of the hold, and may be retried for a time. */
+const REMINDED_MS = 12 * 3_600_000;
+
+export const remindedOnce: Oracle = {
+  sentence: 'At rest the merchant has been reminded once of each hold that has ended by the clock',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payments, versionsOf } = recordsOf(history);
+    const reminders = new Set(
+      canonical(history).flatMap(({ detail }) => (String(detail.id).endsWith(':payment.capture_due') ? detail.id : [])),
+    );
+    const sent = Map.groupBy(reminders, (id) => String(id).split(':')[0] ?? '');
+    return payments.filter(wasHeld).flatMap(({ id, holdEnd, captureBefore }) => {
+      const held = versionsOf(id).find(({ status }) => status === 'requires_capture');
+      const isInTime = held !== undefined && at(held['at']) < at(captureBefore ?? '') - REMINDED_MS;
+      const count = sent.get(id)?.length ?? 0;
+      const isMissing = count === 0 && holdEnd === 'expired' && isInTime;
+      return count > 1 || isMissing ? [`${id}, held until ${captureBefore}, has ${count} reminders`] : [];
+    });
+  },
+};
+
+/** Refused as another's, or without an outcome. Any other refusal would tell a payer about the hold. */
+const isNotCaptured = ({ status, body }: HistoryExchange): boolean =>
+  [0, 401, 403, 404, 429].includes(status) || status >= 500 || body?.code === 'IDEMPOTENCY_IN_PROGRESS';
+
+export const merchantEndsHolds: Oracle = {
+  sentence: 'Only the merchant captures or releases a hold, never a payer',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payments, versionsOf } = recordsOf(history);
+    const merchants = history.people.filter(({ kind }) => kind === 'admin');
+    const isPayer = (item: HistoryItem): boolean => {
+      const { type, id } = actingPerson(item['actor']) ?? {};
+      return (type === 'user' || type === 'guest') && !merchants.some(({ userId }) => userId === id);
+    };
+    const claimed = payments.flatMap(({ id }) =>
+      versionsOf(id)
+        .filter((version) => version['holdCall'] !== undefined && isPayer(version))
+        .map(({ holdCall, actor }) => `the ${holdCall.kind} of ${id} was claimed by ${actor.type} ${actor.id}`),
+    );
+    const names = new Set(merchants.map(({ name }) => name));
+    const captured = history.exchanges
+      .filter((one) => CAPTURE.test(one.path) && !names.has(one.person) && !isNotCaptured(one))
+      .map(({ number, person, path, status }) => `answer ${number}: ${person} did POST ${path}: ${status}`);
+    return [...claimed, ...captured];
+  },
+};
