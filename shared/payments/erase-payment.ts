@@ -27,7 +27,7 @@ import { countersWithout, refundChangeOf } from './payment-history.ts';
 import type { CountedRefund } from './summary-sums.ts';
 
 /** The statuses in which money may be moving. The record would be the only trace of it. */
-const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
+const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing', 'requires_capture'];
 
 const MAX_STEPS = 100;
 /** Refunds, disputes and aliases beyond this number are removed after the payment. */

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { paidIntentBody } from '../builders/intent.ts';
 import { confirm, createIntent, read, signIn } from './flow.ts';
-import { AT_STRIPE, HOLDING, heldPayment, manualBody } from './holders.ts';
+import { AT_STRIPE, capture, HOLDING, heldPayment, manualBody } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
+import { createCustomer } from './payers.ts';
+import { signInAdmin } from './refunders.ts';
 
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: { CUSTOMER_DELETE_HISTORY: 'true' } });
 
 /** The bodies of the adapter's calls whose path ends so. */
 const calls = async (path: RegExp): Promise<ParsedJson[]> =>
@@ -81,6 +83,19 @@ describe('the requests to the provider for an automatic payment', () => {
     await service.put(`/payments/intents/${id}`, { description: 'Books' }, user.options);
     await confirm(service, id, user.options);
     expect(JSON.stringify(await calls(/payment_intents/))).not.toContain('capture_method');
+  });
+});
+
+describe('a held payment of a customer who is deleted with the history', () => {
+  test('stays and can be captured, because money is held', async () => {
+    const [user, admin] = [await signIn(service), await signInAdmin(service)];
+    const customer = await createCustomer(service, user.options);
+    const { id } = await heldPayment(service, user, { customer_id: customer.id });
+    const removed = await service.request('DELETE', `/customers/${customer.id}`, user.options);
+    expect(removed).toMatchObject({ status: 204 });
+    await service.settle();
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_capture' });
+    expect(await capture(service, id, admin.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 });
 
