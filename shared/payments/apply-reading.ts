@@ -1,16 +1,14 @@
 /** @module Applies an authoritative read of the provider to a payment, even if it moves the payment backward. */
 
 import { notFound } from '../core/errors.ts';
-import type { Instant } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
-import { holdChange } from './holds/hold-versions.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
 import { findMismatch, matchAmount, statusHere } from './payment-amounts.ts';
 import { decideRead } from './payment-decisions.ts';
 import type { PaymentStore } from './payment-store.ts';
 import { advancePayment, applyDraft, reportedFields } from './payment-versions.ts';
-import { factsVersion, withFactsRead } from './recorded-facts.ts';
+import { withFactsRead, withHoldChange } from './recorded-facts.ts';
 
 export interface Reading {
   readonly payment: VisiblePayment;
@@ -39,8 +37,10 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   const draft = current === payment ? undefined : payment.draft;
   const decision = decideRead(current, { ...report, status: statusHere(current, report.status) });
   if (decision.kind !== 'store' && !draft) {
-    const next = decision.kind === 'same' ? withNews(current, report, deps.now()) : undefined;
-    return next ? { outcome: 'store', next } : { outcome: decision.kind };
+    if (decision.kind !== 'same') return { outcome: decision.kind };
+    const known = withFactsRead(current, report, deps.now());
+    const next = withHoldChange({ payment: current, next: known }, report, deps.now());
+    return next ? { outcome: 'store', next } : { outcome: 'same' };
   }
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
   if (anomaly) alarm(anomaly);
@@ -52,13 +52,6 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
     outcome: 'store',
     next: advancePayment(current, { to: status, now: deps.now(), cause, reported: report }, facts),
   };
-};
-
-/** The version that adds facts, or another amount or end of the hold, to a payment of the same status. */
-const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
-  const held = holdChange(payment, report, now);
-  const told = withFactsRead(payment, report, now);
-  return held ? { ...(told ?? factsVersion(payment, {}, now)), ...held } : told;
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>

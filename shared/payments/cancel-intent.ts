@@ -2,7 +2,7 @@ import { DomainError } from '../core/errors.ts';
 import { unansweredError } from '../providers/unwrap.ts';
 import { decideReading } from './apply-reading.ts';
 import type { IntentParts } from './create-intent.ts';
-import type { HistoryCause, VisiblePayment } from './payment.ts';
+import { asDraft, type HistoryCause, type VisiblePayment } from './payment.ts';
 import { statusHere } from './payment-amounts.ts';
 import { isAhead, isSettled } from './payment-states.ts';
 import { advanceStored } from './payment-store.ts';
@@ -11,19 +11,40 @@ import { abandonDraft } from './update-intent.ts';
 
 /**
  * Cancels the payment at the provider, then in its record. If the provider refuses, the record gets the provider's
- * status. An update with an unknown outcome that the provider has not applied is dropped first.
+ * status. An update with an unknown outcome that the provider has not applied is dropped first. While a manual payment
+ * is canceled, it has a draft that changes nothing, so that no confirmation holds an amount that would be released.
  */
 export const cancelIntent = async (
   parts: IntentParts,
   record: VisiblePayment,
   cause: Extract<HistoryCause, 'cancel' | 'expiry'>,
 ): Promise<VisiblePayment> => {
-  const { deps, store, provider } = parts;
   const payment = await abandonDraft(parts, record);
   if (payment !== record && isSettled(payment.status)) return payment;
-  // The payer may have confirmed in the browser, and only the merchant ends a hold.
-  const held = payment.captureMethod && (await readHold(parts, payment));
-  if (held) return held;
+  if (payment.captureMethod === undefined) return cancelAtProvider(parts, payment, cause);
+  const claimed = await parts.store.claimDraft(payment, asDraft(payment));
+  if (!claimed) return standing(parts, payment);
+  try {
+    // The payer may have confirmed in the browser, and only the merchant ends a hold.
+    const canceled = (await readHold(parts, claimed)) ?? (await cancelAtProvider(parts, claimed, cause));
+    return canceled === claimed ? payment : canceled;
+  } finally {
+    await parts.store.dropDraft(claimed);
+  }
+};
+
+/** @throws DomainError PAYMENT_IN_PROGRESS if another request works on the payment */
+const standing = async ({ store }: IntentParts, { id }: VisiblePayment): Promise<VisiblePayment> => {
+  const stands = await store.loadVisible(id);
+  if (stands && (isSettled(stands.status) || stands.status === 'requires_capture')) return stands;
+  throw new DomainError('PAYMENT_IN_PROGRESS');
+};
+
+const cancelAtProvider = async (
+  { deps, store, provider }: IntentParts,
+  payment: VisiblePayment,
+  cause: Extract<HistoryCause, 'cancel' | 'expiry'>,
+): Promise<VisiblePayment> => {
   const known = providerReference(payment);
   let outcome = await provider.cancelIntent({ ...known, idempotencyKey: `${payment.id}:cancel` });
   if (outcome.kind === 'refused') outcome = await provider.findPayment(known);

@@ -111,6 +111,9 @@ export type HoldCall = z.infer<typeof holdCallSchema>;
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
 
+/** The draft that changes nothing. */
+export const asDraft = (payment: Draft): Draft => draftSchema.parse(payment);
+
 /** The fields that only requests change. Not the method, because the provider may report another. */
 export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
   draftSchema.omit({ methodRef: true, methodKind: true }).parse(payment);

@@ -6,7 +6,9 @@
 
 import type { MethodDetails, PaymentFacts } from '../core/payment-facts.ts';
 import { DAY_MS, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import { holdChange } from './holds/hold-versions.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+import type { ReportedAmount } from './payment-amounts.ts';
 
 /** When a payment or a refund with incomplete facts is read again, counted from its outcome. */
 const FACT_LOOKS_MS: readonly number[] = [MINUTE_MS, HOUR_MS, DAY_MS];
@@ -122,8 +124,8 @@ const ofLaterAttempt = (payment: VisiblePayment, report: FactsReport, now: Insta
   };
 };
 
-/** A version in the same status, because the provider has told something. */
-export const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now: Instant): VisiblePayment => ({
+/** A version in the same status, because the provider has reported something new. */
+const factsVersion = (payment: VisiblePayment, next: FactFields & FactLooks, now: Instant): VisiblePayment => ({
   ...payment,
   ...next,
   // A version names a refund or a dispute only if that is its cause.
@@ -132,6 +134,20 @@ export const factsVersion = (payment: VisiblePayment, next: FactFields & FactLoo
   version: payment.version + 1,
   updatedAt: iso(now),
 });
+
+/**
+ * The version with the facts of a report, and with its changes of the hold.
+ * @param next the version with the facts; undefined if they are known
+ * @returns undefined if the report changes neither
+ */
+export const withHoldChange = (
+  { payment, next }: { readonly payment: VisiblePayment; readonly next: VisiblePayment | undefined },
+  reported: ReportedAmount,
+  now: Instant,
+): VisiblePayment | undefined => {
+  const held = holdChange(payment, reported, now);
+  return held ? { ...(next ?? factsVersion(payment, {}, now)), ...held } : next;
+};
 
 const MOST_PRIOR_REFS = 20;
 

@@ -34,7 +34,7 @@ export const INBOUND_EVENTS = [
 ] as const;
 
 /** The interface has no payload for this type, which reports that a provider holds the amount. */
-export const HOLD_EVENTS = ['payment_intent.amount_capturable_updated'] as const;
+const HOLD_EVENTS = ['payment_intent.amount_capturable_updated'] as const;
 
 /** The interface has no payload for these. `charge.refunded` names only the payment, so the refunds are read. */
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;

@@ -3,7 +3,6 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
-import { holdChange } from '../payments/holds/hold-versions.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from '../payments/payment.ts';
 import { findMismatch, matchAmount, statusHere } from '../payments/payment-amounts.ts';
 import { captureApproval, claimApproval } from '../payments/payment-attempt.ts';
@@ -11,7 +10,7 @@ import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
 import { isAhead } from '../payments/payment-states.ts';
 import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
-import { attemptReported, differs, factsVersion, reportedFacts, withFacts } from '../payments/recorded-facts.ts';
+import { attemptReported, differs, reportedFacts, withFacts, withHoldChange } from '../payments/recorded-facts.ts';
 import { finishUpdate } from '../payments/update-intent.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
@@ -181,9 +180,8 @@ const decideFacts = async (
     if (payment.factsAt === undefined) await store.askForFacts(payment);
     return nothing({ kind: 'ignored', payment, reason: 'another settlement' });
   }
-  const held = holdChange(payment, event.object, deps.now());
-  const told = withFacts(payment, event.object, deps.now());
-  const next = held ? { ...(told ?? factsVersion(payment, {}, deps.now())), ...held } : told;
+  const known = withFacts(payment, event.object, deps.now());
+  const next = withHoldChange({ payment, next: known }, event.object, deps.now());
   if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
   return storing({ next }, async (applied) => {
     // The due time of a failed payment does not follow from its record.

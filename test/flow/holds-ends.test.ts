@@ -19,7 +19,7 @@ const dataOf = async (id: string, name: string) =>
     .map((event: ParsedJson) => event.detail.payload.data)
     .filter((data) => data.payment_id === id);
 
-describe.each(HOLDING)('a hold at $slot that nobody captures', (holding) => {
+describe.each(HOLDING)('a hold at $slot that is not captured', (holding) => {
   test.each(['normal', 'drop'] as const)('ends by the clock, with the provider’s events in mode %s', async (mode) => {
     const [user, admin] = [await signInForLong(), await signInAdmin(service)];
     const held = await heldPayment(service, user, { holding });

@@ -9,8 +9,8 @@ import { signInAdmin } from './refunders.ts';
 const service = withHost({ frozen: true });
 afterEach(() => service.webhookMode('normal'));
 
-type Told = 'authorized' | 'captured' | 'canceled' | 'failed';
-const TYPES: Readonly<Record<Told, string>> = {
+type HoldEvent = 'authorized' | 'captured' | 'canceled' | 'failed';
+const TYPES: Readonly<Record<HoldEvent, string>> = {
   authorized: 'payment_intent.amount_capturable_updated',
   captured: 'payment_intent.succeeded',
   canceled: 'payment_intent.canceled',
@@ -18,8 +18,8 @@ const TYPES: Readonly<Record<Told, string>> = {
 };
 
 /** An event as Stripe sends it. */
-const tell = async (payment: ParsedJson, told: Told): Promise<void> => {
-  const fields: Readonly<Record<Told, object>> = {
+const sendHoldEvent = async (payment: ParsedJson, event: HoldEvent): Promise<void> => {
+  const fields: Readonly<Record<HoldEvent, object>> = {
     authorized: { status: 'requires_capture', amount_capturable: 1_000 },
     captured: { status: 'succeeded', amount_received: 600 },
     canceled: { status: 'canceled', canceled_at: epochSeconds(service.now()) },
@@ -27,21 +27,21 @@ const tell = async (payment: ParsedJson, told: Told): Promise<void> => {
   };
   const object = {
     ...{ id: payment.provider_payment_id, object: 'payment_intent', amount: 1_000, currency: 'usd' },
-    ...{ amount_capturable: 0, amount_received: 0, capture_method: 'manual', latest_charge: 'ch_told' },
+    ...{ amount_capturable: 0, amount_received: 0, capture_method: 'manual', latest_charge: 'ch_held' },
     metadata: { payment_id: payment.id },
-    ...fields[told],
+    ...fields[event],
   };
-  expect(await service.sendEvent({ type: TYPES[told], object, vocabulary: 'native' })).toMatchObject({ status: 200 });
+  expect(await service.sendEvent({ type: TYPES[event], object, vocabulary: 'native' })).toMatchObject({ status: 200 });
   await service.settle();
 };
 
-const ordersOf = (told: readonly Told[]): readonly (readonly Told[])[] =>
-  told.length < 2
-    ? [told]
-    : told.flatMap((first) => ordersOf(told.filter((other) => other !== first)).map((rest) => [first, ...rest]));
+const ordersOf = (events: readonly HoldEvent[]): readonly (readonly HoldEvent[])[] =>
+  events.length < 2
+    ? [events]
+    : events.flatMap((first) => ordersOf(events.filter((other) => other !== first)).map((rest) => [first, ...rest]));
 
-/** A payment that its payer confirmed in the browser, of which the service has heard nothing. */
-const unheard = async () => {
+/** A payment that its payer confirmed in the browser, while no event reached the service. */
+const confirmedUnseen = async () => {
   const user = await signIn(service);
   const payment = await createIntent(service, user, manualBody(AT_STRIPE, { payment_method_id: undefined }));
   await service.webhookMode('drop');
@@ -53,11 +53,11 @@ describe('the events of a hold', () => {
   test.each(ordersOf(['authorized', 'captured', 'canceled']))(
     'of a captured payment lead to the same end: %s, %s, %s',
     async (...order) => {
-      const { user, payment } = await unheard();
+      const { user, payment } = await confirmedUnseen();
       await atStripe(service, `POST payment_intents/${payment.provider_payment_id}/capture`, {
         amount_to_capture: '600',
       });
-      for (const told of [...order, ...order]) await tell(payment, told);
+      for (const event of [...order, ...order]) await sendHoldEvent(payment, event);
       expect(await read(service, payment.id, user.options)).toMatchObject({
         status: 'succeeded',
         ...{ authorized_cents: 1_000, captured_cents: 600, total_cents: 600, subtotal_cents: 500, tax_cents: 100 },
@@ -70,9 +70,9 @@ describe('the events of a hold', () => {
   test.each(ordersOf(['authorized', 'canceled']))(
     'of a released payment lead to the same end: %s, %s',
     async (...order) => {
-      const { user, payment } = await unheard();
+      const { user, payment } = await confirmedUnseen();
       await service.control('POST', `/simulator/payments/${payment.id}/release`);
-      for (const told of [...order, ...order]) await tell(payment, told);
+      for (const event of [...order, ...order]) await sendHoldEvent(payment, event);
       expect(await read(service, payment.id, user.options)).toMatchObject({
         status: 'canceled',
         ...{ authorized_cents: 1_000, captured_cents: 0, total_cents: 1_000, cancellation_reason: 'provider' },
@@ -86,7 +86,7 @@ describe('the events of a hold', () => {
   test('that says failed causes a read, so the hold stays as the provider holds it', async () => {
     const user = await signIn(service);
     const payment = await heldPayment(service, user);
-    await tell(payment, 'failed');
+    await sendHoldEvent(payment, 'failed');
     await service.advance(60);
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({
@@ -96,7 +96,7 @@ describe('the events of a hold', () => {
   });
 
   test('of which a part smaller than the tax was captured at the provider leave no tax and no discount', async () => {
-    const { user, payment } = await unheard();
+    const { user, payment } = await confirmedUnseen();
     await service.webhookMode('normal');
     await atStripe(service, `POST payment_intents/${payment.provider_payment_id}/capture`, { amount_to_capture: '50' });
     await service.settle();
@@ -110,7 +110,7 @@ describe('the events of a hold', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { total_cents: 1_000 });
     await service.webhookMode('drop');
-    await tell(payment, 'authorized');
+    await sendHoldEvent(payment, 'authorized');
     expect(await read(service, payment.id, user.options)).toMatchObject({
       status: 'processing',
       capture_method: 'automatic',

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
-import { AT_SQUARE, AT_STRIPE, capture, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
+import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, capture, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
@@ -63,6 +63,21 @@ describe('a capture without a response', () => {
     await service.clearFaults();
     await service.advance(2 * MINUTE_SECONDS);
     expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded', capture_pending: false });
+  });
+});
+
+describe('a capture of all that is left', () => {
+  test('is not sent while a capture from the dashboard leaves nothing', async () => {
+    const { user, admin } = await people();
+    const { id } = await heldPayment(service, user, { holding: AT_PAYPAL });
+    const stored = await storedPayment(service, id);
+    await service.host().connection.putItem({ ...stored, capturableCents: 0 }, []);
+    await service.clearProviderRequests();
+    expect(await capture(service, id, admin.options)).toMatchObject({
+      status: 409,
+      body: { code: 'PAYMENT_IN_PROGRESS' },
+    });
+    expect(await service.providerRequests()).toEqual([]);
   });
 });
 

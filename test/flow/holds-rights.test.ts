@@ -5,7 +5,7 @@ import { AT_STRIPE, capture, heldPayment, holdsAtProvider, manualBody, release }
 import { type RequestOptions, withHost } from './host.ts';
 import { asMerchant, createKey, forUser, newAdmin } from './keys.ts';
 
-/** Whoever pays never captures or releases. */
+/** The payer never captures or releases. */
 const service = withHost({ frozen: true });
 
 const ended = async (id: string) => {

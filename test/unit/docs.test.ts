@@ -115,6 +115,20 @@ describe('every page', () => {
     expect(new RegExp(expression).test(secret.slice(0, -1))).toBe(false);
   });
 
+  test.each([
+    ['Stripe', ['payment_intent.amount_capturable_updated', 'payment_intent.canceled', 'payment_intent.succeeded']],
+    ['PayPal', ['PAYMENT.AUTHORIZATION.CREATED', 'PAYMENT.AUTHORIZATION.VOIDED', 'PAYMENT.CAPTURE.COMPLETED']],
+    ['Square', ['payment.updated']],
+  ])('docs/deployment.md subscribes to the events of holds at %s', (provider, events) => {
+    const row = readPage('docs/deployment.md').match(new RegExp(`^\\| ${provider} \\| (\`.*) \\|$`, 'm'))?.[1] ?? '';
+    const named = row.split(' · ').flatMap((group) => {
+      const [first = '', ...more] = [...group.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+      const prefix = first.slice(0, first.lastIndexOf('.'));
+      return [first, ...more.map((name) => (name.startsWith('.') ? `${prefix}${name}` : name))];
+    });
+    expect(events.filter((event) => !named.includes(event))).toEqual([]);
+  });
+
   test('docs/architecture.md names only existing files and folders, from the root or from shared/', () => {
     const named = [...readPage('docs/architecture.md').matchAll(/`([\w-]+(?:\/[\w-]+)+(?:\.\w+)?)`/g)];
     const paths = named.map(([, path = '']) => path);

@@ -100,7 +100,8 @@ const isCaptured = (capturedCents: number): DomainError =>
 /** @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireCapturable = (payment: VisiblePayment): void => {
   if (payment.status !== 'requires_capture') throw isNotHeld(payment);
-  if (payment.holdCall) throw new DomainError('PAYMENT_IN_PROGRESS');
+  // With nothing left of the hold, a capture is under way at the provider, for example from its dashboard.
+  if (payment.holdCall || capturableOf(payment) === 0) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 const namesPrice = (body: CaptureBody): boolean => Object.values(body).some((cents) => cents !== undefined);

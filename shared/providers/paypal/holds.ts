@@ -11,7 +11,7 @@ import { captureFacts, captureStatus, paypalFailure, readHold } from './report.t
 import { type Authorization, authorizationSchema, type Capture, captureSchema } from './schemas.ts';
 
 export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => ({
-  // PayPal takes money from a bank account only at once.
+  // PayPal holds nothing on a bank account.
   takes: ({ kind }) => kind !== 'bank_account',
 
   capture: async (input: CaptureHold): Promise<Outcome<ProviderPayment>> => {

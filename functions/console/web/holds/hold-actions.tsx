@@ -26,7 +26,7 @@ const isOpen = ({ status, capture_pending, release_pending }: Payment): boolean 
 export const HoldActions = ({ payment, onChanged }: HoldProps) => {
   const [open, setOpen] = useState<'capture' | 'release'>();
   const close = (): void => setOpen(undefined);
-  // Nobody captures or releases a payment that they made.
+  // A payer never captures or releases their own payment.
   const isOffered = may('payments:capture') && payment.user_id !== session.value?.userId && isOpen(payment);
   return (
     <>

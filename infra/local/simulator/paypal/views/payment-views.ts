@@ -37,7 +37,7 @@ const chargesOf = (unit: Unit, orderId: string): LedgerCharge[] => [
   ...capturesOf(unit, orderId),
 ];
 
-export const intentOf = ({ captures }: LedgerPayment): 'AUTHORIZE' | 'CAPTURE' =>
+const intentOf = ({ captures }: LedgerPayment): 'AUTHORIZE' | 'CAPTURE' =>
   captures === 'later' ? 'AUTHORIZE' : 'CAPTURE';
 
 export type PayPalOrderStatus = 'CREATED' | 'APPROVED' | 'VOIDED' | 'COMPLETED' | 'PAYER_ACTION_REQUIRED';
