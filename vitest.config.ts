@@ -17,7 +17,9 @@ interface More {
 const LONG_ONLY = [
   'test/flow/console-refund-lost.test.ts',
   'test/flow/customers-faults.test.ts',
+  'test/flow/holds-lost.test.ts',
   'test/flow/local-start-folders.test.ts',
+  'test/flow/payctl-holds.test.ts',
   'test/flow/payctl-refunds.test.ts',
   'test/flow/payments-not-done.test.ts',
   'test/flow/payments-updates-unclear.test.ts',

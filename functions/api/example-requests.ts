@@ -21,6 +21,8 @@ const WORKSHOP = { id: 'addr_35564e95faea095965435845' };
 const BASKET = { id: 'pay_f3b6e5cc2ee8500763d34425' };
 /** A payment in status created. */
 const DOUBTFUL = { id: 'pay_90f5eabdb002c3b2d9a067b5' };
+/** A payment whose amount is held. */
+const HELD = { id: 'pay_32bb0f77597bf51c5b68cb51' };
 const SUCCEEDED = { id: 'pay_8a7d6686fd3088f0d939f06b' };
 const REFUNDED = { id: 'pay_f161540dd24ac7eab210bce1' };
 const REFUND = { id: 'ref_7c300118ec6d19d4060e36e9' };
@@ -69,6 +71,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payments.update-intent': { params: BASKET, body: { discount_cents: 300, total_cents: 3_270 } },
   'payments.cancel-intent': { params: DOUBTFUL, body: {} },
   'payments.confirm': { params: BASKET, body: {} },
+  'payments.capture': { params: HELD, body: { total_cents: 12_000 } },
   'payments.sync': { params: { provider_payment_id: 'pi_3demo000000000015' }, body: {} },
   'payments.get': { params: BASKET, query: { include: 'payment_method' } },
   'payments.timeline': { params: BASKET },

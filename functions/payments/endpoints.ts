@@ -153,10 +153,14 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.cancel-intent',
   method: 'POST',
   path: '/payments/intents/{id}/cancel',
-  summary: 'Cancel an unconfirmed payment',
+  summary: 'Cancel an unconfirmed payment, or release a hold',
   description: `Cancels the payment at the provider, then here. It works on payments that are \`created\`, \`requires_payment_method\` or
     \`pending\`; a canceled payment returns 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
-    its subscription, so both get 409 \`INVALID_STATE\`.`,
+    its subscription, so both get 409 \`INVALID_STATE\`.
+
+    For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403. 202 with \`release_pending: true\` means
+    that the provider has not responded; \`payment.released\` follows as an event. While a capture is under way: 409
+    \`PAYMENT_IN_PROGRESS\`.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: paymentRecord },
   params: byId,
@@ -165,7 +169,8 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   response: paymentViewSchema,
   status: 200,
   form: 'bare',
-  errors: ['RESOURCE_NOT_FOUND', 'INVALID_STATE', 'PAYMENT_IN_PROGRESS'],
+  accepted: 'The provider has not responded to the release, and `release_pending` is true. The service looks it up.',
+  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'PAYMENT_IN_PROGRESS', 'PROVIDER_ERROR'],
   idempotent: 'stored',
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
@@ -190,6 +195,7 @@ export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
     approved at PayPal. If the payer confirms in the browser with the \`client_secret\`, do not call this route.
 
     - 200 \`succeeded\`: the money is collected. A payment that has already succeeded gets the same response and is not charged again.
+    - 200 \`requires_capture\`: the amount is held, because the payment has \`capture_method: "manual"\`. It is held once.
     - 200 \`pending\`: the payer must act; \`next_action\` says how. The outcome follows as an event.
     - 202 \`processing\`: the provider has not responded. Do not confirm again; the outcome follows as an event.
     - 402 \`PAYMENT_DECLINED\`: the payment is \`failed\`. Confirm it again with another method.

@@ -5,6 +5,7 @@ import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { cancelIntent } from './cancel-intent.ts';
+import { isNotHeld } from './holds/may-end-hold.ts';
 import { releaseHold } from './holds/release-hold.ts';
 import { isOfSubscription, type VisiblePayment } from './payment.ts';
 import { paymentStore } from './payment-store.ts';
@@ -31,11 +32,12 @@ export const cancelPayment = async (
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const parts = { deps, store, provider };
   if (payment.status === 'requires_capture') return releaseHold(parts, payment, request);
-  requireMayCancel(request);
   if (payment.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (payment.status === 'succeeded' && payment.captureMethod === 'manual') throw isNotHeld(payment);
   if (payment.status === 'failed' || payment.status === 'succeeded') {
     throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
   }
+  requireMayCancel(request);
   const canceled = await cancelIntent(parts, payment, 'cancel');
   if (canceled.status === 'requires_capture') return releaseHold(parts, canceled, request);
   if (canceled.status !== 'canceled') {

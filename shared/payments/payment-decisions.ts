@@ -12,7 +12,7 @@ export type EventDecision =
   | { readonly kind: 'apply'; readonly status: PaymentStatus }
   /** The event has the record's status. It may tell facts that the record lacks. */
   | { readonly kind: 'same' }
-  | { readonly kind: 'ignore'; readonly reason: 'stale' | 'backward'; readonly reconcile: boolean }
+  | { readonly kind: 'ignore'; readonly reason: 'stale' | 'backward' | 'names no hold'; readonly reconcile: boolean }
   /** The record is settled and the event contradicts it, so the provider is read once. */
   | { readonly kind: 'read'; readonly reason: string };
 
@@ -21,6 +21,8 @@ interface EventReport {
   /** Epoch seconds. */
   readonly createdAt: number;
   readonly attemptRef: string | undefined;
+  /** True if the event tells of a hold, or of its end. */
+  readonly isOfHold?: boolean;
 }
 
 export const decideEvent = (payment: VisiblePayment, event: EventReport): EventDecision => {
@@ -28,10 +30,17 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
   const settled = isSettled(status);
   if (isStale(payment, event)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };
   if (event.status === status) return { kind: 'same' };
+  if (event.status === 'canceled' && !event.isOfHold && mayHold(payment)) {
+    return { kind: 'ignore', reason: 'names no hold', reconcile: true };
+  }
   if (mayPaymentChange(status, event.status, 'event')) return { kind: 'apply', status: event.status };
   if (settled && isFinal(event.status)) return { kind: 'read', reason: `${status} here, ${event.status} by the event` };
   return { kind: 'ignore', reason: 'backward', reconcile: !settled };
 };
+
+/** True if an amount is held, or may be. The cancellation of its intent alone, such as Square's order, does not end it. */
+const mayHold = ({ captureMethod, status }: Payment): boolean =>
+  captureMethod === 'manual' && (status === 'processing' || status === 'requires_capture');
 
 /** True if the event is from before the second of the current claim, or reports the failure of an earlier attempt. */
 const isStale = (payment: Payment, event: EventReport): boolean => {

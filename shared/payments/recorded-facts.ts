@@ -96,8 +96,8 @@ export const withFacts = (
 };
 
 /**
- * The same version after a read of the provider, which replaces the pending lookup. A read tells of the last attempt, so
- * its facts replace those of an earlier attempt.
+ * The same version after a read of the provider, which replaces the pending lookup, except that of a capture or a
+ * release. A read tells of the last attempt, so its facts replace those of an earlier attempt.
  */
 export const withFactsRead = (
   payment: VisiblePayment,
@@ -106,7 +106,9 @@ export const withFactsRead = (
 ): VisiblePayment | undefined => {
   const isLater = report.facts !== undefined && attemptReported(payment, report) === 'other';
   const next = isLater ? ofLaterAttempt(payment, report, now) : withFacts(payment, report, now);
-  return next && next.draft === undefined ? { ...next, reconcileAt: undefined, reconcileStep: undefined } : next;
+  return next && next.draft === undefined && next.holdCall === undefined
+    ? { ...next, reconcileAt: undefined, reconcileStep: undefined }
+    : next;
 };
 
 /** The version of a failed payment whose record had an earlier attempt. Late events about that one are stale. */

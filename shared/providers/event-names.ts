@@ -3,6 +3,7 @@
 /** Filters of outbound webhooks may use these names without a slot prefix. */
 export const PROVIDER_EVENT_NAMES = [
   'payment_intent.payment_failed',
+  'payment_intent.amount_capturable_updated',
   'setup_intent.setup_failed',
   'payment_method.automatically_updated',
   'payment_method.card_automatically_updated',

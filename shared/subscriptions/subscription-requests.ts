@@ -38,6 +38,10 @@ export const createSubscriptionBody = z
       .enum(PROVIDER_SLOTS)
       .optional()
       .describe('The provider slot that collects the money; `provider_a` if absent. It never changes afterwards.'),
+    capture_method: z
+      .literal('automatic')
+      .nullish()
+      .describe('Only `automatic`, because the payments of a subscription never wait for a capture.'),
     trial_days: z
       .int()
       .min(0)

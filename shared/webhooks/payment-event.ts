@@ -121,8 +121,9 @@ const decideEffect = async (context: PaymentEventContext, named: PaymentStatus):
   }
   if (event.object.awaitsCapture) return decideCapture(context);
   const status = statusHere(current, named);
-  const { attemptRef } = event.object;
-  const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
+  const { attemptRef, hold } = event.object;
+  const isOfHold = hold !== undefined;
+  const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef, isOfHold });
   switch (decision.kind) {
     case 'apply':
       return applyStatus({ ...context, payment: current }, decision.status);

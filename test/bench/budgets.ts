@@ -42,6 +42,15 @@ const refund = {
     'payment is read; the alias of the provider’s id; before and after, a look for a record that an event made of the same refund; ' +
     'a payment with its facts and a refund takes more than one unit a write',
 };
+const capture = {
+  of: 'payments.capture',
+  requests: 3,
+  levels: 3,
+  writeUnits: 6,
+  dueUnits: 3,
+  windows: 1,
+  because: 'load, the claim, and the outcome; a held payment with its facts takes more than one unit a write',
+};
 const WITH_FACTS = 'the facts of the attempt bring the payment over one unit';
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };
@@ -152,6 +161,8 @@ const PAYMENT_BUDGETS = {
     dueUnits: 0,
     because: 'load, commit',
   },
+  capture,
+  release: { ...capture, of: 'payments.cancel-intent', windows: 0 },
   refund,
   'refund with an Idempotency-Key': oneMore(refund, 'as refund; the refund of the key is looked for first'),
   'refund of more than is left': {

@@ -112,6 +112,17 @@ const ofPaid =
     return warmed(admin, await ask(payment, admin, service), status);
   };
 
+/** Requests of a platform admin about another user's payment whose amount is held. */
+const ofHeld =
+  (ask: (payment: Json, admin: BenchUser) => Ask): Scenario =>
+  async (service) => {
+    const [admin, who] = [await person(service, { is_admin: true }), await person(service)];
+    const payment = await intent(service, who, { capture_method: 'manual' });
+    await service.must(post(`/payments/confirm/${payment.id}`, who));
+    await service.settle();
+    return warmed(admin, ask(payment, admin), 200);
+  };
+
 /** A key of the merchant that has been used already. */
 const warmKey = async (service: Service): Promise<Pick<BenchUser, 'headers'>> => {
   const key = await backendOf(service);
@@ -177,6 +188,8 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     201,
   ),
   'refund of more than is left': ofPaid(async (payment, admin) => refunding(payment, admin, 99_999), 400),
+  capture: ofHeld(({ id }, admin) => post(`/payments/${id}/capture`, admin, { total_cents: 1_000, tax_cents: 0 })),
+  release: ofHeld(({ id }, admin) => post(`/payments/intents/${id}/cancel`, admin)),
   'get refund': readingMoneyBack((_, { id }) => `/refunds/${id}`),
   'list refunds of a payment': readingMoneyBack(({ id }) => `/payments/${id}/refunds`),
   'list disputes of a payment': readingMoneyBack(({ id }) => `/payments/${id}/disputes`),

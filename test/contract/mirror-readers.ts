@@ -113,6 +113,7 @@ const TRANSACTION = { fee: 33, net: 67, currency: 'usd', exchange_rate: null, av
 const CHARGE = {
   id: 'ch_1',
   status: 'succeeded',
+  created: 1,
   outcome: { network_decline_code: '51' },
   payment_method_details: { type: 'card', card: CARD },
   balance_transaction: TRANSACTION,
@@ -131,12 +132,15 @@ const INTENT = {
   payment_method: null,
   next_action: { redirect_to_url: { url: 'https://bank.example' } },
   metadata: { payment_id: 'pay_1' },
+  ...{ capture_method: 'manual', amount_capturable: 100, amount_received: 0, canceled_at: 4 },
 };
 
 const intentsOf = (status: string): readonly Stripe.PaymentIntent[] =>
   [null, ERROR].map((error) => ({ ...INTENT, status, last_payment_error: error }) as unknown as Stripe.PaymentIntent);
 
-const INTENT_STATUSES = ['requires_payment_method', 'requires_action', 'processing', 'succeeded', 'canceled'];
+const INTENT_STATUSES = [
+  ...['requires_payment_method', 'requires_action', 'processing', 'requires_capture', 'succeeded', 'canceled'],
+];
 const everyIntent = INTENT_STATUSES.flatMap(intentsOf);
 
 /** The charge of an intent that succeeded, and of an intent whose attempt was declined without a network code. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
+import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { HoldsPort } from '../../shared/providers/hold-port.ts';
 import type { ConfirmIntent, ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { testHolds } from './holds-suite.ts';
@@ -259,7 +259,7 @@ describe('an authorization at PayPal', () => {
     expect(await find(report, 'requires_capture')).toMatchObject({ ...pending, amountCents: 2_500 });
     expect(await holds().release(ending(report))).toMatchObject({ kind: 'refused' });
     expect(await charges()).toMatchObject([{ authorized: 2_500, captured: 0 }]);
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(DAY_MS);
     expect(await find(report, 'requires_capture')).toMatchObject({ status: 'succeeded', amountCents: 1_000 });
     expect(await charges()).toMatchObject([{ authorized: 2_500, captured: 1_000 }]);
     const events = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));

@@ -43,7 +43,7 @@ describe('the API document’s examples, sent in order to a new host with demo d
     await expect(recorded).toMatchFileSnapshot('../../functions/api/example-answers.json');
   });
 
-  test('include the responses to a charge and a refund with an unknown outcome', async () => {
+  test('include the responses to requests whose outcome at the provider is unknown', async () => {
     const recorded = `${JSON.stringify(accepted, null, 2)}\n`;
     await expect(recorded).toMatchFileSnapshot('../../functions/api/example-accepted.json');
   });

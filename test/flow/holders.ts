@@ -13,7 +13,8 @@ export interface Holding {
   readonly holdForAnHour: string;
   /** How long the provider holds an amount. */
   readonly holdDays: number;
-  /** The ends of the paths of the calls that capture and release. */
+  /** Parts of the paths of the calls that hold, capture and release. */
+  readonly holdPath: string;
   readonly capturePath: string;
   readonly releasePath: string;
 }
@@ -24,25 +25,39 @@ export const AT_STRIPE: Holding = {
   captureDeclined: 'pm_sim_capture_declined',
   holdForAnHour: 'pm_sim_hold_1h',
   holdDays: 7,
+  holdPath: '/confirm',
   capturePath: '/capture',
   releasePath: '/cancel',
 };
 
-const AT_SQUARE: Holding = {
+export const AT_PAYPAL: Holding = {
+  slot: 'provider_b',
+  method: 'SIM-OK',
+  captureDeclined: 'SIM-CAPTURE-DECLINED',
+  holdForAnHour: 'SIM-HOLD-1H',
+  holdDays: 29,
+  holdPath: '/authorize',
+  capturePath: '/capture',
+  releasePath: '/void',
+};
+
+export const AT_SQUARE: Holding = {
   slot: 'provider_c',
   method: 'cnon:card-nonce-ok',
   captureDeclined: 'cnon:sim-capture-declined',
   holdForAnHour: 'cnon:sim-hold-1h',
   holdDays: 7,
+  holdPath: '/v2/payments',
   capturePath: '/complete',
   releasePath: '/cancel',
 };
 
-export const HOLDING: readonly Holding[] = [AT_STRIPE, AT_SQUARE];
+export const HOLDING: readonly Holding[] = [AT_STRIPE, AT_PAYPAL, AT_SQUARE];
 
 export const manualBody = ({ slot, method }: Holding, fields: Fields = {}): Fields => ({
   provider_id: slot,
   payment_method_id: method,
+  currency: 'USD',
   capture_method: 'manual',
   subtotal_cents: 900,
   tax_cents: 100,

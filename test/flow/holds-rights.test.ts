@@ -99,6 +99,10 @@ describe('the merchant’s staff and keys', () => {
     expect(await capture(service, one.id, other)).toMatchObject(missing('payments:capture'));
     expect(await release(service, one.id, other)).toMatchObject(missing('payments:capture'));
     expect(await capture(service, one.id, key)).toMatchObject({ status: 200 });
+    expect(await release(service, one.id, key)).toMatchObject({
+      status: 409,
+      body: { code: 'INVALID_STATE', details: { reason: 'captured', captured_cents: 1_000 } },
+    });
     const two = await heldPayment(service, user);
     expect(await release(service, two.id, key)).toMatchObject({ status: 200 });
   });

@@ -28,6 +28,7 @@ GET    /payments/{id}                           | payments:read        | payment
 GET    /payments/{id}/timeline                  | payments:read        | payments:read       | get
 GET    /payments                                | payments:read        | payments:read       | list
 GET    /payments/summary                        | payments:read        | payments:read       | list
+POST   /payments/{id}/capture                   | payments:capture     | -                   | act
 POST   /payments/{id}/refunds                   | refunds:write        | -                   | act
 GET    /payments/{id}/refunds                   | payments:read        | payments:read       | get
 GET    /refunds/{id}                            | payments:read        | payments:read       | get

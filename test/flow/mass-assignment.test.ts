@@ -7,6 +7,7 @@ import { productBody } from '../builders/reference.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { createIntent, itemsOf, signIn, type User } from './flow.ts';
+import { heldPayment } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { paidPayment } from './refunders.ts';
@@ -28,6 +29,8 @@ const FORBIDDEN: readonly string[] = [
   ...['reconcileAt', 'busyUntil', 'requestHash', 'subscription_id', 'subscriptionId', 'order_id', 'orderId'],
   ...['is_guest_payment', 'is_guest_method', 'is_guest_address', 'is_guest', 'tax_id_valid', 'taxIdValid'],
   ...['card_brand', 'card_last_four', 'cardBrand', 'lastFour', 'knownAt', 'next_action', 'provider_synced'],
+  ...['captureMethod', 'authorized_cents', 'authorizedCents', 'captured_cents', 'capturableCents', 'capture_before'],
+  ...['captureBefore', 'holdCall', 'holdEnd', 'holdCheckAt', 'failedCaptures', 'captureDueSent', 'cancellation_reason'],
   ...['pk', 'sk', 'owner', 'project', 'sort', 'f', 'due', 'due_at', 'ttl', 'tombstone', 'deletedAt', 'n'],
 ];
 
@@ -77,6 +80,10 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     const user = await someone();
     const { provider_payment_id: id } = await createIntent(service, user);
     return as(user, `POST /payments/sync/${id}`);
+  },
+  'payments.capture': async () => {
+    const { id } = await heldPayment(service, await someone());
+    return as(await admin(), `POST /payments/${id}/capture`, { total_cents: 500 });
   },
   'refunds.create': async () => {
     const payment = await paidPayment(service, await someone());

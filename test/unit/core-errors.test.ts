@@ -8,6 +8,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
     'INVALID_JSON',
     'PRICING_MISMATCH',
     'REFUND_EXCEEDS_PAYMENT',
+    'CAPTURE_EXCEEDS_AUTHORIZATION',
     'AMOUNT_TOO_SMALL',
     'UNSUPPORTED_CURRENCY',
     'UNSUPPORTED_PROVIDER',

@@ -16,12 +16,14 @@ const EXPECTED_EXPORTS = ['handler', 'setup'];
 /** Steps of flow tests, each of which sends the request that runs the use case of the same name. */
 const STEPS: readonly string[] = [
   'addMember',
+  'capture',
   'createAddress',
   'createCustomer',
   'createIntent',
   'createKey',
   'newOrganization',
   'refund',
+  'release',
   'removeMember',
   'requestErasure',
   'revokeKey',

@@ -122,7 +122,9 @@ describe('the API document', () => {
       responses['202'] ? [[operationId, responses['202'].description]] : [],
     );
     expect(meanings).toEqual([
+      ['payments.cancel-intent', expect.stringContaining('`release_pending` is true')],
       ['payments.confirm', expect.stringContaining('The payment is `processing`')],
+      ['payments.capture', expect.stringContaining('`capture_pending` is true')],
       ['refunds.create', expect.stringContaining('The refund is `pending`')],
       ['admin.request-erasure', expect.stringContaining('GET /admin/erasures/{id}')],
     ]);
@@ -131,11 +133,11 @@ describe('the API document', () => {
   test('names the scopes of each operation, and takes X-Act-For where a key may act for a payer', () => {
     for (const { operationId, parameters, description, security, responses, 'x-scopes': shown } of operations) {
       const scopes = scopesOfRoute(operationId);
-      const { payer, merchant } = scopes ?? {};
-      const named = [payer, merchant].filter((scope) => scope !== undefined);
+      const { payer, merchant, held } = scopes ?? {};
+      const named = [payer, merchant, held].filter((scope) => scope !== undefined);
       expect({ operationId, scopes: shown }).toEqual({
         operationId,
-        scopes: scopes && { ...(payer && { payer }), ...(merchant && { merchant }) },
+        scopes: scopes && { ...(payer && { payer }), ...(merchant && { merchant }), ...(held && { held }) },
       });
       expect(named.filter((scope) => !description.includes(`\`${scope}\``))).toEqual([]);
       expect({ operationId, key: JSON.stringify(security).includes('serviceKey') }).toEqual({

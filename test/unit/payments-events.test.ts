@@ -32,13 +32,26 @@ describe('the events of a payment’s change', () => {
   });
 
   test.each(PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const)))(
-    'report only a new success or failure when the status changes from %s to %s',
+    'report only a new success, failure or hold, or the end of a hold, when the status changes from %s to %s',
     (from, to) => {
-      const expected = from !== to && (to === 'succeeded' || to === 'failed') ? [`payment.${to}`] : [];
+      const news: Readonly<Record<string, string>> = {
+        succeeded: 'payment.succeeded',
+        failed: 'payment.failed',
+        requires_capture: 'payment.authorized',
+        ...(from === 'requires_capture' && { canceled: 'payment.released' }),
+      };
       const before = payment({ status: from });
-      expect(names(before, next(before, to))).toEqual(expected);
+      expect(names(before, next(before, to))).toEqual(from === to || !news[to] ? [] : [news[to]]);
     },
   );
+
+  test('include the reminder of a hold once, also with the hold itself', () => {
+    const held = payment({ status: 'requires_capture', captureMethod: 'manual' });
+    const reminded: Payment = { ...next(held, 'requires_capture'), captureDueSent: true };
+    expect(names(payment({ status: 'processing' }), reminded)).toEqual(['payment.authorized', 'payment.capture_due']);
+    expect(names(held, reminded)).toEqual(['payment.capture_due']);
+    expect(names(reminded, next(reminded, 'requires_capture'))).toEqual([]);
+  });
 
   test('are not published for leases and due times, which make no version', () => {
     const before = payment({ status: 'processing' });

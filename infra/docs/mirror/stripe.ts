@@ -20,20 +20,23 @@ const PAYMENT_INTENT: MirroredObject = {
     payment_method: ['Payment.methodRef', 'payment.payment_method_id'],
     client_secret: ['payment.client_secret'],
     'next_action.redirect_to_url.url': ['payment.next_action'],
+    amount_capturable: ['payment.capturable_cents'],
+    amount_received: ['payment.captured_cents'],
+    canceled_at: ['payment.cancellation_reason'],
   },
   checked: { amount: 'payment.total_cents', currency: 'payment.currency' },
   read: {
     'an event arrives before the response that names the intent, to find the payment': 'metadata.payment_id',
     'an attempt is declined, because the latest charge may belong to an earlier attempt': 'last_payment_error.charge',
+    'an amount is held, to tell a hold from an automatic capture': 'capture_method',
   },
   ignored: {
     [KIND]: 'object livemode',
     [OURS]: 'customer description setup_future_usage statement_descriptor_suffix automatic_payment_methods',
     'the service leaves the settings of the Stripe account as they are':
-      'allowed_payment_method_types capture_method confirmation_method excluded_payment_method_types hooks managed_payments payment_method_configuration_details payment_method_options payment_method_types statement_descriptor',
-    'the whole amount is captured in one step, so `amount` and `status` are enough':
-      'amount_capturable amount_details amount_received',
-    'the payment has its own dates, and its status is enough': 'canceled_at cancellation_reason created processing',
+      'allowed_payment_method_types confirmation_method excluded_payment_method_types hooks managed_payments payment_method_configuration_details payment_method_options payment_method_types statement_descriptor',
+    'the service states one amount, without lines': 'amount_details',
+    'the payment has its own dates, and its status is enough': 'cancellation_reason created processing',
     [CONNECT]: 'application application_fee_amount customer_account on_behalf_of transfer_data transfer_group',
     'about receipts, shipping, Radar and reports, which the service leaves to Stripe':
       'payment_details payment_record presentment_details receipt_email review shipping source',
@@ -52,7 +55,7 @@ const PAYMENT_INTENT: MirroredObject = {
         when: '`failed` if a charge without the payer was declined',
       },
       processing: 'processing',
-      requires_capture: 'processing',
+      requires_capture: 'requires_capture',
       succeeded: 'succeeded',
       canceled: 'canceled',
     },
@@ -67,13 +70,15 @@ const CHARGE: MirroredObject = {
     'outcome.network_decline_code': ['Payment.decline'],
     balance_transaction: ['Payment.settlement'],
   },
-  read: { 'a payment is read, because the outcome of a pending charge is not known': 'status' },
+  read: {
+    'a payment is read, because the outcome of a pending charge is not known': 'status',
+    'the charge does not tell when the hold ends, which is then seven days later': 'created',
+  },
   ignored: {
     [KIND]: 'object livemode',
     'the intent has the same field':
       'amount currency customer description metadata payment_intent payment_method statement_descriptor statement_descriptor_suffix',
-    'the status and the errors of the intent are enough':
-      'captured created failure_code failure_message paid amount_captured',
+    'the status and the errors of the intent are enough': 'captured failure_code failure_message paid amount_captured',
     'refunds and disputes are separate records':
       'amount_refunded disputed failure_balance_transaction refunded refunds',
     [CONNECT]:

@@ -205,6 +205,10 @@ const STORIES: readonly Story[] = [
     text: 'Chalk, not confirmed',
     payer: 'leaves',
   }),
+  paid('payment-held', 0.09, {
+    ...{ ...owner, place: 'stripe', price: [14_500, 'EUR'], text: 'Canvas to order, held until it is shipped' },
+    more: { capture_method: 'manual' },
+  }),
 ];
 
 export const paymentSteps: readonly DemoStep[] = STORIES.flatMap((story) => [

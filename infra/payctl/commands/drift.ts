@@ -113,6 +113,7 @@ const countReasons = (unread: readonly Unread[]) => {
 /** Differences that a read of the provider repairs. */
 const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
   'status differs',
+  'hold differs',
   'refund not here',
   'refund status differs',
   'dispute not here',

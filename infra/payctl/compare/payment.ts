@@ -1,8 +1,9 @@
 import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { instant } from '../../../shared/core/time.ts';
+import { capturableOf, holdChange } from '../../../shared/payments/holds/hold-versions.ts';
 import type { Payment, VisiblePayment } from '../../../shared/payments/payment.ts';
-import { findMismatch, matchAmount } from '../../../shared/payments/payment-amounts.ts';
+import { findMismatch, matchAmount, statusHere } from '../../../shared/payments/payment-amounts.ts';
 import { decideRead, wasFailedUnreached } from '../../../shared/payments/payment-decisions.ts';
 import { RESEND_WITHIN_MS } from '../../../shared/payments/payment-due.ts';
 import { providerReference } from '../../../shared/payments/payment-versions.ts';
@@ -25,6 +26,7 @@ export type DriftKind =
   | 'status differs'
   | 'amount differs'
   | 'currency differs'
+  | 'hold differs'
   | 'never reached the provider'
   | 'not at the provider'
   | 'creation unfinished'
@@ -72,7 +74,15 @@ export const findingOf = (payment: Payment, difference: Difference): Drift => ({
   ...difference,
 });
 
-const findDifference = (payment: VisiblePayment, found: Outcome<ProviderPayment>, now: number): Drift | undefined => {
+const holdInWords = (payment: VisiblePayment): string =>
+  `${amountWithCurrency(capturableOf(payment), payment.currency)} until ${payment.captureBefore ?? 'an unknown time'}`;
+
+/** How a payment differs from what was found at its provider. */
+export const findDifference = (
+  payment: VisiblePayment,
+  found: Outcome<ProviderPayment>,
+  now: number,
+): Drift | undefined => {
   const of = (kind: DriftKind, here: string, there: string) => findingOf(payment, { kind, here, there });
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
@@ -84,8 +94,10 @@ const findDifference = (payment: VisiblePayment, found: Outcome<ProviderPayment>
   }
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
   if (wasFailedUnreached(payment, report)) return undefined;
-  const decision = decideRead(payment, report);
+  const decision = decideRead(payment, { ...report, status: statusHere(payment, report.status) });
   if (decision.kind === 'store') return of('status differs', payment.status, report.status);
+  const changed = holdChange(payment, report, now);
+  if (changed) return of('hold differs', holdInWords(payment), holdInWords({ ...payment, ...changed }));
   const isLate = payment.claimedAt !== undefined && now - instant(payment.claimedAt) > RESEND_WITHIN_MS;
   return decision.kind === 'not reached' && isLate
     ? of('never reached the provider', payment.status, report.status)

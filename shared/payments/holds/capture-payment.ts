@@ -22,9 +22,11 @@ import { isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
 export const captureBody = z
   .object({
-    subtotal_cents: centsField.describe('The price before tax and discount; derived if you send a total.'),
-    tax_cents: centsField.describe("The tax; the payment's own if absent."),
-    discount_cents: centsField.describe("The discount; the payment's own if absent."),
+    subtotal_cents: centsField.describe(
+      'The price before tax and discount, in minor units; derived if you send a total.',
+    ),
+    tax_cents: centsField.describe("The tax in minor units; the payment's own if absent."),
+    discount_cents: centsField.describe("The discount in minor units; the payment's own if absent."),
     total_cents: centsField.meta({
       description: 'What to take, in minor units, from 1 to `capturable_cents`; everything if no field is sent.',
       examples: [1_500],
@@ -46,7 +48,10 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
   const provider = await deps.providers.require(record.providerId, 'payments');
   const parts: IntentParts = { deps, store, provider };
   const payment = await readIfOver(parts, record);
-  if (payment.status === 'requires_capture') await requireExpressible(provider, payment, capturePrices(payment, body));
+  if (payment.status === 'requires_capture') {
+    requireCapturable(payment);
+    await requireExpressible(provider, payment, capturePrices(payment, body));
+  }
   const claimed = await store.change(payment, (current) => {
     if (isCapturedAs(current, body)) return undefined;
     requireCapturable(current);
@@ -80,13 +85,15 @@ const isPast = (at: string | undefined, now: Instant): boolean => at !== undefin
 const isCapturedAs = (payment: VisiblePayment, body: CaptureBody): boolean => {
   if (payment.status !== 'succeeded') return false;
   const { totalCents } = payment;
-  if (!namesPrice(body) || capturePrices(payment, body).totalCents === totalCents) return true;
+  // A total alone is compared as it is. It needs no split, because nothing is captured.
+  const prices = namesSplit(body) ? payment : { ...payment, taxCents: 0, discountCents: 0 };
+  if (!namesPrice(body) || capturePrices(prices, body).totalCents === totalCents) return true;
   throw isCaptured(totalCents);
 };
 
 const isCaptured = (capturedCents: number): DomainError =>
   new DomainError('INVALID_STATE', {
-    message: `The payment was captured: ${capturedCents}`,
+    message: 'The payment was captured with another amount',
     details: { reason: 'captured', captured_cents: capturedCents },
   });
 

@@ -17,7 +17,7 @@ import type { HoldCall, VisiblePayment } from '../payment.ts';
 import { nextLook, warnIfStuck } from '../payment-due.ts';
 import { isAhead } from '../payment-states.ts';
 import { providerReference } from '../payment-versions.ts';
-import { withoutHoldCall } from './hold-versions.ts';
+import { holdChange, withoutHoldCall } from './hold-versions.ts';
 
 /** A payment whose capture or release was claimed. */
 export type HoldClaim = VisiblePayment & { readonly holdCall: HoldCall };
@@ -50,15 +50,20 @@ export const makeHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<Hold
   });
 
 /** Due work. @returns the result for the log */
-export const lookUpHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<string> =>
-  lookUp<ProviderPayment, ProviderPayment>(parts.deps.now, {
+export const lookUpHoldCall = (parts: IntentParts, looked: HoldClaim): Promise<string> => {
+  // What was read may have made a new version.
+  let claim = looked;
+  let found: ProviderPayment | undefined;
+  return lookUp<ProviderPayment, ProviderPayment>(parts.deps.now, {
     claimedAt: instant(claim.holdCall.claimedAt),
     find: () => parts.provider.findPayment(providerReference(claim)),
     store: async (report) => {
       const payment = await storeReport(parts, claim, report);
       if (!isSameCall(payment, claim)) return payment.status;
-      if (report.status === 'requires_capture') return NOT_REACHED;
-      await lookAgain(parts, payment);
+      claim = payment;
+      found = report;
+      if (report.status === 'requires_capture' && !isCapturing(report)) return NOT_REACHED;
+      await lookAgain(parts, claim);
       return 'still under way';
     },
     maySend: async () => true,
@@ -68,9 +73,13 @@ export const lookUpHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<st
       if (isSameCall(payment, claim)) await lookAgain(parts, payment);
       return payment.status;
     },
-    fail: async () => (await takeBack(parts, claim)).status,
+    fail: async () => (await takeBack(parts, claim, found)).status,
     lookAgain: () => lookAgain(parts, claim),
   });
+};
+
+/** True if a capture has reached the provider, which has not decided on it yet. Only PayPal delays a capture. */
+const isCapturing = ({ hold }: ProviderPayment): boolean => hold?.capturableCents === 0;
 
 const send = ({ provider }: IntentParts, claim: HoldClaim): Promise<Outcome<ProviderPayment>> => {
   const { id, holdCall, providerIntentId = '', providerPaymentId = providerIntentId, failedCaptures = 0 } = claim;
@@ -122,7 +131,7 @@ const recordRefusal = async (parts: IntentParts, claim: HoldClaim, refusal: Doma
   if (found.kind !== 'done') return { payment: claim };
   const payment = await storeReport(parts, claim, found.value);
   if (!isSameCall(payment, claim) || found.value.status !== 'requires_capture') return { payment };
-  const stands = await takeBack(parts, claim);
+  const stands = await takeBack(parts, claim, found.value);
   return stands.status === 'requires_capture' ? { payment: stands, refusal } : { payment: stands };
 };
 
@@ -140,15 +149,22 @@ const storeReport = async (
   return stored;
 };
 
-const takeBack = async ({ deps, store }: IntentParts, claim: HoldClaim): Promise<VisiblePayment> => {
-  const { record: stands } = await store.change(claim, (current) =>
-    isSameCall(current, claim) ? withoutHoldCall(current, deps.now()) : undefined,
-  );
+/** @param found what the provider says of the hold, of which the call may have lowered the amount */
+const takeBack = async (
+  { deps, store }: IntentParts,
+  claim: HoldClaim,
+  found?: ProviderPayment,
+): Promise<VisiblePayment> => {
+  const { record: stands } = await store.change(claim, (current) => {
+    if (!isSameCall(current, claim)) return undefined;
+    const next = withoutHoldCall(current, deps.now());
+    return { ...next, ...(found && holdChange(next, found, deps.now())) };
+  });
   return stands;
 };
 
-const isSameCall = ({ holdCall }: VisiblePayment, claim: HoldClaim): boolean =>
-  holdCall?.kind === claim.holdCall.kind && holdCall.claimedAt === claim.holdCall.claimedAt;
+const isSameCall = (payment: VisiblePayment, { holdCall }: HoldClaim): payment is HoldClaim =>
+  payment.holdCall?.kind === holdCall.kind && payment.holdCall.claimedAt === holdCall.claimedAt;
 
 const lookAgain = async ({ deps, store }: IntentParts, payment: VisiblePayment): Promise<void> => {
   const { holdCall, reconcileStep = 0 } = payment;

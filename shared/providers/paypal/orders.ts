@@ -121,7 +121,7 @@ const GONE: readonly string[] = [PAYPAL_NOT_FOUND, 'ORDER_EXPIRED'];
 /** Statuses of our record that an order without a charge contradicts. */
 const CHARGED: readonly ReportedStatus[] = ['requires_capture', 'succeeded'];
 
-const orderIntent = ({ captureMethod }: Pick<CreateIntent | UpdateIntent, 'captureMethod'>) =>
+const orderIntent = ({ captureMethod }: Pick<UpdateIntent, 'captureMethod'>) =>
   captureMethod === 'manual' ? 'AUTHORIZE' : 'CAPTURE';
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;

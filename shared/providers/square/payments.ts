@@ -22,7 +22,7 @@ import type {
 import { type SquareMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { decisive, holdNote, readSquareOrder, readSquarePayment } from './report.ts';
-import { type SquareOrder, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
+import { type SquareOrder, type SquarePayment, squareOrderSchema, squarePaymentSchema } from './schemas.ts';
 
 const orderAnswer = z.looseObject({ order: squareOrderSchema });
 export const squarePaymentAnswer = z.looseObject({ payment: squarePaymentSchema });
@@ -141,30 +141,43 @@ export const squareOrders = ({ call, locationId, fingerprintOf }: SquareAccount)
 
   /** The payments that hold the order's amount, oldest first, with those that Square declined. */
   findHolds: async (order: SquareOrder): Promise<Outcome<readonly ProviderPayment[]>> => {
-    const holds: ProviderPayment[] = [];
+    const holds: SquarePayment[] = [];
     let cursor: string | null | undefined;
-    // Payments of other systems may have no reference either.
-    if (!order.reference_id) return { kind: 'done', value: holds };
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const query = new URLSearchParams({
-        location_id: locationId,
-        total: String(order.total_money.amount),
-        sort_order: 'ASC',
-        ...(order.created_at && { begin_time: order.created_at }),
-        ...(cursor && { cursor }),
-      });
-      const page = await call({ method: 'GET', path: `/v2/payments?${query}`, answer: paymentsAnswer });
+      const path = `/v2/payments?${holdsQuery(order, locationId, cursor)}`;
+      const page = await call({ method: 'GET', path, answer: paymentsAnswer });
       if (page.kind !== 'done') return page;
-      const ours = (page.value.payments ?? []).filter((listed) => listed.reference_id === order.reference_id);
-      const read = ours.map((listed) => squarePaymentSchema.safeParse(listed).data);
-      if (read.includes(undefined)) return UNREADABLE;
-      holds.push(...read.flatMap((payment) => (payment ? readSquarePayment(payment, fingerprintOf, order.id) : [])));
+      const read = paymentsOf(order, page.value.payments ?? []);
+      if (!read) return UNREADABLE;
+      holds.push(...read);
       cursor = page.value.cursor;
-      if (!cursor) return { kind: 'done', value: holds };
+      if (!cursor) break;
     }
-    return UNREADABLE;
+    if (cursor) return UNREADABLE;
+    return { kind: 'done', value: holds.map((payment) => readSquarePayment(payment, fingerprintOf, order.id)) };
   },
 });
+
+const holdsQuery = (order: SquareOrder, locationId: string, cursor: string | null | undefined): URLSearchParams =>
+  new URLSearchParams({
+    location_id: locationId,
+    total: String(order.total_money.amount),
+    sort_order: 'ASC',
+    ...(order.created_at && { begin_time: order.created_at }),
+    ...(cursor && { cursor }),
+  });
+
+interface ListedPayment {
+  readonly reference_id?: string | null | undefined;
+}
+
+/** @returns undefined if a payment with the order's reference is unreadable; other payments are ignored */
+const paymentsOf = (order: SquareOrder, listed: readonly ListedPayment[]): readonly SquarePayment[] | undefined => {
+  const read = listed
+    .filter(({ reference_id }) => reference_id && reference_id === order.reference_id)
+    .map((one) => squarePaymentSchema.safeParse(one).data);
+  return read.every((payment) => payment !== undefined) ? read : undefined;
+};
 
 /** Pages of 100 payments of the same amount, made after the order. */
 const MAX_PAGES = 20;
@@ -267,9 +280,13 @@ export const findSquarePayment = async (
   return mapOutcome(attempts, (read) => {
     const payment = decisive(read);
     const isOver = ENDED.includes(order.state ?? '') && payment?.status === 'failed';
-    return payment && !isOver ? payment : readSquareOrder(order, known);
+    return payment && !isOver ? payment : readSquareOrder(orderOf(order, known), known);
   });
 };
+
+/** A hold pays no order. So a cancellation of the order that came after the claim does not prevent the hold. */
+const orderOf = (order: SquareOrder, known: KnownPayment): SquareOrder =>
+  isManual(known) && known.status === 'processing' && order.state === 'CANCELED' ? { ...order, state: 'OPEN' } : order;
 
 /** The attempt that the record knows, and the order's tenders. */
 const findAttempts = async (

@@ -62,7 +62,7 @@ export const heldAmount = (intent: HoldFields) => {
   const hold = readStripeHold(intent);
   const isCaptured = hold !== undefined && intent.status === 'succeeded';
   const amount = isCaptured ? (intent.amount_received ?? intent.amount) : intent.amount;
-  return { ...reportedAmount({ ...intent, amount }), ...(hold && { hold }) };
+  return { ...reportedAmount({ amount, currency: intent.currency }), ...(hold && { hold }) };
 };
 
 /** The same for an intent in an event; undefined for an object that is no intent. */

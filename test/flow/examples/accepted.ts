@@ -3,7 +3,7 @@ import { exampleRequests } from '../../../functions/api/example-requests.ts';
 import type { TestAnswer, TestHost } from '../host.ts';
 import type { Steady } from './steadied.ts';
 
-/** Sends a charge and a refund, to which the provider never responds. @returns the responses by operation */
+/** Sends requests to whose calls the provider never responds. @returns the responses by operation */
 export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Readonly<Record<string, unknown>>> => {
   const [created, refund] = [exampleRequests['payments.create-intent'], exampleRequests['refunds.create']];
   const intent = await service.post('/payments/intents', created?.body, { session: 'demo-owner' });
@@ -20,7 +20,22 @@ export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Rea
   const refunded = await unanswered('/v1/refunds', () =>
     service.post(`/payments/${refund?.params?.['id']}/refunds`, refund?.body, { session: 'demo-admin' }),
   );
+  const held = async (): Promise<string> => {
+    const body = { ...Object(created?.body), capture_method: 'manual' };
+    const { body: payment } = await service.post('/payments/intents', body, { session: 'demo-owner' });
+    await service.post(`/payments/confirm/${payment.id}`, {}, { session: 'demo-owner' });
+    return payment.id;
+  };
+  const [toCapture, toRelease] = [await held(), await held()];
+  const captured = await unanswered('/capture', () =>
+    service.post(`/payments/${toCapture}/capture`, { total_cents: 2_500 }, { session: 'demo-admin' }),
+  );
+  const released = await unanswered('/cancel', () =>
+    service.post(`/payments/intents/${toRelease}/cancel`, {}, { session: 'demo-admin' }),
+  );
   return {
+    'payments.cancel-intent': steady.shown('payments.cancel-intent 202', released.body),
+    'payments.capture': steady.shown('payments.capture 202', captured.body),
     'payments.confirm': steady.shown('payments.confirm 202', confirmed.body),
     'refunds.create': steady.shown('refunds.create 202', refunded.body),
   };

@@ -135,6 +135,28 @@ const refunding: MatrixRoute = {
   },
 };
 
+/** A payment whose amount is held. */
+const makeHeld = async (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
+  const fields = { ...maker.fields, capture_method: 'manual' };
+  const payment = await make(service, 'payment', { ...maker, fields });
+  const confirmed = await service.post(`/payments/confirm/${payment['id']}`, {}, maker.options);
+  expect(confirmed, JSON.stringify(confirmed.body)).toMatchObject({ body: { status: 'requires_capture' } });
+  return payment;
+};
+
+const capturing: MatrixRoute = {
+  table: REFUND,
+  success: 200,
+  changes: true,
+  ask: async (service, fixtures, cell) => {
+    const { caller, column, fresh } = cell;
+    const payment = fresh
+      ? await makeHeld(service, fixtures.makerOf(caller, column))
+      : await recordFor(service, fixtures, { ...cell, kind: 'payment' });
+    return { path: `/payments/${payment['id']}/capture`, body: {} };
+  },
+};
+
 const shared = perHost<Record<string, string>>();
 const recordFor = (
   service: TestHost,
@@ -452,6 +474,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   }),
   'payments.get': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}` }),
   'payments.timeline': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}/timeline` }),
+  'payments.capture': capturing,
   'refunds.create': refunding,
   'refunds.list-of-payment': onRecord('payment', reading(READ_BY_TOKEN), {
     path: ({ id }) => `/payments/${id}/refunds`,

@@ -292,7 +292,7 @@ owner of another organization | 403 | - | - | - | -
 platform admin                | ok  | - | - | - | -
 `);
 
-/** Only platform admins refund, and never a payment that they have made. */
+/** Only platform admins refund and capture, and never a payment that they have made. */
 export const REFUND = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401

@@ -4,13 +4,13 @@ import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
 import type { LedgerPayment } from '../ledger/documents.ts';
 import { cancelLedgerPayment } from '../ledger/payments.ts';
 import { type ControlCall, ControlError, type ControlParts } from './control-call.ts';
-import { type MinorUnits, paymentRow } from './ledger-view.ts';
+import { ledgerPaymentRow, type MinorUnits } from './ledger-view.ts';
 import { change } from './money-back.ts';
 
 export const releaseByHand = (parts: ControlParts, { id }: ControlCall, minorUnits: MinorUnits): Response => {
   const held = heldPayment(parts, id);
   const released = change(parts, held.provider, (unit) => cancelLedgerPayment(unit, held, null));
-  return Response.json(paymentRow(released, minorUnits));
+  return Response.json(ledgerPaymentRow(released, minorUnits));
 };
 
 const heldPayment = ({ units: { documents } }: ControlParts, id: string): LedgerPayment => {

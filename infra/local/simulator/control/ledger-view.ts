@@ -46,14 +46,14 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
   disputes: belonging(documents, documents.disputes, paymentId).map((dispute) =>
     disputeRow(documents, dispute, minorUnits),
   ),
-  payment_intents: documents.payments.all(paymentId).map((payment) => paymentRow(payment, minorUnits)),
+  payment_intents: documents.payments.all(paymentId).map((payment) => ledgerPaymentRow(payment, minorUnits)),
   customers: documents.customers.all().map((customer) => customerRow(customer)),
   payment_methods: documents.methods.all().map(methodRow),
   subscriptions: documents.subscriptions.all().map((subscription) => subscriptionRow(subscription, minorUnits)),
   invoices: documents.invoices.all().map((invoice) => invoiceRow(invoice, minorUnits)),
 });
 
-export const paymentRow = (payment: LedgerPayment, minorUnits: MinorUnits) => ({
+export const ledgerPaymentRow = (payment: LedgerPayment, minorUnits: MinorUnits) => ({
   provider: payment.provider,
   id: payment.id,
   payment_id: referenceOf(payment),

@@ -4,7 +4,7 @@ import type { LedgerCharge, LedgerPayment } from './documents.ts';
 import { cancelLedgerPayment, captureLedgerPayment } from './payments.ts';
 import type { Unit } from './unit.ts';
 
-const SETTLEMENT_MS = 60_000;
+const CAPTURE_DELAY_MS = 86_400_000;
 
 /** Due work. The provider cancels a payment whose hold has reached its end, unless its capture is under way. */
 export const endHold = (unit: Unit, paymentId: string): void => {
@@ -28,10 +28,10 @@ const answers = (unit: Unit, { methodId }: LedgerPayment, how: 'declinesCapture'
   return behaviour?.kind === 'succeeds' && behaviour[how] === true;
 };
 
-/** Begins a capture that takes the amount a minute later. Until then nothing else can be captured. */
+/** Begins a capture that takes the amount a day later. Until then nothing else can be captured. */
 export const startCapture = (unit: Unit, charge: LedgerCharge, amount: number): void => {
   unit.announce({ kind: 'charge.pending', charge: unit.documents.charges.put({ ...charge, capturing: amount }) });
-  unit.schedule(unit.at + SETTLEMENT_MS, 'settle_capture', charge.paymentId);
+  unit.schedule(unit.at + CAPTURE_DELAY_MS, 'settle_capture', charge.paymentId);
 };
 
 /** Due work. A hold that was released meanwhile stays released. */

@@ -10,8 +10,7 @@ const AUTHORIZATION = 'A';
 const CAPTURE = 'C';
 
 /** An authorization and its capture have ids of their own at PayPal, and one charge in the ledger. */
-export const authorizationIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string =>
-  `${AUTHORIZATION}${id.slice(CAPTURE.length)}`;
+const authorizationIdOf = ({ id }: Pick<LedgerCharge, 'id'>): string => `${AUTHORIZATION}${id.slice(CAPTURE.length)}`;
 
 export const findAuthorized = (unit: Unit, authorizationId: string): LedgerCharge | undefined => {
   if (!authorizationId.startsWith(AUTHORIZATION)) return undefined;
@@ -111,15 +110,6 @@ export const authorizationView = (unit: Unit, charge: LedgerCharge): PayPalObjec
       })),
       { href: `${API}/v2/checkout/orders/${charge.paymentId}`, rel: 'up', method: 'GET' },
     ],
-  };
-};
-
-export const minimalAuthorizationView = (charge: LedgerCharge): PayPalObject => {
-  const id = authorizationIdOf(charge);
-  return {
-    id,
-    status: authorizationStatus(charge),
-    links: [{ href: `${API}/v2/payments/authorizations/${id}`, rel: 'self', method: 'GET' }],
   };
 };
 

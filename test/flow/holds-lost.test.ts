@@ -1,0 +1,114 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, eventsOf, read, signIn, type User } from './flow.ts';
+import { capture, HOLDING, type Holding, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
+import { type TestAnswer, withHost } from './host.ts';
+import { signInAdmin } from './refunders.ts';
+
+/** Every fault of the calls that hold, capture and release, and 200 parallel captures and releases. */
+const service = withHost({ frozen: true, env: { PROVIDER_TIMEOUT_MS: '1500' } });
+afterEach(async () => {
+  await service.clearFaults();
+  await service.webhookMode('normal');
+});
+
+const FAULTS = ['timeout_before', 'timeout_after', 'error_500', 'rate_limit', 'reset', 'malformed'] as const;
+const cases = HOLDING.flatMap((holding) => FAULTS.map((action) => ({ ...holding, holding, action })));
+
+/** The record's total is what the provider has taken, and no payment is captured twice. */
+const expectTruth = async (id: string, user: User): Promise<void> => {
+  const payment = await read(service, id, user.options);
+  const holds = await holdsAtProvider(service, id);
+  expect(holds.filter(({ captured }) => captured > 0).length).toBeLessThanOrEqual(1);
+  for (const { authorized, captured, released } of holds) {
+    expect(captured).toBeLessThanOrEqual(authorized);
+    if (payment.status !== 'requires_capture') expect(captured + released).toBe(authorized);
+  }
+  expect(holds.reduce((sum, { captured }) => sum + captured, 0)).toBe(payment.captured_cents);
+  if (payment.status === 'succeeded') expect(payment.total_cents).toBe(payment.captured_cents);
+};
+
+/** Strikes a few calls, so that lookups see the fault too. */
+const strike = ({ slot }: Holding, path: string, action: string) =>
+  service.fault({ provider: slot, path, method: 'POST', action, times: 2 });
+
+const later = async (): Promise<void> => {
+  await service.clearFaults();
+  for (const minutes of [2, 10, 40, 60]) {
+    await service.advance(minutes * MINUTE_SECONDS);
+    await service.settle();
+  }
+};
+
+describe.each(cases)('a provider call at $slot with the fault $action', ({ holding, action }) => {
+  const people = async () => ({
+    user: await signIn(service, { expires_in: YEAR_SECONDS }),
+    admin: await signInAdmin(service),
+  });
+
+  test.each(['normal', 'drop'] as const)('holds, captures and releases once, with events in mode %s', async (mode) => {
+    const { user, admin } = await people();
+    await service.webhookMode(mode);
+    const { id } = await createIntent(service, user, manualBody(holding));
+    await strike(holding, holding.holdPath, action);
+    await confirm(service, id, user.options);
+    await later();
+    await confirm(service, id, user.options);
+    await expectTruth(id, user);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_capture' });
+    await strike(holding, holding.capturePath, action);
+    await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });
+    await later();
+    await capture(service, id, { ...admin.options, body: { amount_cents: 600 } });
+    await expectTruth(id, user);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded', total_cents: 600 });
+    const other = await heldPayment(service, user, { holding });
+    await strike(holding, holding.releasePath, action);
+    await release(service, other.id, admin.options);
+    await later();
+    await release(service, other.id, admin.options);
+    await expectTruth(other.id, user);
+    expect(await read(service, other.id, user.options)).toMatchObject({
+      status: 'canceled',
+      cancellation_reason: 'released',
+    });
+    expect((await eventsOf(service, other.id)).filter((name) => name === 'payment.released')).toHaveLength(1);
+  });
+});
+
+describe.each(HOLDING)('200 parallel captures and releases at $slot', (holding) => {
+  test('end each hold once', async () => {
+    const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await heldPayment(service, user, { holding });
+      const tries = Array.from({ length: 20 }, (_, index): Promise<TestAnswer> => {
+        const body = { amount_cents: 200 + index * 10 };
+        return index % 2 === round % 2
+          ? capture(service, id, { ...admin.options, body })
+          : release(service, id, admin.options);
+      });
+      const answers = await Promise.all(tries);
+      expect(answers.filter(({ status }) => ![200, 202, 409].includes(status))).toEqual([]);
+      await later();
+      await expectTruth(id, user);
+      expect((await read(service, id, user.options)).status).toMatch(/^(succeeded|canceled)$/);
+    }
+  });
+});
+
+describe.each(HOLDING)('a hold at $slot, eight days later', (holding) => {
+  test.each(FAULTS)('has ended, with reads that fail by %s for a while', async (action) => {
+    const user = await signIn(service, { expires_in: YEAR_SECONDS });
+    const { id } = await heldPayment(service, user, { holding });
+    await service.webhookMode('drop');
+    await service.advance((holding.holdDays + 1) * DAY_SECONDS - 60);
+    await service.fault({ provider: holding.slot, method: 'GET', action, times: 4 });
+    for (let days = 0; days < 3; days += 1) {
+      await service.advance(DAY_SECONDS);
+      await service.settle();
+    }
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled', cancellation_reason: 'expired' });
+    expect((await eventsOf(service, id)).filter((name) => name === 'payment.released')).toHaveLength(1);
+    await expectTruth(id, user);
+  });
+});
