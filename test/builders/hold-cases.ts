@@ -68,6 +68,7 @@ const expired = (...events: readonly string[]): History =>
 
 const WITHIN = 'No capture takes more than is held, and what a capture leaves is released';
 const ONCE = 'A hold is captured once or released, and every response says the same';
+const ASKED = 'A capture takes an amount that the merchant has asked for';
 const NOTHING = 'A released hold takes nothing';
 const AGREES = 'At rest the total of a captured payment is what its provider has captured of what it held';
 const WAITS = 'At rest an amount is held if and only if its payment waits for the capture';
@@ -80,6 +81,10 @@ export const HOLD_CASES: Readonly<Record<string, Case>> = {
   [ONCE]: {
     broken: historyWith({ exchanges: [capturing(1, succeeded(600)), capturing(2, succeeded(700))] }),
     sound: historyWith({ exchanges: [capturing(1, succeeded(600)), capturing(2, succeeded(600))] }),
+  },
+  [ASKED]: {
+    broken: holdIs(TAKEN, CAPTURED, { exchanges: [capturing(1, {}, { sent: {} })] }),
+    sound: holdIs(TAKEN, CAPTURED, { exchanges: [capturing(1, {}, { sent: { amount_cents: 600 } })] }),
   },
   [NOTHING]: {
     broken: holdIs(TAKEN, CAPTURED, { exchanges: [releasing] }),

@@ -1,5 +1,6 @@
 import { ABUSE_BUGS } from './abuse.ts';
 import type { Bug } from './bug.ts';
+import { HOLD_BUGS } from './holds.ts';
 import { MIRROR_BUGS } from './mirrors.ts';
 import { PAYMENT_BUGS } from './payments.ts';
 import { RECORD_BUGS } from './records.ts';
@@ -15,4 +16,5 @@ export const BUGS: readonly Bug[] = [
   ...RIGHTS_BUGS,
   ...RECORD_BUGS,
   ...ABUSE_BUGS,
+  ...HOLD_BUGS,
 ];

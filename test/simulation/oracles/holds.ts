@@ -68,6 +68,26 @@ export const endedOnce: Oracle = {
   },
 };
 
+/** The amounts that merchants have asked to take; a request without prices asks for all that is held. */
+const askedOf = ({ exchanges }: History, id: string, authorized: number): ReadonlySet<number> =>
+  new Set(
+    exchanges
+      .filter(({ path }) => path === `/payments/${id}/capture`)
+      .map(({ sent }) => sent?.total_cents ?? sent?.amount_cents ?? authorized),
+  );
+
+export const takesWhatIsAsked: Oracle = {
+  sentence: 'A capture takes an amount that the merchant has asked for',
+  atRestOnly: false,
+  violations: (history) =>
+    recordsOf(history).payments.flatMap(({ id, captureMethod }) => {
+      const taken = captureMethod === 'manual' ? (holdsOf(history).get(id) ?? []).filter(isCaptured) : [];
+      return taken
+        .filter(({ captured, authorized }) => !askedOf(history, id, authorized).has(captured))
+        .map(({ captured }) => `${captured} of ${id} was taken, which nobody has asked for`);
+    }),
+};
+
 export const releasedTakesNothing: Oracle = {
   sentence: 'A released hold takes nothing',
   atRestOnly: false,

@@ -30,6 +30,7 @@ import {
   merchantEndsHolds,
   releasedTakesNothing,
   remindedOnce,
+  takesWhatIsAsked,
 } from './holds.ts';
 import { declinesLimited, limitedByOwnRequests } from './limits.ts';
 import {
@@ -96,6 +97,7 @@ export const ORACLES: readonly Oracle[] = [
   sumsAgree,
   capturedWithinHold,
   endedOnce,
+  takesWhatIsAsked,
   releasedTakesNothing,
   capturesAgree,
   holdsAgree,
