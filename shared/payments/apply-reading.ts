@@ -54,11 +54,16 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   };
 };
 
-/** The version that adds facts, or another amount or end of the hold, to a payment of the same status. */
+/**
+ * The version that adds facts, or another amount or end of the hold, to a payment of the same status. A hold that was
+ * renewed at PayPal is another authorization, and only that one can be captured.
+ */
 const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
   const held = holdChange(payment, report, now);
   const told = withFactsRead(payment, report, now);
-  return held ? { ...(told ?? factsVersion(payment, {}, now)), ...held } : told;
+  if (!held) return told;
+  const { paymentId: providerPaymentId, attemptRef = payment.attemptRef } = report;
+  return { ...(told ?? factsVersion(payment, {}, now)), ...held, providerPaymentId, attemptRef };
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
