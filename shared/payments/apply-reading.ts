@@ -39,8 +39,9 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   if (decision.kind !== 'store' && !draft) {
     if (decision.kind !== 'same') return { outcome: decision.kind };
     const known = withFactsRead(current, report, deps.now());
-    const next = withHoldChange({ payment: current, next: known }, report, deps.now());
-    return next ? { outcome: 'store', next } : { outcome: 'same' };
+    const held = withHoldChange({ payment: current, next: known }, report, deps.now());
+    if (!held) return { outcome: 'same' };
+    return { outcome: 'store', next: held === known ? known : withAuthorization(held, report) };
   }
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
   if (anomaly) alarm(anomaly);
@@ -53,6 +54,13 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
     next: advancePayment(current, { to: status, now: deps.now(), cause, reported: report }, facts),
   };
 };
+
+/** A hold that was renewed at PayPal is another authorization, and only that one can be captured. */
+const withAuthorization = (next: VisiblePayment, { paymentId, attemptRef }: ProviderPayment): VisiblePayment => ({
+  ...next,
+  providerPaymentId: paymentId,
+  attemptRef: attemptRef ?? next.attemptRef,
+});
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
   status === 'created' || status === 'requires_payment_method';
