@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
-import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, capture, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
+import {
+  AT_PAYPAL,
+  AT_SQUARE,
+  AT_STRIPE,
+  capture,
+  heldPayment,
+  holdsAtProvider,
+  manualBody,
+  release,
+} from './holders.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
