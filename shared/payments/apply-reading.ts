@@ -1,6 +1,7 @@
 /** @module Applies an authoritative read of the provider to a payment, even if it moves the payment backward. */
 
 import { notFound } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
@@ -38,10 +39,8 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   const decision = decideRead(current, { ...report, status: statusHere(current, report.status) });
   if (decision.kind !== 'store' && !draft) {
     if (decision.kind !== 'same') return { outcome: decision.kind };
-    const known = withFactsRead(current, report, deps.now());
-    const held = withHoldChange({ payment: current, next: known }, report, deps.now());
-    if (!held) return { outcome: 'same' };
-    return { outcome: 'store', next: held === known ? known : withAuthorization(held, report) };
+    const next = withNews(current, report, deps.now());
+    return next ? { outcome: 'store', next } : { outcome: 'same' };
   }
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
   if (anomaly) alarm(anomaly);
@@ -55,12 +54,17 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   };
 };
 
-/** A hold that was renewed at PayPal is another authorization, and only that one can be captured. */
-const withAuthorization = (next: VisiblePayment, { paymentId, attemptRef }: ProviderPayment): VisiblePayment => ({
-  ...next,
-  providerPaymentId: paymentId,
-  attemptRef: attemptRef ?? next.attemptRef,
-});
+/**
+ * The version that adds facts, or another amount or end of the hold, to a payment of the same status. A hold that was
+ * renewed at PayPal is another authorization, and only that one can be captured.
+ */
+const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
+  const known = withFactsRead(payment, report, now);
+  const held = withHoldChange({ payment, next: known }, report, now);
+  if (!held || held === known) return held;
+  const { paymentId: providerPaymentId, attemptRef = held.attemptRef } = report;
+  return { ...held, providerPaymentId, attemptRef };
+};
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
   status === 'created' || status === 'requires_payment_method';
