@@ -204,11 +204,14 @@ const decideFacts = async (
 };
 
 /** True if the event tells of another authorization than the one that is held, so a read decides which holds. */
-const isOfOtherHold = ({ status, attemptRef }: Payment, { attemptRef: told, hold }: ProviderEvent['object']): boolean =>
+const isOfOtherHold = (
+  { status, attemptRef }: Payment,
+  { attemptRef: reported, hold }: ProviderEvent['object'],
+): boolean =>
   status === 'requires_capture' &&
   hold !== undefined &&
   attemptRef !== undefined &&
-  attemptRef !== (told ?? attemptRef);
+  attemptRef !== (reported ?? attemptRef);
 
 /** After the payer has approved the payment at the provider, claims the capture of the approved amount, once. */
 const decideCapture = async (context: PaymentEventContext): Promise<EventEffect> => {

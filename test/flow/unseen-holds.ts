@@ -7,7 +7,7 @@ import { confirm, confirmInBrowser, createIntent, type User } from './flow.ts';
 import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, type Holding, holdsAtProvider, manualBody } from './holders.ts';
 import type { ParsedJson, TestHost } from './host.ts';
 
-/** Holds of 10.00 that the service has not heard of, and the provider's own events about them. */
+/** Holds of 10.00 that the service does not know, and the provider's own events about them. */
 export type HoldEvent = 'authorized' | 'captured' | 'canceled';
 
 interface SentByProvider {
