@@ -33,7 +33,17 @@ const paymentsOf = (fields: Partial<VisiblePayment>): readonly BusEvent[] => {
     ...paymentEvents(undefined, made),
     ...paymentEvents(made, { ...made, version: 2, status: 'succeeded' }),
     ...paymentEvents(made, { ...made, version: 2, status: 'failed', failureCode: 'do_not_honor' }),
+    ...heldOf(made),
     ...moneyBackOf({ ...made, status: 'succeeded', version: 2 }),
+  ];
+};
+
+const heldOf = (made: VisiblePayment): readonly BusEvent[] => {
+  const held = { ...made, captureMethod: 'manual', status: 'requires_capture', version: 2 } as const;
+  return [
+    ...paymentEvents(made, held),
+    ...paymentEvents(held, { ...held, version: 3, cause: 'capture_due', captureDueSent: true }),
+    ...paymentEvents(held, { ...held, version: 3, status: 'canceled', holdEnd: 'released' }),
   ];
 };
 
