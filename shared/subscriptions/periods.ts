@@ -141,13 +141,14 @@ const FREE_START = {
 /** The payment of a period, with this id. */
 export const periodPaymentRequest = (subscription: Subscription, id: string): PeriodPayment => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId } = subscription;
+  const quantity = subscription.quantity === 1 ? undefined : subscription.quantity;
   const { userId, userEmail, guestId, guestEmail, guestName, organizationId } = subscription;
   const { customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId } = subscription;
   const { description, concept, referenceCode, category, tags } = subscription;
   return {
     id,
     subscriptionId: subscription.id,
-    ...{ subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId },
+    ...{ subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId, quantity },
     ...{ userId, userEmail, guestId, guestEmail, guestName, organizationId },
     ...{ customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId },
     ...{ description: description ?? concept, concept, referenceCode, category, tags },
