@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
 import { once } from '../core/once.ts';
 import { nextActionSchema, timestamp } from '../http/fields.ts';
-import { CHANGE_LINE_KINDS, type ChangeLine, type PlanChange } from './plan-change.ts';
+import { CHANGE_LINE_KINDS, type ChangeLine } from './plan-change.ts';
 import type { Subscription } from './subscription.ts';
 
 /** The payer's part of a pending change. `next_action` and `client_secret` are only for callers who may pay. */
@@ -47,7 +47,7 @@ export const scheduledChangeView = ({
   };
 };
 
-export const changeLinesView = (lines: PlanChange['lines']) => lines.map(lineView);
+export const changeLinesView = (lines: readonly ChangeLine[]) => lines.map(lineView);
 
 const lineView = (line: ChangeLine) => ({
   kind: line.kind,

@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import { signIn } from './flow.ts';
+import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
+import { type Subscriber, subscribe, subscriber } from './subscribers.ts';
+
+/** Steps of tests about changes of a plan; a refused step fails the test. */
+type Fields = Readonly<Record<string, unknown>>;
+
+let products = 0;
+
+/** A product that is billed every month. @returns its id */
+export const plan = async (service: TestHost, cents: number, fields: Fields = {}): Promise<string> => {
+  products += 1;
+  const id = `plan-${products}-${cents}`;
+  const admin = await signIn(service, { is_admin: true });
+  const body = { name: `Plan ${cents}`, total_cents: cents, currency: 'USD', billing_interval: 'monthly', ...fields };
+  const answer = await service.put(`/admin/products/${id}`, body, admin.options);
+  const { status, body: said } = answer;
+  expect({ status, said }).toMatchObject({ status: 200 });
+  return id;
+};
+
+/** A provider with its settings, the fields of a customer there, and a method that is charged without a question. */
+export const PLACES = [
+  ['Stripe, which bills', { slot: 'provider_a', token: 'pm_card_visa', settings: {} }],
+  [
+    'Stripe, billed here',
+    { slot: 'provider_a', token: 'pm_card_visa', settings: { PROVIDER_A_SUBSCRIPTIONS: 'service' } },
+  ],
+  ['PayPal', { slot: 'provider_b', token: 'SIM-OK', settings: {} }],
+  ['Square', { slot: 'provider_c', token: 'cnon:card-nonce-ok', settings: {} }],
+] as const;
+export type Place = (typeof PLACES)[number][1];
+
+/** A subscriber to a product at that provider. */
+export const subscribed = async (
+  service: TestHost,
+  { slot, token }: Pick<Place, 'slot' | 'token'>,
+  fields: Fields,
+): Promise<{ readonly who: Subscriber; readonly id: string; readonly first: ParsedJson }> => {
+  const who = await subscriber(service, token, slot === 'provider_a' ? {} : { provider_id: slot });
+  const first = await subscribe(service, who, { ...NO_PRICE, ...fields });
+  return { who, id: first.id, first };
+};
+
+/** The fields of a price that a product replaces. */
+const NO_PRICE = {
+  subtotal_cents: undefined,
+  total_cents: undefined,
+  currency: undefined,
+  billing_interval: undefined,
+};
+
+/** The subscription of a subscriber. */
+export interface Changed {
+  readonly who: Subscriber;
+  readonly id: string;
+}
+
+export const change = (service: TestHost, { who, id }: Changed, body: Fields): Promise<TestAnswer> =>
+  service.post(`/subscriptions/${id}/change`, body, who.options);
+
+export const preview = (service: TestHost, { who, id }: Changed, body: Fields): Promise<TestAnswer> =>
+  service.post(`/subscriptions/${id}/change/preview`, body, who.options);
+
+export const withdraw = (service: TestHost, { who, id }: Changed): Promise<TestAnswer> =>
+  service.request('DELETE', `/subscriptions/${id}/change`, who.options);
