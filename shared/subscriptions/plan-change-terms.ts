@@ -13,9 +13,10 @@ import { requireHeld, type UsableMethod } from '../payment-methods/usable-method
 import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
 import type { SubscriptionDeps } from './biller.ts';
 import { firstPeriod } from './periods.ts';
-import type { ChangeLine, SubscriptionPlan } from './plan-change.ts';
-import { type ChangePrice, FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.ts';
+import type { SubscriptionPlan } from './plan-change.ts';
+import { FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.ts';
 import { requireChangeable, requirePeriodLeft, requireRenewal } from './plan-change-states.ts';
+import type { PricedChange } from './plan-change-steps.ts';
 import { providerInterval } from './provider-biller.ts';
 import { isProviderBilled, type VisibleSubscription } from './subscription.ts';
 import { planOf } from './subscription-plan.ts';
@@ -28,18 +29,9 @@ export interface PlanChangeDeps extends SubscriptionDeps {
 
 export type PlanChangeRequest = ApiRequest<unknown, unknown, ChangePlanBody, VisibleSubscription>;
 
-export interface WantedChange {
-  readonly plan: SubscriptionPlan;
+export interface WantedChange extends PricedChange {
   readonly kind: 'upgrade' | 'downgrade';
   readonly when: ChangeTime;
-  /** The moment for which the price is computed. */
-  readonly at: Instant;
-  /** What the change costs now. */
-  readonly price: ChangePrice;
-  readonly lines: readonly ChangeLine[];
-  /** The current period after the change. */
-  readonly period: { readonly start: Instant; readonly end: Instant };
-  readonly startsPeriod: boolean;
   /** The method to charge; undefined if nothing is due. */
   readonly method: UsableMethod | undefined;
 }
@@ -183,7 +175,7 @@ const momentOf = (
   throw invalid([{ path: 'proration_at', rule: 'recent', message }]);
 };
 
-type TimedChange = Pick<WantedChange, 'plan' | 'kind' | 'at' | 'price' | 'lines' | 'period' | 'startsPeriod'>;
+type TimedChange = Omit<WantedChange, 'when' | 'method'>;
 
 /** The change as if it took effect at this moment. In a trial it costs nothing, and the trial stays. */
 const timedChange = (record: VisibleSubscription, plan: SubscriptionPlan, at: Instant): TimedChange => {

@@ -15,14 +15,17 @@ interface PayersPart {
 
 const NOTHING_TO_DO: PayersPart = { next_action: null, client_secret: null };
 
-export const pendingChangeView = ({ change }: Pick<Subscription, 'change'>, payersPart: PayersPart = NOTHING_TO_DO) => {
+export const pendingChangeView = (
+  { change }: Pick<Subscription, 'change'>,
+  { next_action, client_secret }: PayersPart = NOTHING_TO_DO,
+) => {
   // Nothing of a change that has failed is shown while its payment is canceled.
   if (!change || change.step === 'dropped') return null;
   return {
     id: change.id,
     status: change.step === 'awaiting_payment' ? ('awaiting_payment' as const) : ('processing' as const),
     due_now_cents: change.due.totalCents,
-    payment: change.paymentId === undefined ? null : { id: change.paymentId, ...payersPart },
+    payment: change.paymentId === undefined ? null : { id: change.paymentId, next_action, client_secret },
     expires_at: change.expiresAt ?? null,
   };
 };

@@ -64,12 +64,16 @@ export const planChangeSchema = z.lazy(() =>
     /** The period in which the change was made. */
     periodStart: z.string(),
     periodEnd: z.string(),
+    /** The end of the period that begins with the change; undefined if the present period goes on. */
+    nextPeriodEnd: optional,
     due: pricesSchema,
     lines: z.array(lineSchema),
     /** Derived from subscription and change. Undefined if nothing is due. */
     paymentId: optional,
     /** When an unpaid change ends. */
     expiresAt: optional,
+    /** The reason that readers see once a change that is dropped is gone; undefined if they never saw the change. */
+    dropReason: z.enum(['plan_change_failed', 'plan_change_withdrawn']).optional(),
     /** When due work looks at the change. */
     lookAt: z.string(),
   }),

@@ -10,7 +10,7 @@ const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
-const atHalf = async (host: TestHost, cents: number, fields: object = {}) => {
+const atHalf = async (host: TestHost, cents: number, fields: Readonly<Record<string, unknown>> = {}) => {
   const made = await subscribed(host, VISA, { product_id: await plan(host, cents, fields) });
   await host.advance(10 * DAY_SECONDS);
   return made;
