@@ -69,7 +69,9 @@ describe.each(PLACES)('a change now at %s', (_, place) => {
     const of = await atHalf(1_000);
     await change(service, of, { product_id: await plan(service, 3_000), quantity: 2 });
     const events = await service.busEvents('subscription.updated');
-    const said = events.map(({ detail }) => detail.payload.data).filter((data) => data.subscription_id === of.id);
+    const said = events
+      .map(({ detail }: ParsedJson) => detail.payload.data)
+      .filter((data) => data.subscription_id === of.id);
     expect(said.filter(({ reason }) => reason === 'plan_changed')).toMatchObject([
       { quantity: 2, amount: 6_000, previous: { product_id: of.first.product_id, quantity: 1, amount: 1_000 } },
     ]);

@@ -30,12 +30,15 @@ export const PLACES = [
   ['PayPal', { slot: 'provider_b', token: 'SIM-OK', settings: {} }],
   ['Square', { slot: 'provider_c', token: 'cnon:card-nonce-ok', settings: {} }],
 ] as const;
-export type Place = (typeof PLACES)[number][1];
+export interface Place {
+  readonly slot: string;
+  readonly token: string;
+}
 
 /** A subscriber to a product at that provider. */
 export const subscribed = async (
   service: TestHost,
-  { slot, token }: Pick<Place, 'slot' | 'token'>,
+  { slot, token }: Place,
   fields: Fields,
 ): Promise<{ readonly who: Subscriber; readonly id: string; readonly first: ParsedJson }> => {
   const who = await subscriber(service, token, slot === 'provider_a' ? {} : { provider_id: slot });
@@ -65,3 +68,10 @@ export const preview = (service: TestHost, { who, id }: Changed, body: Fields): 
 
 export const withdraw = (service: TestHost, { who, id }: Changed): Promise<TestAnswer> =>
   service.request('DELETE', `/subscriptions/${id}/change`, who.options);
+
+/** The reasons of a subscription's events about its plan. */
+export const planEvents = async (service: TestHost, id: string): Promise<string[]> =>
+  (await service.busEvents('subscription.updated'))
+    .map(({ detail }: ParsedJson) => detail.payload.data)
+    .filter((data: ParsedJson) => data.subscription_id === id && /^plan_/.test(data.reason ?? ''))
+    .map((data: ParsedJson) => data.reason);
