@@ -15,7 +15,7 @@ import type { SubscriptionDeps } from './biller.ts';
 import { firstPeriod } from './periods.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
 import { FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.ts';
-import { requireChangeable, requirePeriodLeft, requireRenewal } from './plan-change-states.ts';
+import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import type { PricedChange } from './plan-change-steps.ts';
 import { providerInterval } from './provider-biller.ts';
 import { isProviderBilled, type VisibleSubscription } from './subscription.ts';
@@ -41,7 +41,7 @@ export const readWantedChange = async (deps: PlanChangeDeps, request: PlanChange
   const { record, body } = request;
   const isMerchant = mayAsMerchant(request.caller, 'subscriptions:operate');
   requireRights(request, isMerchant);
-  requireChangeable(record);
+  requirePlanChangeable(record);
   const known = await readRecords(deps, request);
   const plan = wantedPlan(request, known.product);
   requireDifference(record, plan);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { change, PLACES, plan, planEvents, preview, subscribed, withdraw } from './plan-changes.ts';
+import { changeTo, PLAN_PLACES, plan, planEvents, preview, subscribed, withdraw } from './plan-changes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
 /** Tokens that pay the first charge and decline the next one, and that settle later. */
@@ -14,7 +14,7 @@ const LATER_DECLINE = {
 const ofChange = (payments: readonly ParsedJson[]): ParsedJson[] =>
   payments.filter(({ billing_reason }) => billing_reason === 'subscription_change');
 
-describe.each(PLACES)('a change whose charge is declined at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a change whose charge is declined at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
   test('leaves every field as it was, and the provider its price', async () => {
@@ -24,7 +24,7 @@ describe.each(PLACES)('a change whose charge is declined at %s', (_, place) => {
     const dear = await plan(service, 3_000);
     const before = await readSubscription(service, of.who, of.id);
     await service.clearProviderRequests();
-    expect(await change(service, of, { product_id: dear })).toMatchObject({
+    expect(await changeTo(service, of, { product_id: dear })).toMatchObject({
       status: 402,
       body: { code: 'PAYMENT_DECLINED' },
     });
@@ -55,7 +55,7 @@ describe.each([
     const payment_method_id = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');
     await patch(service, of.who, { id: of.id, body: { payment_method_id } });
     const dear = await plan(service, 3_000);
-    const { status, body } = await change(service, of, { product_id: dear });
+    const { status, body } = await changeTo(service, of, { product_id: dear });
     expect({ status, body }).toMatchObject({
       status: 200,
       body: {
@@ -103,7 +103,7 @@ describe.each([
   test('refuses another change, and can be withdrawn', async () => {
     const { of, dear } = await asking();
     const busy = { status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } };
-    expect(await change(service, of, { product_id: dear, quantity: 2 })).toMatchObject(busy);
+    expect(await changeTo(service, of, { product_id: dear, quantity: 2 })).toMatchObject(busy);
     expect(await preview(service, of, { product_id: dear, quantity: 2 })).toMatchObject(busy);
     expect(await withdraw(service, of)).toMatchObject({ status: 200, body: { pending_change: null } });
     expect(await withdraw(service, of)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
@@ -122,7 +122,7 @@ describe.each([
   });
 });
 
-describe.each(PLACES)('a change whose payment is unclear at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
   /** The call that charges. */
   const CHARGE = {
@@ -141,7 +141,7 @@ describe.each(PLACES)('a change whose payment is unclear at %s', (_, place) => {
     const { of, dear } = await atHalf();
     const path = place.slot === 'provider_a' ? '/confirm' : CHARGE[place.slot];
     await service.fault({ provider: place.slot, path, method: 'POST', times: 1, action: 'malformed' });
-    const { status, body } = await change(service, of, { product_id: dear });
+    const { status, body } = await changeTo(service, of, { product_id: dear });
     await service.clearFaults();
     if (status === 202) {
       expect(body).toMatchObject({ total_cents: 1_000, pending_change: { status: 'processing' } });
@@ -161,11 +161,11 @@ describe.each(PLACES)('a change whose payment is unclear at %s', (_, place) => {
     const { of, dear } = await atHalf();
     const before = await readSubscription(service, of.who, of.id);
     await service.fault({ provider: place.slot, path: CHARGE[place.slot], method: 'POST', action: 'rate_limit' });
-    const { status } = await change(service, of, { product_id: dear });
+    const { status } = await changeTo(service, of, { product_id: dear });
     await service.clearFaults();
     expect(status).toBe(503);
     await service.advance(2 * HOUR_SECONDS);
     expect(await readSubscription(service, of.who, of.id)).toEqual(before);
-    expect(await change(service, of, { product_id: dear })).toMatchObject({ status: 200 });
+    expect(await changeTo(service, of, { product_id: dear })).toMatchObject({ status: 200 });
   });
 });

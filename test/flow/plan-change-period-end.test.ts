@@ -3,21 +3,30 @@ import { epochSeconds } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
-import { type Changed, change, PLACES, plan, planEvents, preview, subscribed, withdraw } from './plan-changes.ts';
+import {
+  changeTo,
+  PLAN_PLACES,
+  type PlanHolder,
+  plan,
+  planEvents,
+  preview,
+  subscribed,
+  withdraw,
+} from './plan-changes.ts';
 import { command, paymentsOf, readSubscription } from './subscribers.ts';
 
 /** The price that Stripe would charge next; undefined if the service bills. */
-const priceAtStripe = async (service: TestHost, { who, id }: Changed): Promise<number | undefined> => {
+const priceAtStripe = async (service: TestHost, { who, id }: PlanHolder): Promise<number | undefined> => {
   const { provider_subscription_id: there } = await readSubscription(service, who, id);
   if (there === null) return undefined;
   const { items } = await atStripe(service, `POST subscriptions/${there}`, { 'metadata[seen]': '1' });
   return items.data[0].price.unit_amount * items.data[0].quantity;
 };
 
-const totals = async (service: TestHost, { who, id }: Changed): Promise<number[]> =>
+const totals = async (service: TestHost, { who, id }: PlanHolder): Promise<number[]> =>
   (await paymentsOf(service, who, id)).map(({ total_cents }: ParsedJson) => total_cents);
 
-const renew = async (service: TestHost, { who, id }: Changed): Promise<ParsedJson> => {
+const renew = async (service: TestHost, { who, id }: PlanHolder): Promise<ParsedJson> => {
   const { current_period_end } = await readSubscription(service, who, id);
   await service.moveTo(current_period_end);
   await service.advance(3 * HOUR_SECONDS);
@@ -25,7 +34,7 @@ const renew = async (service: TestHost, { who, id }: Changed): Promise<ParsedJso
   return readSubscription(service, who, id);
 };
 
-describe.each(PLACES)('a change at the end of the period at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
   const bills = place.slot === 'provider_a' && !('PROVIDER_A_SUBSCRIPTIONS' in place.settings);
 
@@ -33,7 +42,7 @@ describe.each(PLACES)('a change at the end of the period at %s', (_, place) => {
     const of = await subscribed(service, place, { product_id: await plan(service, 4_900) });
     await service.advance(10 * DAY_SECONDS);
     const cheap = await plan(service, 1_900, fields);
-    const { status, body } = await change(service, of, { product_id: cheap });
+    const { status, body } = await changeTo(service, of, { product_id: cheap });
     expect({ status, body }).toMatchObject({
       status: 200,
       body: {
@@ -73,7 +82,7 @@ describe.each(PLACES)('a change at the end of the period at %s', (_, place) => {
   test('is replaced by another, and withdrawn by DELETE', async () => {
     const { of } = await scheduled({ billing_interval: 'quarterly' });
     const other = await plan(service, 900);
-    const { body } = await change(service, of, { product_id: other, quantity: 2 });
+    const { body } = await changeTo(service, of, { product_id: other, quantity: 2 });
     expect(body.scheduled_change).toMatchObject({ product_id: other, quantity: 2, total_cents: 1_800 });
     expect(await priceAtStripe(service, of)).toBe(bills ? 1_800 : undefined);
     expect(await withdraw(service, of)).toMatchObject({ status: 200, body: { scheduled_change: null } });
@@ -88,7 +97,7 @@ describe.each(PLACES)('a change at the end of the period at %s', (_, place) => {
     const { of } = await scheduled();
     const dear = await plan(service, 9_900);
     const { body: seen } = await preview(service, of, { product_id: dear });
-    const { body } = await change(service, of, { product_id: dear, proration_at: seen.proration_at });
+    const { body } = await changeTo(service, of, { product_id: dear, proration_at: seen.proration_at });
     expect(body).toMatchObject({ product_id: dear, scheduled_change: null });
     expect(await priceAtStripe(service, of)).toBe(bills ? 9_900 : undefined);
     const other = await scheduled();
@@ -100,7 +109,7 @@ describe.each(PLACES)('a change at the end of the period at %s', (_, place) => {
   });
 });
 
-describe.each(PLACES)('a change in a trial at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a change in a trial at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
   const onTrial = async () => {
@@ -118,7 +127,7 @@ describe.each(PLACES)('a change in a trial at %s', (_, place) => {
     const product_id = await plan(service, 3_000, fields);
     const { body: seen } = await preview(service, of, { product_id, when });
     expect(seen).toMatchObject({ kind: 'upgrade', due_now_cents: 0, lines: [], next_total_cents: 3_000 });
-    const { status, body } = await change(service, of, { product_id, when });
+    const { status, body } = await changeTo(service, of, { product_id, when });
     const total_cents = when === 'now' ? 3_000 : 1_000;
     expect({ status, body }).toMatchObject({
       ...{ status: 200, body: { status: 'trialing', total_cents, trial_end: of.first.trial_end } },

@@ -21,7 +21,7 @@ export const plan = async (service: TestHost, cents: number, fields: Fields = {}
 };
 
 /** A provider with its settings, the fields of a customer there, and a method that is charged without a question. */
-export const PLACES = [
+export const PLAN_PLACES = [
   ['Stripe, which bills', { slot: 'provider_a', token: 'pm_card_visa', settings: {} }],
   [
     'Stripe, billed here',
@@ -30,7 +30,7 @@ export const PLACES = [
   ['PayPal', { slot: 'provider_b', token: 'SIM-OK', settings: {} }],
   ['Square', { slot: 'provider_c', token: 'cnon:card-nonce-ok', settings: {} }],
 ] as const;
-export interface Place {
+export interface PlanPlace {
   readonly slot: string;
   readonly token: string;
 }
@@ -38,7 +38,7 @@ export interface Place {
 /** A subscriber to a product at that provider. */
 export const subscribed = async (
   service: TestHost,
-  { slot, token }: Place,
+  { slot, token }: PlanPlace,
   fields: Fields,
 ): Promise<{ readonly who: Subscriber; readonly id: string; readonly first: ParsedJson }> => {
   const who = await subscriber(service, token, slot === 'provider_a' ? {} : { provider_id: slot });
@@ -55,18 +55,18 @@ const NO_PRICE = {
 };
 
 /** The subscription of a subscriber. */
-export interface Changed {
+export interface PlanHolder {
   readonly who: Subscriber;
   readonly id: string;
 }
 
-export const change = (service: TestHost, { who, id }: Changed, body: Fields): Promise<TestAnswer> =>
+export const changeTo = (service: TestHost, { who, id }: PlanHolder, body: Fields): Promise<TestAnswer> =>
   service.post(`/subscriptions/${id}/change`, body, who.options);
 
-export const preview = (service: TestHost, { who, id }: Changed, body: Fields): Promise<TestAnswer> =>
+export const preview = (service: TestHost, { who, id }: PlanHolder, body: Fields): Promise<TestAnswer> =>
   service.post(`/subscriptions/${id}/change/preview`, body, who.options);
 
-export const withdraw = (service: TestHost, { who, id }: Changed): Promise<TestAnswer> =>
+export const withdraw = (service: TestHost, { who, id }: PlanHolder): Promise<TestAnswer> =>
   service.request('DELETE', `/subscriptions/${id}/change`, who.options);
 
 /** The reasons of a subscription's events about its plan. */
