@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { epochSeconds } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { atStripe } from './at-stripe.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import {
   changeTo,
@@ -10,18 +9,11 @@ import {
   plan,
   planEvents,
   preview,
+  priceAtStripe,
   subscribed,
   withdraw,
 } from './plan-changes.ts';
 import { command, paymentsOf, readSubscription } from './subscribers.ts';
-
-/** The price that Stripe would charge next; undefined if the service bills. */
-const priceAtStripe = async (service: TestHost, { who, id }: PlanHolder): Promise<number | undefined> => {
-  const { provider_subscription_id: there } = await readSubscription(service, who, id);
-  if (there === null) return undefined;
-  const { items } = await atStripe(service, `POST subscriptions/${there}`, { 'metadata[seen]': '1' });
-  return items.data[0].price.unit_amount * items.data[0].quantity;
-};
 
 const totals = async (service: TestHost, { who, id }: PlanHolder): Promise<number[]> =>
   (await paymentsOf(service, who, id)).map(({ total_cents }: ParsedJson) => total_cents);

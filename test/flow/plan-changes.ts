@@ -1,7 +1,8 @@
 import { expect } from 'vitest';
+import { atStripe } from './at-stripe.ts';
 import { signIn } from './flow.ts';
 import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
-import { type Subscriber, subscribe, subscriber } from './subscribers.ts';
+import { readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
 /** Steps of tests about changes of a plan; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -75,3 +76,11 @@ export const planEvents = async (service: TestHost, id: string): Promise<string[
     .map(({ detail }: ParsedJson) => detail.payload.data)
     .filter((data: ParsedJson) => data.subscription_id === id && /^plan_/.test(data.reason ?? ''))
     .map((data: ParsedJson) => data.reason);
+
+/** The price that Stripe would charge next; undefined if the service bills. */
+export const priceAtStripe = async (service: TestHost, { who, id }: PlanHolder): Promise<number | undefined> => {
+  const { provider_subscription_id: there } = await readSubscription(service, who, id);
+  if (there === null) return undefined;
+  const { items } = await atStripe(service, `POST subscriptions/${there}`, { 'metadata[seen]': '1' });
+  return items.data[0].price.unit_amount * items.data[0].quantity;
+};
