@@ -6,6 +6,8 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
 import type { Item, Table } from '../platform/table.ts';
+import { changeLineItem } from '../subscriptions/plan-change.ts';
+import { changeLineSchema, changeLinesView } from '../subscriptions/plan-change-view.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/subscription.ts';
 import {
   changeEntry,
@@ -20,6 +22,14 @@ import {
   timelineReply,
   versionFields,
 } from './timeline.ts';
+
+const planSchema = z
+  .object({
+    product_id: z.string().nullable().describe('The product; null for a custom price.'),
+    quantity: z.int().positive().describe('How many of the product each period pays for.'),
+    total_cents: z.int().nonnegative().describe('What each period costs.'),
+  })
+  .meta({ id: 'TimelinePlan', description: 'The plan of a subscription before or after a change of the plan.' });
 
 const change = z
   .object({
@@ -39,6 +49,17 @@ const change = z
       .enum(DECLINE_CODES)
       .optional()
       .describe('Why the charge was declined; absent if it was not declined.'),
+    previous_plan: planSchema.optional().describe('The plan before; only for the cause `plan_changed`.'),
+    plan: planSchema.optional().describe('The plan from this version on; only for the cause `plan_changed`.'),
+    due_cents: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('What a change of the plan cost; absent if it took effect with the next period.'),
+    lines: z
+      .array(changeLineSchema())
+      .optional()
+      .describe('The parts of `due_cents`, as in the preview of the change.'),
   })
   .meta({
     id: 'SubscriptionTimelineChange',
@@ -66,6 +87,8 @@ export const subscriptionTimelineOf = (
 
 const historyOf = (id: string) => ({ kind: 'SUB', id }) as const;
 
+const planItem = z.object({ productId: z.string().optional(), quantity: z.int(), totalCents: z.int() });
+
 const versionItem = z.object({
   ...versionFields,
   status: z.enum(SUBSCRIPTION_STATUSES),
@@ -75,7 +98,12 @@ const versionItem = z.object({
   periodEnd: z.string(),
   paymentId: z.string().optional(),
   failureCode: z.enum(DECLINE_CODES).optional(),
+  wasPlan: planItem.optional(),
+  plan: planItem.optional(),
+  dueCents: z.int().optional(),
+  lines: z.array(changeLineItem).optional(),
 });
+type VersionItem = z.infer<typeof versionItem>;
 
 const entryOfVersion = (item: Item): SubscriptionChange => {
   const version = versionItem.parse(item);
@@ -86,7 +114,21 @@ const entryOfVersion = (item: Item): SubscriptionChange => {
     ...{ cancel_at_period_end: cancelAtPeriodEnd, current_period_end: periodEnd },
     ...(paymentId && { payment_id: paymentId }),
     ...(failureCode && { failure_code: failureCode }),
+    ...planFieldsOf(version),
     actor: actor ? shownActor(actor) : null,
     request_id: requestId ?? null,
   };
 };
+
+const planFieldsOf = ({ wasPlan, plan, dueCents, lines }: VersionItem) => ({
+  ...(wasPlan && { previous_plan: planOfItem(wasPlan) }),
+  ...(plan && { plan: planOfItem(plan) }),
+  ...(dueCents !== undefined && { due_cents: dueCents }),
+  ...(lines && { lines: changeLinesView(lines) }),
+});
+
+const planOfItem = ({ productId, quantity, totalCents }: z.infer<typeof planItem>) => ({
+  product_id: productId ?? null,
+  quantity,
+  total_cents: totalCents,
+});

@@ -2,8 +2,9 @@
 
 import type { SubscriptionTimelineEntry } from '../api/types.ts';
 import type { ShownChange } from '../pages/timeline.tsx';
-import { dateInUtc } from '../view/format.ts';
+import { count, dateInUtc, money } from '../view/format.ts';
 import { Link } from '../view/route.tsx';
+import { PlanChangeLines } from './plan-change-lines.tsx';
 
 type Change = Extract<SubscriptionTimelineEntry, { kind: 'change' }>;
 
@@ -24,9 +25,13 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   payment_method_unavailable: 'The payment method was removed',
   updated: 'Subscription updated',
   billing_address_changed: 'Billing address changed',
+  plan_changed: 'Plan changed',
+  plan_change_scheduled: 'Change of plan scheduled',
+  plan_change_withdrawn: 'Change of plan withdrawn',
+  plan_change_failed: 'Change of plan failed',
 };
 
-export const showSubscriptionChange = (change: Change): ShownChange => {
+export const showSubscriptionChange = (change: Change, currency: string): ShownChange => {
   const { cause, status, payment_id: payment, failure_code: failure, cancel_at_period_end: isEnding } = change;
   return {
     title: cause === null ? 'Subscription changed' : CAUSES[cause],
@@ -44,8 +49,30 @@ export const showSubscriptionChange = (change: Change): ShownChange => {
             )}
           </p>
         )}
+        <ChangedPlan change={change} currency={currency} />
         {isEnding && status !== 'canceled' && <p class="quiet">Ends on {dateInUtc(change.current_period_end)} (UTC)</p>}
       </>
     ),
   };
+};
+
+type Plan = NonNullable<Change['plan']>;
+
+const planInShort = ({ product_id: product, quantity, total_cents: total }: Plan, currency: string): string =>
+  [product ?? 'Custom price', quantity > 1 && `quantity ${count(quantity)}`, money(total, currency)]
+    .filter(Boolean)
+    .join(', ');
+
+/** The plans before and after a change of the plan, and what it cost. */
+const ChangedPlan = ({ change, currency }: { readonly change: Change; readonly currency: string }) => {
+  const { previous_plan: before, plan: after, lines = [], due_cents: due = 0 } = change;
+  if (!before || !after) return null;
+  return (
+    <>
+      <p>
+        {planInShort(before, currency)} → {planInShort(after, currency)}
+      </p>
+      {lines.length > 0 && <PlanChangeLines lines={lines} due={due} currency={currency} />}
+    </>
+  );
 };
