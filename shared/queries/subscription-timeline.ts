@@ -6,7 +6,7 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
 import type { Item, Table } from '../platform/table.ts';
-import { changeLineItem } from '../subscriptions/plan-change.ts';
+import { changeLineFields } from '../subscriptions/plan-change.ts';
 import { changeLineSchema, changeLinesView } from '../subscriptions/plan-change-view.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/subscription.ts';
 import {
@@ -23,13 +23,13 @@ import {
   versionFields,
 } from './timeline.ts';
 
-const planSchema = z
+const planOfVersion = z
   .object({
     product_id: z.string().nullable().describe('The product; null for a custom price.'),
-    quantity: z.int().positive().describe('How many of the product each period pays for.'),
+    quantity: z.int().positive().describe('How many of the product.'),
     total_cents: z.int().nonnegative().describe('What each period costs.'),
   })
-  .meta({ id: 'TimelinePlan', description: 'The plan of a subscription before or after a change of the plan.' });
+  .meta({ id: 'TimelinePlan', description: 'A plan of the subscription.' });
 
 const change = z
   .object({
@@ -45,21 +45,19 @@ const change = z
     payment_id: optionalText.describe(
       'The payment of the period that was charged, or whose charge failed; absent if none was charged.',
     ),
+    plan_change: z
+      .object({
+        from: planOfVersion.describe('The plan before.'),
+        to: planOfVersion.describe('The plan from this version on.'),
+        due_cents: z.int().nonnegative().describe('What the change cost; 0 for a change at the end of the period.'),
+        lines: z.array(changeLineSchema()).describe('What was due, in parts; empty if nothing was.'),
+      })
+      .optional()
+      .describe('The change of the plan that this version makes; absent in other versions.'),
     failure_code: z
       .enum(DECLINE_CODES)
       .optional()
       .describe('Why the charge was declined; absent if it was not declined.'),
-    previous_plan: planSchema.optional().describe('The plan before; only for the cause `plan_changed`.'),
-    plan: planSchema.optional().describe('The plan from this version on; only for the cause `plan_changed`.'),
-    due_cents: z
-      .int()
-      .nonnegative()
-      .optional()
-      .describe('What a change of the plan cost; absent if it took effect with the next period.'),
-    lines: z
-      .array(changeLineSchema())
-      .optional()
-      .describe('The parts of `due_cents`, as in the preview of the change.'),
   })
   .meta({
     id: 'SubscriptionTimelineChange',
@@ -87,7 +85,7 @@ export const subscriptionTimelineOf = (
 
 const historyOf = (id: string) => ({ kind: 'SUB', id }) as const;
 
-const planItem = z.object({ productId: z.string().optional(), quantity: z.int(), totalCents: z.int() });
+const storedPlan = z.object({ productId: z.string().optional(), quantity: z.int(), totalCents: z.int() });
 
 const versionItem = z.object({
   ...versionFields,
@@ -98,12 +96,11 @@ const versionItem = z.object({
   periodEnd: z.string(),
   paymentId: z.string().optional(),
   failureCode: z.enum(DECLINE_CODES).optional(),
-  wasPlan: planItem.optional(),
-  plan: planItem.optional(),
-  dueCents: z.int().optional(),
-  lines: z.array(changeLineItem).optional(),
+  wasPlan: storedPlan.optional(),
+  plan: storedPlan.optional(),
+  dueCents: z.int().default(0),
+  lines: z.array(changeLineFields).default([]),
 });
-type VersionItem = z.infer<typeof versionItem>;
 
 const entryOfVersion = (item: Item): SubscriptionChange => {
   const version = versionItem.parse(item);
@@ -113,21 +110,20 @@ const entryOfVersion = (item: Item): SubscriptionChange => {
     ...{ status, previous_status: was ?? null, cause: cause ?? null },
     ...{ cancel_at_period_end: cancelAtPeriodEnd, current_period_end: periodEnd },
     ...(paymentId && { payment_id: paymentId }),
+    ...planChangeOf(version),
     ...(failureCode && { failure_code: failureCode }),
-    ...planFieldsOf(version),
     actor: actor ? shownActor(actor) : null,
     request_id: requestId ?? null,
   };
 };
 
-const planFieldsOf = ({ wasPlan, plan, dueCents, lines }: VersionItem) => ({
-  ...(wasPlan && { previous_plan: planOfItem(wasPlan) }),
-  ...(plan && { plan: planOfItem(plan) }),
-  ...(dueCents !== undefined && { due_cents: dueCents }),
-  ...(lines && { lines: changeLinesView(lines) }),
-});
+const planChangeOf = ({ wasPlan, plan, dueCents, lines }: z.infer<typeof versionItem>) =>
+  wasPlan &&
+  plan && {
+    plan_change: { from: planView(wasPlan), to: planView(plan), due_cents: dueCents, lines: changeLinesView(lines) },
+  };
 
-const planOfItem = ({ productId, quantity, totalCents }: z.infer<typeof planItem>) => ({
+const planView = ({ productId, quantity, totalCents }: z.infer<typeof storedPlan>) => ({
   product_id: productId ?? null,
   quantity,
   total_cents: totalCents,

@@ -5,7 +5,7 @@ import type { Reply } from '../http/request.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { chargeChange, continueChange } from './finish-change.ts';
 import { openPaymentView } from './open-payment.ts';
-import { requireChangeable, requirePeriodLeft, requireRenewal } from './plan-change-states.ts';
+import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import { claimChange, scheduleChange } from './plan-change-steps.ts';
 import {
   type PlanChangeDeps,
@@ -35,7 +35,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
   const claimed = await subscriptionStore(deps.table).change(
     record,
     (current) => {
-      requireChangeable(current);
+      requirePlanChangeable(current);
       requireSame(record, current);
       requirePeriodLeft(current, deps.now());
       return claimChange(current, wanted, { id, now: deps.now() });
@@ -71,7 +71,7 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
   const scheduled = await subscriptionStore(deps.table).change(
     record,
     (current) => {
-      requireChangeable(current);
+      requirePlanChangeable(current);
       requireSame(record, current);
       requireRenewal(current);
       return scheduleChange(current, wanted.plan, { id, now: deps.now() });

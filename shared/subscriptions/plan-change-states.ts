@@ -6,7 +6,7 @@ import { invalidStateError } from './provider-biller.ts';
 import type { Subscription } from './subscription.ts';
 
 /** @throws DomainError PAYMENT_IN_PROGRESS while something else is under way, or INVALID_STATE */
-export const requireChangeable = (subscription: Subscription): void => {
+export const requirePlanChangeable = (subscription: Subscription): void => {
   const { status, charge } = subscription;
   requireNoChange(subscription);
   if (charge) throw new DomainError('PAYMENT_IN_PROGRESS');

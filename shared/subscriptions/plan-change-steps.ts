@@ -84,8 +84,8 @@ interface PriceTold extends Claim {
 }
 
 /**
- * The update that gives the provider this price. With another interval than it has, or another end of the paid time,
- * it charges nothing before that end.
+ * The update that gives the provider this price. If the interval or the end of the paid time changes, or the price
+ * begins or ceases to be 0, the provider would begin a period at once, so it charges nothing before that end.
  */
 const updateOfPrice = (
   subscription: Subscription,
@@ -93,7 +93,10 @@ const updateOfPrice = (
 ): { readonly priceUpdate?: PriceUpdate } => {
   if (!isProviderBilled(subscription)) return {};
   const known = subscription.scheduledChange?.plan ?? subscription;
-  const isSame = known.billingInterval === plan.billingInterval && known.intervalMultiplier === plan.intervalMultiplier;
+  const isSame =
+    known.billingInterval === plan.billingInterval &&
+    known.intervalMultiplier === plan.intervalMultiplier &&
+    (known.totalCents === 0) === (plan.totalCents === 0);
   return {
     priceUpdate: {
       id,

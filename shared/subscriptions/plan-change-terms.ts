@@ -6,7 +6,7 @@ import { type Product, productRecord } from '../catalog/catalog-records.ts';
 import { quantityOf } from '../catalog/price.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { derivePrices } from '../core/money.ts';
-import { type Instant, instant, MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, MINUTE_MS } from '../core/time.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
@@ -15,7 +15,7 @@ import type { SubscriptionDeps } from './biller.ts';
 import { firstPeriod } from './periods.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
 import { FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.ts';
-import { requireChangeable, requirePeriodLeft, requireRenewal } from './plan-change-states.ts';
+import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import type { PricedChange } from './plan-change-steps.ts';
 import { providerInterval } from './provider-biller.ts';
 import { isProviderBilled, type VisibleSubscription } from './subscription.ts';
@@ -41,13 +41,14 @@ export const readWantedChange = async (deps: PlanChangeDeps, request: PlanChange
   const { record, body } = request;
   const isMerchant = mayAsMerchant(request.caller, 'subscriptions:operate');
   requireRights(request, isMerchant);
-  requireChangeable(record);
+  requirePlanChangeable(record);
   const known = await readRecords(deps, request);
   const plan = wantedPlan(request, known.product);
   requireDifference(record, plan);
   await requireBillable(deps, record, plan);
   const timed = timedChange(record, plan, momentOf(body, record, deps.now()));
   const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', isMerchant });
+  requireBridge(record, timed, deps.now());
   const wanted = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
   await requirePayable(deps, request, wanted);
   return { ...wanted, method: await chargedMethod(deps, request, { wanted, method: known.method }) };
@@ -157,6 +158,16 @@ const requireBillable = async (
   await requireAcceptedAmount(provider, { ...plan, currency: record.currency });
   if (!isProviderBilled(record) || provider.subscriptions?.bills(providerInterval(plan))) return;
   throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${record.providerId} does not bill this interval` });
+};
+
+/** Stripe accepts no trial that ends later than this. It covers the paid time after a change of the interval. */
+const LONGEST_BRIDGE_MS = 730 * DAY_MS;
+
+const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: TimedChange, now: Instant): void => {
+  if (!isProviderBilled(record) || !startsPeriod || period.end <= now + LONGEST_BRIDGE_MS) return;
+  throw new DomainError('UNSUPPORTED_PROVIDER', {
+    message: `${record.providerId} changes to no interval of more than two years`,
+  });
 };
 
 const PREVIEW_KEPT_MS = 10 * MINUTE_MS;

@@ -34,7 +34,8 @@ export type SubscriptionPlan = z.infer<typeof planSchema>;
 /** `unused` is negative; `remaining` is the new price for what is left of the period, `full` for a new period. */
 export const CHANGE_LINE_KINDS = ['unused', 'remaining', 'full'] as const;
 
-export const changeLineItem = z.object({
+/** A line as it is stored. */
+export const changeLineFields = z.object({
   kind: z.enum(CHANGE_LINE_KINDS),
   description: z.string(),
   productId: optional,
@@ -45,7 +46,7 @@ export const changeLineItem = z.object({
   periodStart: z.string(),
   periodEnd: z.string(),
 });
-export type ChangeLine = z.infer<typeof changeLineItem>;
+export type ChangeLine = z.infer<typeof changeLineFields>;
 
 /**
  * `claimed` while the request makes its payment, `processing` while the outcome of the payment is unknown,
@@ -67,7 +68,7 @@ export const planChangeSchema = z.lazy(() =>
     /** The end of the period that begins with the change; undefined if the present period goes on. */
     nextPeriodEnd: optional,
     due: pricesSchema,
-    lines: z.array(changeLineItem),
+    lines: z.array(changeLineFields),
     /** Derived from subscription and change. Undefined if nothing is due. */
     paymentId: optional,
     /** When an unpaid change ends. */

@@ -1,7 +1,7 @@
 /** @module The request bodies of the subscription routes. */
 
 import * as z from 'zod';
-import { BILLING_INTERVALS, quantityField } from '../catalog/catalog-records.ts';
+import { BILLING_INTERVALS, soldQuantity } from '../catalog/catalog-records.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   centsField,
@@ -36,7 +36,7 @@ export const createSubscriptionBody = z
     product_id: optionalId.describe(
       'The product to subscribe to. Price, currency, interval and trial days are then those of the product.',
     ),
-    quantity: quantityField
+    quantity: soldQuantity
       .optional()
       .describe(
         'How many of the product each period pays for, such as seats, from 1 to 10,000; 1 if absent. Only with a product; each price is the price of the product × quantity.',
@@ -144,7 +144,7 @@ export const changePlanBody = z
     product_id: idSchema
       .optional()
       .describe('The product to change to; the present product if absent. Its price of this moment holds.'),
-    quantity: quantityField.optional().describe('How many of the product; the present quantity if absent.'),
+    quantity: soldQuantity.optional().describe('How many of the product; the present quantity if absent.'),
     subtotal_cents: centsField.describe('The price of a period before tax and discount. Only for the merchant.'),
     tax_cents: centsField.describe('The tax of a period; 0 if absent. Only for the merchant.'),
     discount_cents: centsField.describe('The discount of a period; 0 if absent. Only for the merchant.'),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startTestHost } from './host.ts';
-import { PLACES, plan, preview, subscribed } from './plan-changes.ts';
+import { PLAN_PLACES, plan, preview, subscribed } from './plan-changes.ts';
 
 /** The worked examples: a period, a moment in it, two products, and what the preview says. */
 const EXAMPLES = [
@@ -39,7 +39,7 @@ const EXAMPLES = [
   },
 ] as const;
 
-describe.each(PLACES)('a preview at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a preview at %s', (_, place) => {
   test.each(EXAMPLES)('says what was worked out: $says', async (example) => {
     const started = await startTestHost({ frozen: true, env: place.settings });
     try {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { change, PLACES, plan, preview, subscribed } from './plan-changes.ts';
+import { changeTo, PLAN_PLACES, plan, preview, subscribed } from './plan-changes.ts';
 import { paymentsOf, readSubscription, subscriptionEventsOf } from './subscribers.ts';
 
-describe.each(PLACES)('a change now at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
   const atHalf = async (cents: number, fields: Readonly<Record<string, unknown>> = {}) => {
@@ -18,7 +18,7 @@ describe.each(PLACES)('a change now at %s', (_, place) => {
     const product_id = await plan(service, 3_000);
     const { body: seen } = await preview(service, of, { product_id });
     const terms = { product_id, proration_at: seen.proration_at, expected_cents: seen.due_now_cents };
-    const { status, body } = await change(service, of, terms);
+    const { status, body } = await changeTo(service, of, terms);
     expect({ status, body }).toMatchObject({
       status: 200,
       body: { product_id, total_cents: 3_000, pending_change: null, current_period_end: of.first.current_period_end },
@@ -33,7 +33,7 @@ describe.each(PLACES)('a change now at %s', (_, place) => {
 
   test('is charged the new price at the next renewal', async () => {
     const of = await atHalf(1_000);
-    await change(service, of, { product_id: await plan(service, 3_000) });
+    await changeTo(service, of, { product_id: await plan(service, 3_000) });
     await service.moveTo(of.first.current_period_end);
     await service.advance(DAY_SECONDS / 4);
     await service.settle();
@@ -51,7 +51,7 @@ describe.each(PLACES)('a change now at %s', (_, place) => {
     const of = await atHalf(1_000);
     const product_id = await plan(service, 10_000, { billing_interval: 'quarterly' });
     const { body: seen } = await preview(service, of, { product_id });
-    const { status, body } = await change(service, of, { product_id, proration_at: seen.proration_at });
+    const { status, body } = await changeTo(service, of, { product_id, proration_at: seen.proration_at });
     const { current_period_end, due_now_cents } = seen;
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -67,9 +67,11 @@ describe.each(PLACES)('a change now at %s', (_, place) => {
 
   test('tells what the plan was before', async () => {
     const of = await atHalf(1_000);
-    await change(service, of, { product_id: await plan(service, 3_000), quantity: 2 });
+    await changeTo(service, of, { product_id: await plan(service, 3_000), quantity: 2 });
     const events = await service.busEvents('subscription.updated');
-    const said = events.map(({ detail }) => detail.payload.data).filter((data) => data.subscription_id === of.id);
+    const said = events
+      .map(({ detail }: ParsedJson) => detail.payload.data)
+      .filter((data) => data.subscription_id === of.id);
     expect(said.filter(({ reason }) => reason === 'plan_changed')).toMatchObject([
       { quantity: 2, amount: 6_000, previous: { product_id: of.first.product_id, quantity: 1, amount: 1_000 } },
     ]);

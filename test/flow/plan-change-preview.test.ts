@@ -3,7 +3,7 @@ import { HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, signIn } from './flow.ts';
 import { type TestHost, withHost } from './host.ts';
-import { type Changed, change, plan, preview, subscribed } from './plan-changes.ts';
+import { changeTo, type PlanHolder, plan, preview, subscribed } from './plan-changes.ts';
 import { OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
@@ -58,9 +58,9 @@ describe('a preview', () => {
 });
 
 describe('a change is refused, like its preview,', () => {
-  const refused = async (of: Changed, body: object, says: object) => {
+  const refused = async (of: PlanHolder, body: object, says: object) => {
     const before = await readSubscription(service, of.who, of.id);
-    for (const route of [preview, change]) expect(await route(service, of, { ...body })).toMatchObject(says);
+    for (const route of [preview, changeTo]) expect(await route(service, of, { ...body })).toMatchObject(says);
     expect(await readSubscription(service, of.who, of.id)).toEqual(before);
   };
 

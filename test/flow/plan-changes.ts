@@ -21,7 +21,7 @@ export const plan = async (service: TestHost, cents: number, fields: Fields = {}
 };
 
 /** A provider with its settings, the fields of a customer there, and a method that is charged without a question. */
-export const PLACES = [
+export const PLAN_PLACES = [
   ['Stripe, which bills', { slot: 'provider_a', token: 'pm_card_visa', settings: {} }],
   [
     'Stripe, billed here',
@@ -30,12 +30,15 @@ export const PLACES = [
   ['PayPal', { slot: 'provider_b', token: 'SIM-OK', settings: {} }],
   ['Square', { slot: 'provider_c', token: 'cnon:card-nonce-ok', settings: {} }],
 ] as const;
-export type Place = (typeof PLACES)[number][1];
+export interface PlanPlace {
+  readonly slot: string;
+  readonly token: string;
+}
 
 /** A subscriber to a product at that provider. */
 export const subscribed = async (
   service: TestHost,
-  { slot, token }: Pick<Place, 'slot' | 'token'>,
+  { slot, token }: PlanPlace,
   fields: Fields,
 ): Promise<{ readonly who: Subscriber; readonly id: string; readonly first: ParsedJson }> => {
   const who = await subscriber(service, token, slot === 'provider_a' ? {} : { provider_id: slot });
@@ -52,16 +55,23 @@ const NO_PRICE = {
 };
 
 /** The subscription of a subscriber. */
-export interface Changed {
+export interface PlanHolder {
   readonly who: Subscriber;
   readonly id: string;
 }
 
-export const change = (service: TestHost, { who, id }: Changed, body: Fields): Promise<TestAnswer> =>
+export const changeTo = (service: TestHost, { who, id }: PlanHolder, body: Fields): Promise<TestAnswer> =>
   service.post(`/subscriptions/${id}/change`, body, who.options);
 
-export const preview = (service: TestHost, { who, id }: Changed, body: Fields): Promise<TestAnswer> =>
+export const preview = (service: TestHost, { who, id }: PlanHolder, body: Fields): Promise<TestAnswer> =>
   service.post(`/subscriptions/${id}/change/preview`, body, who.options);
 
-export const withdraw = (service: TestHost, { who, id }: Changed): Promise<TestAnswer> =>
+export const withdraw = (service: TestHost, { who, id }: PlanHolder): Promise<TestAnswer> =>
   service.request('DELETE', `/subscriptions/${id}/change`, who.options);
+
+/** The reasons of a subscription's events about its plan. */
+export const planEvents = async (service: TestHost, id: string): Promise<string[]> =>
+  (await service.busEvents('subscription.updated'))
+    .map(({ detail }: ParsedJson) => detail.payload.data)
+    .filter((data: ParsedJson) => data.subscription_id === id && /^plan_/.test(data.reason ?? ''))
+    .map((data: ParsedJson) => data.reason);

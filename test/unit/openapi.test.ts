@@ -124,6 +124,7 @@ describe('the API document', () => {
     expect(meanings).toEqual([
       ['payments.confirm', expect.stringContaining('The payment is `processing`')],
       ['refunds.create', expect.stringContaining('The refund is `pending`')],
+      ['subscriptions.change', expect.stringContaining('`pending_change.status` is `processing`')],
       ['admin.request-erasure', expect.stringContaining('GET /admin/erasures/{id}')],
     ]);
   });

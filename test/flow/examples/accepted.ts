@@ -3,7 +3,7 @@ import { exampleRequests } from '../../../functions/api/example-requests.ts';
 import type { TestAnswer, TestHost } from '../host.ts';
 import type { Steady } from './steadied.ts';
 
-/** Sends a charge and a refund, to which the provider never responds. @returns the responses by operation */
+/** Sends a charge, a refund and a change of a plan, to which the provider never responds. @returns the responses by operation */
 export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Readonly<Record<string, unknown>>> => {
   const [created, refund] = [exampleRequests['payments.create-intent'], exampleRequests['refunds.create']];
   const intent = await service.post('/payments/intents', created?.body, { session: 'demo-owner' });
@@ -20,8 +20,13 @@ export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Rea
   const refunded = await unanswered('/v1/refunds', () =>
     service.post(`/payments/${refund?.params?.['id']}/refunds`, refund?.body, { session: 'demo-admin' }),
   );
+  const { id } = exampleRequests['subscriptions.change']?.params ?? {};
+  const changed = await unanswered('/confirm', () =>
+    service.post(`/subscriptions/${id}/change`, { quantity: 2 }, { session: 'demo-owner' }),
+  );
   return {
     'payments.confirm': steady.shown('payments.confirm 202', confirmed.body),
+    'subscriptions.change': steady.shown('subscriptions.change 202', changed.body),
     'refunds.create': steady.shown('refunds.create 202', refunded.body),
   };
 };

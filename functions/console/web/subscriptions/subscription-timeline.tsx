@@ -32,7 +32,8 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
 };
 
 export const showSubscriptionChange = (change: Change, currency: string): ShownChange => {
-  const { cause, status, payment_id: payment, failure_code: failure, cancel_at_period_end: isEnding } = change;
+  const { cause, status, payment_id: payment, failure_code: failure, plan_change: plan } = change;
+  const isEnding = change.cancel_at_period_end;
   return {
     title: cause === null ? 'Subscription changed' : CAUSES[cause],
     status,
@@ -49,28 +50,27 @@ export const showSubscriptionChange = (change: Change, currency: string): ShownC
             )}
           </p>
         )}
-        <ChangedPlan change={change} currency={currency} />
+        {plan && <ChangedPlan change={plan} currency={currency} />}
         {isEnding && status !== 'canceled' && <p class="quiet">Ends on {dateInUtc(change.current_period_end)} (UTC)</p>}
       </>
     ),
   };
 };
 
-type Plan = NonNullable<Change['plan']>;
+type PlanChange = NonNullable<Change['plan_change']>;
 
-const planInShort = ({ product_id: product, quantity, total_cents: total }: Plan, currency: string): string =>
+const planInShort = ({ product_id: product, quantity, total_cents: total }: PlanChange['to'], currency: string) =>
   [product ?? 'Custom price', quantity > 1 && `quantity ${count(quantity)}`, money(total, currency)]
     .filter(Boolean)
     .join(', ');
 
 /** The plans before and after a change of the plan, and what it cost. */
-const ChangedPlan = ({ change, currency }: { readonly change: Change; readonly currency: string }) => {
-  const { previous_plan: before, plan: after, lines = [], due_cents: due = 0 } = change;
-  if (!before || !after) return null;
+const ChangedPlan = ({ change, currency }: { readonly change: PlanChange; readonly currency: string }) => {
+  const { from, to, lines, due_cents: due } = change;
   return (
     <>
       <p>
-        {planInShort(before, currency)} → {planInShort(after, currency)}
+        {planInShort(from, currency)} → {planInShort(to, currency)}
       </p>
       {lines.length > 0 && <PlanChangeLines lines={lines} due={due} currency={currency} />}
     </>

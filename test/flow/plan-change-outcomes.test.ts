@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { changeTo, PLAN_PLACES, plan, planEvents, preview, subscribed, withdraw } from './plan-changes.ts';
+import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
+
+/** Tokens that pay the first charge and decline the next one, and that settle later. */
+const LATER_DECLINE = {
+  provider_a: 'pm_sim_ok_1_then_decline',
+  provider_b: 'SIM-OK-1-THEN-DECLINE',
+  provider_c: 'cnon:sim-ok-1-then-decline',
+} as const;
+
+const ofChange = (payments: readonly ParsedJson[]): ParsedJson[] =>
+  payments.filter(({ billing_reason }) => billing_reason === 'subscription_change');
+
+describe.each(PLAN_PLACES)('a change whose charge is declined at %s', (_, place) => {
+  const service = withHost({ frozen: true, env: place.settings });
+
+  test('leaves every field as it was, and the provider its price', async () => {
+    const product_id = await plan(service, 1_000);
+    const of = await subscribed(service, { ...place, token: LATER_DECLINE[place.slot] }, { product_id });
+    await service.advance(10 * DAY_SECONDS);
+    const dear = await plan(service, 3_000);
+    const before = await readSubscription(service, of.who, of.id);
+    await service.clearProviderRequests();
+    expect(await changeTo(service, of, { product_id: dear })).toMatchObject({
+      status: 402,
+      body: { code: 'PAYMENT_DECLINED' },
+    });
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toEqual(before);
+    expect(await planEvents(service, of.id)).toEqual([]);
+    const requests = await service.providerRequests();
+    const updates = requests.filter(({ method, path }: ParsedJson) => method !== 'GET' && /subscriptions/.test(path));
+    expect(updates).toEqual([]);
+    expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'canceled' }]);
+    expect(await preview(service, of, { product_id: dear })).toMatchObject({ status: 200 });
+  });
+});
+
+describe.each([
+  ['Stripe, which bills', {}],
+  ['Stripe, billed here', { PROVIDER_A_SUBSCRIPTIONS: 'service' }],
+] as const)('a change that asks its payer at %s', (_, env) => {
+  const service = withHost({ frozen: true, env });
+
+  const asking = async () => {
+    const of = await subscribed(
+      service,
+      { slot: 'provider_a', token: 'pm_card_visa' },
+      { product_id: await plan(service, 1_000) },
+    );
+    await service.advance(10 * DAY_SECONDS);
+    const payment_method_id = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');
+    await patch(service, of.who, { id: of.id, body: { payment_method_id } });
+    const dear = await plan(service, 3_000);
+    const { status, body } = await changeTo(service, of, { product_id: dear });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        ...{ product_id: of.first.product_id, total_cents: 1_000, status: 'active' },
+        pending_change: { status: 'awaiting_payment', payment: { next_action: { type: 'use_provider_sdk' } } },
+      },
+    });
+    expect(body.pending_change.payment.client_secret).toMatch(/^pi_/);
+    return { of, dear, pending: body.pending_change };
+  };
+
+  test('holds once the payer has authenticated the payment', async () => {
+    const { of, dear, pending } = await asking();
+    const shown = await readSubscription(service, of.who, of.id);
+    expect(shown.pending_change).toEqual(pending);
+    const listed = await service.get('/subscriptions', of.who.options);
+    const [one] = listed.body.filter(({ id }: ParsedJson) => id === of.id);
+    expect(one.pending_change).toMatchObject({ id: pending.id, payment: { next_action: null, client_secret: null } });
+    await service.authenticate(pending.payment.id);
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({
+      ...{ product_id: dear, total_cents: 3_000, pending_change: null },
+    });
+    expect(await planEvents(service, of.id)).toEqual(['plan_changed']);
+  });
+
+  test('is dropped at once if the authentication fails', async () => {
+    const { of, pending } = await asking();
+    await service.authenticate(pending.payment.id, 'failure');
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ total_cents: 1_000, pending_change: null });
+    expect(await planEvents(service, of.id)).toEqual(['plan_change_failed']);
+  });
+
+  test('ends unpaid after 23 hours, and its payment is canceled', async () => {
+    const { of, pending } = await asking();
+    await service.advance(23 * HOUR_SECONDS + 2 * MINUTE_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ total_cents: 1_000, pending_change: null });
+    expect(await planEvents(service, of.id)).toEqual(['plan_change_failed']);
+    const payments = ofChange(await paymentsOf(service, of.who, of.id));
+    expect(payments).toMatchObject([{ id: pending.payment.id, status: 'canceled' }]);
+  });
+
+  test('refuses another change, and can be withdrawn', async () => {
+    const { of, dear } = await asking();
+    const busy = { status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } };
+    expect(await changeTo(service, of, { product_id: dear, quantity: 2 })).toMatchObject(busy);
+    expect(await preview(service, of, { product_id: dear, quantity: 2 })).toMatchObject(busy);
+    expect(await withdraw(service, of)).toMatchObject({ status: 200, body: { pending_change: null } });
+    expect(await withdraw(service, of)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    expect(await planEvents(service, of.id)).toEqual(['plan_change_withdrawn']);
+    expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'canceled' }]);
+  });
+
+  test('is dropped before the subscription is canceled or paused', async () => {
+    for (const name of ['cancel', 'pause'] as const) {
+      const { of } = await asking();
+      const body = name === 'cancel' ? { cancel_at_period_end: false } : {};
+      const answer = await command(service, of.who, { id: of.id, name, body });
+      expect(answer).toMatchObject({ status: 200, body: { pending_change: null, total_cents: 1_000 } });
+      expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'canceled' }]);
+    }
+  });
+});
+
+describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place) => {
+  const service = withHost({ frozen: true, env: place.settings });
+  /** The call that charges. */
+  const CHARGE = {
+    provider_a: '/v1/payment_intents',
+    provider_b: '/capture',
+    provider_c: '/v2/payments',
+  } as const;
+
+  const atHalf = async () => {
+    const of = await subscribed(service, place, { product_id: await plan(service, 1_000) });
+    await service.advance(10 * DAY_SECONDS);
+    return { of, dear: await plan(service, 3_000) };
+  };
+
+  test('is processing, and holds once the provider is known to have charged', async () => {
+    const { of, dear } = await atHalf();
+    const path = place.slot === 'provider_a' ? '/confirm' : CHARGE[place.slot];
+    await service.fault({ provider: place.slot, path, method: 'POST', times: 1, action: 'malformed' });
+    const { status, body } = await changeTo(service, of, { product_id: dear });
+    await service.clearFaults();
+    if (status === 202) {
+      expect(body).toMatchObject({ total_cents: 1_000, pending_change: { status: 'processing' } });
+      expect(await withdraw(service, of)).toMatchObject({ status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } });
+      const cancel = { id: of.id, name: 'cancel', body: { cancel_at_period_end: false } } as const;
+      expect(await command(service, of.who, cancel)).toMatchObject({ status: 409 });
+    } else expect(status).toBe(200);
+    await service.advance(2 * HOUR_SECONDS);
+    await service.settle();
+    const after = await readSubscription(service, of.who, of.id);
+    expect(after).toMatchObject({ product_id: dear, total_cents: 3_000, pending_change: null });
+    expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'succeeded' }]);
+    expect(await planEvents(service, of.id)).toEqual(['plan_changed']);
+  });
+
+  test('is dropped if the charge certainly did not happen', async () => {
+    const { of, dear } = await atHalf();
+    const before = await readSubscription(service, of.who, of.id);
+    await service.fault({ provider: place.slot, path: CHARGE[place.slot], method: 'POST', action: 'rate_limit' });
+    const { status } = await changeTo(service, of, { product_id: dear });
+    await service.clearFaults();
+    expect(status).toBe(503);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, of.who, of.id)).toEqual(before);
+    expect(await changeTo(service, of, { product_id: dear })).toMatchObject({ status: 200 });
+  });
+});
