@@ -89,7 +89,7 @@ describe('changes of a plan in the console', () => {
       await soon(() => page.locator('.amount').innerText()).toBe('USD 60.00 per month, quantity 2');
       expect(await read()).toMatchObject({ product_id: large, quantity: 2, total_cents: 6_000 });
       await soon(() => page.getByLabel('Timeline').innerText()).toMatch(
-        /Plan changed[\s\S]+quantity 2, USD\s60\.00[\s\S]+Due now\s+USD\s50\.00/,
+        /Plan changed[\s\S]+USD\s10\.00 to \S+, quantity 2, USD\s60\.00[\s\S]+Charged\s+USD\s50\.00/,
       );
       await expectNoSidewaysScroll(page);
     });

@@ -194,7 +194,7 @@ const Preview = ({ preview }: { readonly preview: PlanPreview }) => {
   const { when, lines, due_now_cents: due, forfeited_cents: forfeited, currency } = preview;
   return (
     <>
-      {lines.length > 0 && <PlanChangeLines lines={lines} due={due} currency={currency} />}
+      {lines.length > 0 && <PlanChangeLines lines={lines} sum={['Due now', due]} currency={currency} />}
       <dl class="facts">
         <Fact name="Takes effect">{when === 'now' ? 'Now' : `${dateInUtc(preview.effective_at)} (UTC)`}</Fact>
         {lines.length === 0 && (

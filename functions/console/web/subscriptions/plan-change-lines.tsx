@@ -12,57 +12,64 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
 
 interface LinesProps {
   readonly lines: readonly Line[];
-  /** The sum of the lines. */
-  readonly due: number;
+  /** The sum of the lines, with its name. */
+  readonly sum: readonly [name: string, cents: number];
   readonly currency: string;
 }
 
 /** What a change of the plan costs, line by line. */
-export const PlanChangeLines = ({ lines, due, currency }: LinesProps) => (
-  <div class="table-scroll">
-    <table aria-label="Cost of the change">
-      <thead>
-        <tr>
-          <th scope="col">Item</th>
-          <th scope="col" class="end">
-            Tax
-          </th>
-          <th scope="col" class="end">
-            Amount
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {lines.map((line) => (
-          <tr key={line.kind}>
-            <td>
-              {line.description}
-              {line.quantity > 1 && ` × ${count(line.quantity)}`}
-              <span class="second-line quiet">
-                {KINDS[line.kind]}, {shortDay(line.period_start)} – {shortDay(line.period_end)} (UTC)
-              </span>
-            </td>
+export const PlanChangeLines = ({ lines, sum: [name, cents], currency }: LinesProps) => {
+  const isTaxed = lines.some(({ tax_cents: tax }) => tax !== 0);
+  return (
+    <div class="table-scroll">
+      <table aria-label="Cost of the change">
+        <thead>
+          <tr>
+            <th scope="col">Item</th>
+            {isTaxed && (
+              <th scope="col" class="end">
+                Tax
+              </th>
+            )}
+            <th scope="col" class="end">
+              Amount
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <tr key={line.kind}>
+              <td>
+                {line.description}
+                {line.quantity > 1 && ` × ${count(line.quantity)}`}
+                <span class="second-line quiet">
+                  {KINDS[line.kind]}, {shortDay(line.period_start)} – {shortDay(line.period_end)} (UTC)
+                </span>
+              </td>
+              {isTaxed && (
+                <td class="end">
+                  <Money cents={line.tax_cents} currency={currency} />
+                </td>
+              )}
+              <td class="end">
+                <Money cents={line.amount_cents} currency={currency} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr class="sum">
+            <th scope="row" colSpan={isTaxed ? 2 : 1}>
+              {name}
+            </th>
             <td class="end">
-              <Money cents={line.tax_cents} currency={currency} />
-            </td>
-            <td class="end">
-              <Money cents={line.amount_cents} currency={currency} />
+              <strong>
+                <Money cents={cents} currency={currency} />
+              </strong>
             </td>
           </tr>
-        ))}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row" colSpan={2}>
-            Due now
-          </th>
-          <td class="end">
-            <strong>
-              <Money cents={due} currency={currency} />
-            </strong>
-          </td>
-        </tr>
-      </tfoot>
-    </table>
-  </div>
-);
+        </tfoot>
+      </table>
+    </div>
+  );
+};

@@ -64,15 +64,15 @@ const planInShort = ({ product_id: product, quantity, total_cents: total }: Plan
     .filter(Boolean)
     .join(', ');
 
-/** The plans before and after a change of the plan, and what it cost. */
+/** The plan before and after a change, and what the change cost. */
 const ChangedPlan = ({ change, currency }: { readonly change: PlanChange; readonly currency: string }) => {
   const { from, to, lines, due_cents: due } = change;
   return (
     <>
       <p>
-        {planInShort(from, currency)} → {planInShort(to, currency)}
+        From {planInShort(from, currency)} to {planInShort(to, currency)}
       </p>
-      {lines.length > 0 && <PlanChangeLines lines={lines} due={due} currency={currency} />}
+      {lines.length > 0 && <PlanChangeLines lines={lines} sum={['Charged', due]} currency={currency} />}
     </>
   );
 };
