@@ -109,6 +109,17 @@ describe('changes of a plan in the console', () => {
       expect(await read()).toMatchObject({ quantity: 2, scheduled_change: null });
     });
 
+    test('comes back to the form if the charge is declined', async () => {
+      const payment_method_id = await anotherMethod(service, owner, 'pm_sim_ok_0_then_nsf');
+      await patch(service, owner, { id, body: { payment_method_id } });
+      await previewed(large, 3);
+      await dialog().getByRole('button', { name: 'Pay USD 30.00 now' }).click();
+      await soon(() => dialog().getByRole('alert').innerText()).toContain('PAYMENT_DECLINED');
+      await dialog().getByRole('button', { name: 'Preview' }).waitFor();
+      await dialog().getByRole('button', { name: 'Close' }).click();
+      expect(await read()).toMatchObject({ quantity: 2, total_cents: 6_000, status: 'active', pending_change: null });
+    });
+
     test('says that an unpaid change waits for the payer, and withdraws it', async () => {
       const { page } = visit;
       const payment_method_id = await anotherMethod(service, owner, 'pm_card_authenticationRequired');

@@ -5,6 +5,7 @@
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
+import type { Problem } from '../api/problem.ts';
 import type { PlanPreview, Subscription } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
@@ -38,7 +39,15 @@ export const PlanChangeDialog = ({ subscription, onChanged, onClose }: PlanChang
   const { id, product_id: productId, quantity } = subscription;
   const [draft, setDraft] = useState<PlanDraft>({ productId: productId ?? '', quantity });
   const [offer, setOffer] = useState<Offer>();
-  const asking = useAction(async () => setOffer(await readOffer(id, draft)));
+  const [refusal, setRefusal] = useState<Problem>();
+  const asking = useAction(async () => {
+    setRefusal(undefined);
+    setOffer(await readOffer(id, draft));
+  });
+  const refuse = (problem: Problem): void => {
+    setRefusal(problem);
+    setOffer(undefined);
+  };
   return (
     <Dialog title="Change plan" onClose={onClose}>
       {offer ? (
@@ -47,11 +56,18 @@ export const PlanChangeDialog = ({ subscription, onChanged, onClose }: PlanChang
           draft={draft}
           offer={offer}
           onChanged={onChanged}
+          onRefused={refuse}
           onBack={() => setOffer(undefined)}
           onClose={onClose}
         />
       ) : (
-        <DraftForm draft={draft} asking={asking} onChange={setDraft} onClose={onClose} />
+        <DraftForm
+          draft={draft}
+          asking={asking}
+          problem={asking.problem ?? refusal}
+          onChange={setDraft}
+          onClose={onClose}
+        />
       )}
     </Dialog>
   );
@@ -75,13 +91,14 @@ const readOffer = async (id: string, draft: PlanDraft): Promise<Offer> => {
 interface DraftFormProps {
   readonly draft: PlanDraft;
   readonly asking: ReturnType<typeof useAction>;
+  readonly problem: Problem | undefined;
   readonly onChange: (draft: PlanDraft) => void;
   readonly onClose: () => void;
 }
 
 const MAX_QUANTITY = 10_000;
 
-const DraftForm = ({ draft, asking, onChange, onClose }: DraftFormProps) => {
+const DraftForm = ({ draft, asking, problem, onChange, onClose }: DraftFormProps) => {
   const submit = (event: Event): void => {
     event.preventDefault();
     asking.run();
@@ -110,7 +127,7 @@ const DraftForm = ({ draft, asking, onChange, onClose }: DraftFormProps) => {
           onInput={({ currentTarget }) => onChange({ ...draft, quantity: currentTarget.valueAsNumber })}
         />
       </label>
-      {asking.problem && <ProblemNote problem={asking.problem} />}
+      {problem && <ProblemNote problem={problem} />}
       <div class="dialog-actions">
         <button type="button" onClick={onClose}>
           Close
@@ -128,12 +145,14 @@ interface OfferedChangeProps {
   readonly draft: PlanDraft;
   readonly offer: Offer;
   readonly onChanged: () => void;
+  /** Called if the change was certainly not made. A further try needs a new preview with a new key. */
+  readonly onRefused: (problem: Problem) => void;
   readonly onBack: () => void;
   readonly onClose: () => void;
 }
 
 const OfferedChange = (props: OfferedChangeProps) => {
-  const { subscriptionId: id, draft, offer, onChanged, onBack, onClose } = props;
+  const { subscriptionId: id, draft, offer, onChanged, onRefused, onBack, onClose } = props;
   const { previews, whyLater } = offer;
   // An upgrade is proposed for now. A downgrade now leaves paid time without use, so it is proposed for later.
   const [when, setWhen] = useState<When>(previews[0]?.kind === 'upgrade' ? 'now' : 'period_end');
@@ -142,6 +161,10 @@ const OfferedChange = (props: OfferedChangeProps) => {
     if (!chosen) return;
     try {
       await sendChange(id, draft, chosen);
+    } catch (reason) {
+      const problem = asProblem(reason);
+      if (isRefusal(problem)) onRefused(problem);
+      throw reason;
     } finally {
       onChanged();
     }
@@ -172,6 +195,10 @@ const OfferedChange = (props: OfferedChangeProps) => {
     </div>
   );
 };
+
+/** True unless the first request may be running, or its response was lost. */
+const isRefusal = ({ status, code }: Problem): boolean =>
+  status >= 400 && status < 500 && code !== 'IDEMPOTENCY_IN_PROGRESS';
 
 const nameOfAct = ({ when, due_now_cents: due, currency }: PlanPreview): string => {
   if (when === 'period_end') return 'Schedule change';
