@@ -116,10 +116,10 @@ const subscription = {
   previous: z
     .object({
       product_id: id.nullable().describe('The product before; null for a custom price.'),
-      quantity: z.int().positive().describe('The quantity before.'),
+      quantity: z.int().positive().describe('How many of the product a period paid for.'),
       amount: minorUnits.describe('The price of one period before.'),
     })
-    .meta({ id: 'EventPreviousPlan', description: 'The plan before this event.' })
+    .meta({ id: 'EventPreviousPlan', description: 'What the subscription charged for until this event.' })
     .nullable()
     .describe('The plan before, if this event changes product, quantity, price or interval; else null.'),
   ...owner,

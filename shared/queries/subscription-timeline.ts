@@ -26,10 +26,10 @@ import {
 const planOfVersion = z
   .object({
     product_id: z.string().nullable().describe('The product; null for a custom price.'),
-    quantity: z.int().positive().describe('How many of the product.'),
-    total_cents: z.int().nonnegative().describe('What each period costs.'),
+    quantity: z.int().positive().describe('How many of the product a period pays for.'),
+    total_cents: z.int().nonnegative().describe('What each period costs, in minor units.'),
   })
-  .meta({ id: 'TimelinePlan', description: 'A plan of the subscription.' });
+  .meta({ id: 'TimelinePlan', description: 'What the subscription charged for, before or after a change.' });
 
 const change = z
   .object({
@@ -49,7 +49,10 @@ const change = z
       .object({
         from: planOfVersion.describe('The plan before.'),
         to: planOfVersion.describe('The plan from this version on.'),
-        due_cents: z.int().nonnegative().describe('What the change cost; 0 for a change at the end of the period.'),
+        due_cents: z
+          .int()
+          .nonnegative()
+          .describe('What the change cost, in minor units; 0 for a change at the end of the period.'),
         lines: z.array(changeLineSchema()).describe('What was due, in parts; empty if nothing was.'),
       })
       .optional()

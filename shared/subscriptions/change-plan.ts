@@ -2,8 +2,9 @@
 
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/request.ts';
+import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
-import { chargeChange, continueChange } from './finish-change.ts';
+import { type ChargedChange, chargeChange, continueChange } from './finish-change.ts';
 import { openPaymentView } from './open-payment.ts';
 import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import { claimChange, scheduleChange } from './plan-change-steps.ts';
@@ -25,7 +26,7 @@ import { commandView } from './subscription-view.ts';
  * applied, whatever fails in between.
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
-  const wanted = await readWantedChange(deps, request);
+  const wanted = await readWantedChange(deps, request, { isClaiming: true });
   return wanted.when === 'now' ? changeNow(deps, request, wanted) : changeLater(deps, request, wanted);
 };
 
@@ -43,9 +44,30 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
     right.onlyIf,
   );
   if (wanted.method === undefined) return replyOf(deps, record, { subscription: await continueChange(deps, claimed) });
-  const { subscription, payment } = await chargeChange(deps, claimed, { method: wanted.method, right: right.onlyIf });
+  const { subscription, payment } = await charge(deps, request, { claimed, method: wanted.method });
   if (subscription.change === undefined || subscription.change.step === 'dropped') requirePaid(payment);
   return replyOf(deps, record, { subscription, payment });
+};
+
+interface ClaimedChange {
+  readonly claimed: Subscription;
+  readonly method: UsableMethod;
+}
+
+/** @throws DomainError why nothing was charged, such as the loss of the method since the subscription was read */
+const charge = async (
+  deps: PlanChangeDeps,
+  { caller, right, record }: PlanChangeRequest,
+  { claimed, method }: ClaimedChange,
+): Promise<ChargedChange> => {
+  try {
+    return await chargeChange(deps, claimed, { method, right: right.onlyIf });
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'VERSION_CONFLICT') {
+      await requireHeld({ table: deps.table, caller }, record, record);
+    }
+    throw error;
+  }
 };
 
 const requirePaid = ({ status, failureCode }: VisiblePayment): void => {

@@ -21,12 +21,17 @@ import { tellPrice } from './price-at-provider.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
+export interface ChargedChange {
+  readonly subscription: Subscription;
+  readonly payment: VisiblePayment;
+}
+
 /** Charges what is due while the payer waits. @throws DomainError why nothing was charged; the change is then dropped */
 export const chargeChange = async (
   deps: BillingDeps,
   subscription: Subscription,
   { method, right }: AttendedCharge,
-): Promise<{ readonly subscription: Subscription; readonly payment: VisiblePayment }> => {
+): Promise<ChargedChange> => {
   const { change } = subscription;
   if (change?.paymentId === undefined) throw new Error('no change with a payment');
   const collected = await collect(deps, {

@@ -9,7 +9,7 @@ import { derivePrices } from '../core/money.ts';
 import { DAY_MS, type Instant, instant, MINUTE_MS } from '../core/time.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
+import { requireHeld, type UsableMethod, useHeld } from '../payment-methods/usable-method.ts';
 import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
 import type { SubscriptionDeps } from './biller.ts';
 import { firstPeriod } from './periods.ts';
@@ -36,13 +36,20 @@ export interface WantedChange extends PricedChange {
   readonly method: UsableMethod | undefined;
 }
 
-/** @throws DomainError for every reason that refuses the change before a charge */
-export const readWantedChange = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<WantedChange> => {
+/**
+ * @param options.isClaiming true if a write claims the charge of the method, and checks it
+ * @throws DomainError for every reason that refuses the change before a charge
+ */
+export const readWantedChange = async (
+  deps: PlanChangeDeps,
+  request: PlanChangeRequest,
+  { isClaiming }: { readonly isClaiming: boolean },
+): Promise<WantedChange> => {
   const { record, body } = request;
   const isMerchant = mayAsMerchant(request.caller, 'subscriptions:operate');
   requireRights(request, isMerchant);
   requirePlanChangeable(record);
-  const known = await readRecords(deps, request);
+  const known = await readRecords(deps, request, isClaiming);
   const plan = wantedPlan(request, known.product);
   requireDifference(record, plan);
   await requireBillable(deps, record, plan);
@@ -51,7 +58,7 @@ export const readWantedChange = async (deps: PlanChangeDeps, request: PlanChange
   requireBridge(record, timed, deps.now());
   const wanted = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
   await requirePayable(deps, request, wanted);
-  return { ...wanted, method: await chargedMethod(deps, request, { wanted, method: known.method }) };
+  return { ...wanted, method: await chargedMethod(deps, request, { wanted, method: known.method, isClaiming }) };
 };
 
 const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
@@ -76,6 +83,7 @@ const requireRights = ({ body, asAdmin }: PlanChangeRequest, isMerchant: boolean
 
 interface KnownRecords {
   readonly product: Product | undefined;
+  /** Undefined if it was not read, or no longer exists. */
   readonly method: PaymentMethod | undefined;
 }
 
@@ -83,22 +91,25 @@ interface KnownRecords {
 const readRecords = async (
   { table }: PlanChangeDeps,
   { record, body, named }: PlanChangeRequest,
+  isClaiming: boolean,
 ): Promise<KnownRecords> => {
   const productId = body.product_id === undefined && !isFreePrice(body) ? record.productId : undefined;
-  const { paymentMethodId: methodId } = record;
-  const [product, method] = await table.getMany(
-    [
-      ...(productId === undefined ? [] : [{ kind: productRecord, id: productId }]),
-      ...(methodId === undefined ? [] : [{ kind: paymentMethodRecord, id: methodId }]),
-    ].map(({ kind, id }) => kind.key(id)),
-    { consistent: true },
-  );
-  const found = productId === undefined ? [undefined, product] : [product, method];
+  const methodId = isClaiming && mayClaimUnread(record) ? undefined : record.paymentMethodId;
+  const keys = [
+    ...(productId === undefined ? [] : [productRecord.key(productId)]),
+    ...(methodId === undefined ? [] : [paymentMethodRecord.key(methodId)]),
+  ];
+  const items = keys.length === 0 ? [] : await table.getMany(keys, { consistent: true });
+  const product = productId === undefined ? undefined : items[0];
+  const method = methodId === undefined ? undefined : items.at(-1);
   return {
-    product: named(productRecord) ?? (found[0] && productRecord.parse(found[0])),
-    method: found[1] && paymentMethodRecord.parse(found[1]),
+    product: named(productRecord) ?? (product && productRecord.parse(product)),
+    method: method && paymentMethodRecord.parse(method),
   };
 };
+
+/** A person's method is no other member's, so the write that claims the charge checks it, and it need not be read. */
+const mayClaimUnread = ({ organizationId }: VisibleSubscription): boolean => organizationId === undefined;
 
 /** @throws DomainError PRODUCT_INACTIVE, PRICING_MISMATCH or QUANTITY_INVALID */
 const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | undefined): SubscriptionPlan => {
@@ -259,6 +270,12 @@ const dueError = (error: DomainError, totalCents: number): DomainError => {
   return error.code === 'VALIDATION_ERROR' ? invalid([{ path: 'when', rule: 'provider', message }]) : error;
 };
 
+interface MethodWanted {
+  readonly wanted: Timed;
+  readonly method: PaymentMethod | undefined;
+  readonly isClaiming: boolean;
+}
+
 /**
  * The method to charge now. A higher price for later periods needs the right to charge it, too.
  * @throws DomainError PAYMENT_METHOD_REQUIRED or INSUFFICIENT_PERMISSIONS
@@ -266,7 +283,7 @@ const dueError = (error: DomainError, totalCents: number): DomainError => {
 const chargedMethod = async (
   { table }: PlanChangeDeps,
   { record, caller, asAdmin }: PlanChangeRequest,
-  { wanted, method }: { readonly wanted: Timed; readonly method: PaymentMethod | undefined },
+  { wanted, method, isClaiming }: MethodWanted,
 ): Promise<UsableMethod | undefined> => {
   const isDue = wanted.price.due.totalCents > 0;
   if (isDue && asAdmin) {
@@ -276,6 +293,7 @@ const chargedMethod = async (
   if (isDue && record.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
   const isRaised = wanted.plan.totalCents > record.totalCents;
   if (asAdmin || record.paymentMethodId === undefined || !(isDue || isRaised)) return undefined;
+  if (isDue && isClaiming && mayClaimUnread(record)) return useHeld(caller, record, record);
   const held = await requireHeld({ table, caller }, record, { ...record, record: method });
   return isDue ? held : undefined;
 };

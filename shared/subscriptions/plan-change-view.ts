@@ -77,7 +77,7 @@ export const pendingChangeSchema = /* @__PURE__ */ once(() =>
       status: z
         .enum(['awaiting_payment', 'processing'])
         .describe('`awaiting_payment`: the payer must authenticate. `processing`: the outcome is not known yet.'),
-      due_now_cents: cents.describe('What the change costs now.'),
+      due_now_cents: cents.describe('What the change costs now, in minor units.'),
       payment: z
         .object({
           id: z.string().describe('The payment of the change, `pay_…`.'),
@@ -100,10 +100,10 @@ export const scheduledChangeViewSchema = /* @__PURE__ */ once(() =>
       id: changeId,
       product_id: z.string().nullable().describe('The product of the next period; null for a custom price.'),
       quantity: z.int().positive().describe('The quantity of the next period.'),
-      subtotal_cents: cents.describe('The price of a period before tax and discount, from then on.'),
-      tax_cents: cents.describe('The tax of a period, from then on.'),
-      discount_cents: cents.describe('The discount of a period, from then on.'),
-      total_cents: cents.describe('What each period costs from then on.'),
+      subtotal_cents: cents.describe('The price of a period before tax and discount from then on, in minor units.'),
+      tax_cents: cents.describe('The tax of a period from then on, in minor units.'),
+      discount_cents: cents.describe('The discount of a period from then on, in minor units.'),
+      total_cents: cents.describe('What each period costs from then on, in minor units.'),
       billing_interval: z.enum(BILLING_INTERVALS).describe('The unit of a period from then on.'),
       interval_multiplier: z.int().positive().describe('Units per period from then on.'),
       effective_at: timestamp.describe('When the next period opens and the change takes effect.'),
@@ -121,12 +121,14 @@ export const changeLineSchema = /* @__PURE__ */ once(() =>
         ),
       description: z.string().describe('The name of the product, or `Subscription`.'),
       product_id: z.string().nullable().describe('The product of the line; null for a custom price.'),
-      quantity: z.int().positive().describe('The quantity of the line.'),
+      quantity: z.int().positive().describe('How many of the product the amount is for.'),
       amount_cents: z
         .int()
-        .describe('The amount of the line, with its tax and discount. All lines sum to what is due.'),
-      tax_cents: z.int().describe('The tax in the amount.'),
-      discount_cents: z.int().describe('The discount in the amount.'),
+        .describe(
+          'What this part adds to the charge, in minor units, with its tax and discount. All parts sum to what is due.',
+        ),
+      tax_cents: z.int().describe('The part of the amount that is tax, in minor units.'),
+      discount_cents: z.int().describe('What was taken off the amount, in minor units.'),
       period_start: timestamp.describe('Where the time of the line begins.'),
       period_end: timestamp.describe('Where the time of the line ends.'),
     })
@@ -136,7 +138,7 @@ export const changeLineSchema = /* @__PURE__ */ once(() =>
 export const changePreviewSchema = /* @__PURE__ */ once(() =>
   z
     .object({
-      subscription_id: z.string().describe('The subscription, `subs_…`.'),
+      subscription_id: z.string().describe('Names the subscription that would change, `subs_…`.'),
       kind: z.enum(['upgrade', 'downgrade']).describe('`upgrade` if the change would cost 0 or more now.'),
       when: z.enum(['now', 'period_end']).describe('When the change takes effect.'),
       effective_at: timestamp.describe('The time at which it takes effect.'),
@@ -145,12 +147,12 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
       ),
       currency: z.string().describe('The ISO 4217 code in upper case.'),
       lines: z.array(changeLineSchema()).describe('What is due now, in parts; empty if the change costs nothing now.'),
-      unused_cents: cents.describe('What is left of the price that was paid for this period.'),
-      due_now_cents: cents.describe('What the change costs now.'),
+      unused_cents: cents.describe('What is left of the price that was paid for this period, in minor units.'),
+      due_now_cents: cents.describe('What the change costs now, in minor units.'),
       forfeited_cents: cents.describe(
-        'What a downgrade that takes effect now would leave without use. Nothing is given back; the merchant may refund it.',
+        'What a downgrade that takes effect now would leave without use, in minor units. Nothing is given back; the merchant may refund it.',
       ),
-      next_total_cents: cents.describe('What the next period costs.'),
+      next_total_cents: cents.describe('What the next period costs, in minor units.'),
       next_billing_date: timestamp.nullable().describe('When the next charge is due; null if none is planned.'),
       current_period_end: timestamp.describe('When the current period ends, after the change.'),
     })

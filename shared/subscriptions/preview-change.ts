@@ -7,7 +7,7 @@ import { changeLinesView } from './plan-change-view.ts';
 
 export const previewChange = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
   const { record } = request;
-  const wanted = await readWantedChange(deps, request);
+  const wanted = await readWantedChange(deps, request, { isClaiming: false });
   const { plan, kind, when, at, price, lines, period } = wanted;
   const periodEnd = iso(period.end);
   return {

@@ -145,10 +145,14 @@ export const changePlanBody = z
       .optional()
       .describe('The product to change to; the present product if absent. Its price of this moment holds.'),
     quantity: soldQuantity.optional().describe('How many of the product; the present quantity if absent.'),
-    subtotal_cents: centsField.describe('The price of a period before tax and discount. Only for the merchant.'),
-    tax_cents: centsField.describe('The tax of a period; 0 if absent. Only for the merchant.'),
-    discount_cents: centsField.describe('The discount of a period; 0 if absent. Only for the merchant.'),
-    total_cents: centsField.describe('What each period costs: subtotal + tax − discount. Only for the merchant.'),
+    subtotal_cents: centsField.describe(
+      'The price of a period before tax and discount, in minor units. Only for the merchant.',
+    ),
+    tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent. Only for the merchant.'),
+    discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent. Only for the merchant.'),
+    total_cents: centsField.describe(
+      'What each period costs in minor units: subtotal + tax − discount. Only for the merchant.',
+    ),
     billing_interval: intervalUnit.describe('The unit of a period. Without a product, only for the merchant.'),
     interval_multiplier: z
       .int()
@@ -174,7 +178,7 @@ export const changePlanBody = z
         '`proration_at` of a preview of the last 10 minutes. The change then costs exactly what the preview says.',
       ),
     expected_cents: centsField.describe(
-      'What the caller expects to pay now. If the change costs another amount, nothing happens (409 `PRICE_CHANGED`).',
+      'What the caller expects to pay now, in minor units. If the change costs another amount, nothing happens (409 `PRICE_CHANGED`).',
     ),
   })
   .meta({
