@@ -1,6 +1,7 @@
 /** @module Applies an authoritative read of the provider to a payment, even if it moves the payment backward. */
 
 import { notFound } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
@@ -38,8 +39,7 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   const decision = decideRead(current, { ...report, status: statusHere(current, report.status) });
   if (decision.kind !== 'store' && !draft) {
     if (decision.kind !== 'same') return { outcome: decision.kind };
-    const known = withFactsRead(current, report, deps.now());
-    const next = withHoldChange({ payment: current, next: known }, report, deps.now());
+    const next = withNews(current, report, deps.now());
     return next ? { outcome: 'store', next } : { outcome: 'same' };
   }
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
@@ -52,6 +52,18 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
     outcome: 'store',
     next: advancePayment(current, { to: status, now: deps.now(), cause, reported: report }, facts),
   };
+};
+
+/**
+ * The version that adds facts, or another amount or end of the hold, to a payment of the same status. A hold that was
+ * renewed at PayPal is another authorization, and only that one can be captured.
+ */
+const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
+  const known = withFactsRead(payment, report, now);
+  const held = withHoldChange({ payment, next: known }, report, now);
+  if (!held || held === known) return held;
+  const { paymentId: providerPaymentId, attemptRef = held.attemptRef } = report;
+  return { ...held, providerPaymentId, attemptRef };
 };
 
 const isUnconfirmed = (status: ProviderPayment['status']): boolean =>

@@ -121,7 +121,7 @@ const decideEffect = async (context: PaymentEventContext, named: PaymentStatus):
   if (event.object.awaitsCapture) return decideCapture(context);
   const status = statusHere(current, named);
   const { attemptRef, hold } = event.object;
-  const isOfHold = hold !== undefined;
+  const isOfHold = hold !== undefined && !isOfOtherHold(current, event.object);
   const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef, isOfHold });
   switch (decision.kind) {
     case 'apply':
@@ -172,7 +172,7 @@ const decideFacts = async (
   { deps, store, payment, event }: PaymentEventContext,
   status: PaymentStatus,
 ): Promise<EventEffect> => {
-  if (attemptReported(payment, event.object) === 'other') {
+  if (attemptReported(payment, event.object) === 'other' || isOfOtherHold(payment, event.object)) {
     await store.reschedule(payment, iso(deps.now()));
     return nothing({ kind: 'ignored', payment, reason: 'another attempt' });
   }
@@ -190,6 +190,13 @@ const decideFacts = async (
     return { kind: 'applied', payment: applied, status };
   });
 };
+
+/** True if the event tells of another authorization than the one that is held, so a read decides which holds. */
+const isOfOtherHold = ({ status, attemptRef }: Payment, { attemptRef: told, hold }: ProviderEvent['object']): boolean =>
+  status === 'requires_capture' &&
+  hold !== undefined &&
+  attemptRef !== undefined &&
+  attemptRef !== (told ?? attemptRef);
 
 /** After the payer has approved the payment at the provider, claims the capture of the approved amount, once. */
 const decideCapture = async (context: PaymentEventContext): Promise<EventEffect> => {

@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
-import { AT_PAYPAL, AT_SQUARE, AT_STRIPE, capture, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
+import {
+  AT_PAYPAL,
+  AT_SQUARE,
+  AT_STRIPE,
+  capture,
+  heldPayment,
+  holdsAtProvider,
+  manualBody,
+  release,
+} from './holders.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
@@ -78,6 +87,24 @@ describe('a capture of all that is left', () => {
       body: { code: 'PAYMENT_IN_PROGRESS' },
     });
     expect(await service.providerRequests()).toEqual([]);
+  });
+});
+
+describe('the end of an authorization at PayPal that was renewed', () => {
+  test('does not end the hold of the newer authorization', async () => {
+    const { user, admin } = await people();
+    const { id, provider_intent_id: order_id } = await heldPayment(service, user, { holding: AT_PAYPAL });
+    const at = new Date(service.now()).toISOString();
+    const object = {
+      ...{ id: 'EARLIER', status: 'VOIDED', custom_id: id, amount: { currency_code: 'USD', value: '10.00' } },
+      ...{ create_time: at, update_time: at, expiration_time: at, supplementary_data: { related_ids: { order_id } } },
+    };
+    const type = 'PAYMENT.AUTHORIZATION.VOIDED';
+    const sent = await service.sendEvent({ provider: 'provider_b', vocabulary: 'native', type, object });
+    expect(sent).toMatchObject({ status: 200 });
+    await service.advance(2 * MINUTE_SECONDS);
+    expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_capture' });
+    expect(await capture(service, id, admin.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 });
 

@@ -5,13 +5,13 @@ import { describe, expect, test, vi } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
   createAsPrinted,
+  DEMO_HEADERS,
   ends,
   folder,
+  listening,
   processesOf,
-  ready,
-  refusalOf,
-  session,
   start,
+  startRefusal,
   usedPort,
 } from './local-start.ts';
 
@@ -24,7 +24,7 @@ describe('the data folder of npm start', () => {
     await ends(stopped);
     await vi.waitFor(async () => expect(await processesOf(dataDir)).toEqual([]), { timeout: 5_000 });
     const again = start({ DATA_DIR: dataDir });
-    const payments = await fetch(`${await ready(again)}/payments`, { headers: session });
+    const payments = await fetch(`${await listening(again)}/payments`, { headers: DEMO_HEADERS });
     expect(await payments.json()).toMatchObject({ data: [] });
     expect(again.output()).not.toContain('Clock');
     expect(again.output()).toMatch(/^Unfinished demo data of an earlier start were cleared\.$/m);
@@ -33,7 +33,7 @@ describe('the data folder of npm start', () => {
     await ends(again);
 
     const last = start({ DATA_DIR: dataDir });
-    const kept = await fetch(`${await ready(last)}/payments`, { headers: session });
+    const kept = await fetch(`${await listening(last)}/payments`, { headers: DEMO_HEADERS });
     expect(await kept.json()).toMatchObject({ data: [{ id: body.id }] });
     expect(last.output()).not.toContain('cleared');
   });
@@ -53,22 +53,22 @@ describe('the data folder of npm start', () => {
   test('keeps data created after a failed start on a new folder', async () => {
     const dataDir = await folder();
     const port = await usedPort();
-    expect(await refusalOf(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: port }))).toContain('in use');
+    expect(await startRefusal(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: port }))).toContain('in use');
     const first = start({ DATA_DIR: dataDir });
-    await ready(first);
+    await listening(first);
     const { body } = await createAsPrinted(first.output());
     first.child.kill('SIGINT');
     await ends(first);
 
     const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
-    const kept = await fetch(`${await ready(again)}/payments`, { headers: session });
+    const kept = await fetch(`${await listening(again)}/payments`, { headers: DEMO_HEADERS });
     expect(await kept.json()).toMatchObject({ data: [{ id: body.id }] });
     expect(again.output()).not.toContain('cleared');
   });
 
   test('creates the demo data after a failed start on a new folder', async () => {
     const dataDir = await folder();
-    await refusalOf(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: await usedPort() }));
+    await startRefusal(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: await usedPort() }));
     const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     await vi.waitFor(() => expect(again.output()).toContain('Making demo data'), { timeout: 20_000 });
   });
@@ -79,21 +79,21 @@ describe('the data folder of npm start', () => {
     expect(await ends(failed)).toBe(1);
     expect(failed.errors()).toMatch(/^The demo data could not be made: [^\n]+\n$/);
     const again = start({ DATA_DIR: dataDir });
-    await ready(again);
+    await listening(again);
     expect(again.output()).toMatch(/^Unfinished demo data of an earlier start were cleared\.$/m);
   });
 
   test('empties a folder without its state file with --fresh', async () => {
     const dataDir = await folder();
     const first = start({ DATA_DIR: dataDir });
-    await ready(first);
+    await listening(first);
     await createAsPrinted(first.output());
     first.child.kill('SIGTERM');
     await ends(first);
     await rm(join(dataDir, 'host.db'));
 
     const fresh = start({ DATA_DIR: dataDir }, '--fresh');
-    const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
+    const payments = await fetch(`${await listening(fresh)}/payments`, { headers: DEMO_HEADERS });
     expect(await payments.json()).toMatchObject({ data: [] });
   });
 
@@ -101,7 +101,7 @@ describe('the data folder of npm start', () => {
     const dataDir = await folder();
     const table = join(dataDir, 'table.db');
     await writeFile(table, 'these are the notes of another program, in a file of the same name');
-    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+    expect(await startRefusal(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
       /^DATA_DIR: [^\n]+ nothing was deleted[^\n]+\n$/,
     );
     expect(await readFile(table, 'utf8')).toContain('these are the notes');
@@ -109,7 +109,7 @@ describe('the data folder of npm start', () => {
     const database = new DatabaseSync(table);
     database.exec('CREATE TABLE notes (text TEXT)');
     database.close();
-    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+    expect(await startRefusal(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
       /^DATA_DIR: [^\n]+ has no table [^\n]+\n$/,
     );
     expect(await readdir(dataDir)).toEqual(['table.db']);
@@ -117,19 +117,19 @@ describe('the data folder of npm start', () => {
     await mkdir(join(dataDir, 'failures'));
     await writeFile(join(dataDir, 'failures', 'notes.txt'), 'kept');
     await writeFile(join(dataDir, 'failures', 'ledger.jsonl'), '');
-    await ready(start({ DATA_DIR: dataDir }, '--fresh'));
+    await listening(start({ DATA_DIR: dataDir }, '--fresh'));
     expect(await readdir(join(dataDir, 'failures'))).toEqual(['notes.txt']);
   });
 
   test('empties the folder of a killed host with --fresh', async () => {
     const dataDir = await folder();
     const killed = start({ DATA_DIR: dataDir });
-    await ready(killed);
+    await listening(killed);
     await createAsPrinted(killed.output());
     killed.child.kill('SIGKILL');
     await ends(killed);
     const fresh = start({ DATA_DIR: dataDir }, '--fresh');
-    const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
+    const payments = await fetch(`${await listening(fresh)}/payments`, { headers: DEMO_HEADERS });
     expect(await payments.json()).toMatchObject({ data: [] });
   });
 
@@ -137,23 +137,23 @@ describe('the data folder of npm start', () => {
     const dataDir = await folder();
     await writeFile(join(dataDir, 'unrelated.txt'), 'kept');
     const first = start({ DATA_DIR: dataDir });
-    const baseUrl = await ready(first);
+    const baseUrl = await listening(first);
     await createAsPrinted(first.output());
     await fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify({ advance: 2 * DAY_SECONDS + 60 }) });
-    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+    expect(await startRefusal(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
       /^another local host uses this DATA_DIR; [^\n]+\n$/,
     );
     first.child.kill('SIGTERM');
     await ends(first);
 
     const moved = start({ DATA_DIR: dataDir });
-    await ready(moved);
+    await listening(moved);
     expect(moved.output()).toMatch(/^Clock +\S+Z, 2 days ahead of real time; npm start -- --fresh resets it$/m);
     moved.child.kill('SIGTERM');
     await ends(moved);
 
     const fresh = start({ DATA_DIR: dataDir }, '--fresh');
-    const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
+    const payments = await fetch(`${await listening(fresh)}/payments`, { headers: DEMO_HEADERS });
     expect(await payments.json()).toMatchObject({ data: [] });
     expect(fresh.output()).not.toContain('Clock');
     expect(await readFile(join(dataDir, 'unrelated.txt'), 'utf8')).toBe('kept');
@@ -162,7 +162,7 @@ describe('the data folder of npm start', () => {
   test('prints the functions’ logs only with --logs or a LOG_LEVEL', async () => {
     const logsOf = async (env: Record<string, string>, ...options: readonly string[]): Promise<boolean> => {
       const command = start({ DATA_DIR: ':memory:', ...env }, ...options);
-      const baseUrl = await ready(command);
+      const baseUrl = await listening(command);
       await createAsPrinted(command.output());
       await fetch(`${baseUrl}/_local/settle`, { method: 'POST' });
       command.child.kill('SIGTERM');
@@ -180,7 +180,7 @@ describe('the data folder of npm start', () => {
   ])('keeps no data of :memory: with the engine %s, however it exits', async (engine, folders) => {
     const temporary = await folder();
     const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary, DYNAMODB_ENGINE: engine });
-    await ready(command);
+    await listening(command);
     expect(await readdir(temporary)).toHaveLength(folders);
     command.child.kill('SIGKILL');
     await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
@@ -195,13 +195,13 @@ describe('the data folder of npm start', () => {
     const file = join(await folder(), 'file');
     await writeFile(file, '');
     for (const dataDir of [file, join(file, 'below'), '/proc/payments', '/proc', await damaged('host.db')]) {
-      expect(await refusalOf(start({ DATA_DIR: dataDir }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
+      expect(await startRefusal(start({ DATA_DIR: dataDir }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
     }
     for (const damagedFile of ['simulator.db', 'table.db']) {
-      expect(await refusalOf(start({ DATA_DIR: await damaged(damagedFile) }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
+      expect(await startRefusal(start({ DATA_DIR: await damaged(damagedFile) }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
     }
     const dynoxide = { DYNAMODB_ENGINE: 'dynoxide', DATA_DIR: await damaged('dynamodb.db') };
-    expect(await refusalOf(start(dynoxide))).toMatch(
+    expect(await startRefusal(start(dynoxide))).toMatch(
       /^the DynamoDB engine does not start with [^\n]+dynamodb\.db: [^\n]+\n$/,
     );
   });

@@ -5,18 +5,18 @@ import { describe, expect, test, vi } from 'vitest';
 import {
   canMount,
   createAsPrinted,
+  DEMO_HEADERS,
   ends,
   folder,
   inShell,
+  listening,
   onlyChildOf,
+  PROJECT_FOLDER,
   processesOf,
-  ROOT,
-  ready,
-  refusalOf,
   START,
-  session,
-  spawned,
+  spawnedCommand,
   start,
+  startRefusal,
   usedPort,
 } from './local-start.ts';
 
@@ -24,7 +24,7 @@ describe('npm start', () => {
   test('prints the essentials, and stops on SIGTERM with all its processes', async () => {
     const dataDir = await folder();
     const command = start({ DATA_DIR: dataDir });
-    const baseUrl = await ready(command);
+    const baseUrl = await listening(command);
     for (const text of [baseUrl, '/docs', 'demo-owner', 'demo-member', 'demo-admin', 'whsec_local_provider_a']) {
       expect(command.output()).toContain(text);
     }
@@ -49,8 +49,8 @@ describe('npm start', () => {
   test('ends with the command npm start, whichever of their processes is killed', async () => {
     const dataDir = await folder();
     for (const pidOf of [async (npm: number) => npm, onlyChildOf]) {
-      const command = spawned('sh', ['-c', `PORT=0 DEMO_DATA=none DATA_DIR=${dataDir} exec npm start`]);
-      const baseUrl = await ready(command);
+      const command = spawnedCommand('sh', ['-c', `PORT=0 DEMO_DATA=none DATA_DIR=${dataDir} exec npm start`]);
+      const baseUrl = await listening(command);
       process.kill(await pidOf(command.child.pid ?? 0), 'SIGTERM');
       // The pipes close when the last process that holds them ends.
       await once(command.child, 'close');
@@ -64,7 +64,7 @@ describe('npm start', () => {
     async (size) => {
       const dataDir = await folder();
       const within = `mount -t tmpfs -o size=${size} tmpfs ${dataDir} && exec "$@"`;
-      const command = spawned('unshare', ['-rm', 'sh', '-c', within, 'sh', process.execPath, START], {
+      const command = spawnedCommand('unshare', ['-rm', 'sh', '-c', within, 'sh', process.execPath, START], {
         ...{ PORT: '0', DATA_DIR: dataDir, PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
       });
       expect(await ends(command)).toBe(1);
@@ -77,7 +77,9 @@ describe('npm start', () => {
   test('is installed without checks against the Node that runs npm, also for a strict user', async () => {
     const strict = join(await folder(), 'npmrc');
     await writeFile(strict, 'engine-strict=true\nloglevel=warn\n');
-    const settings = await inShell(`cd ${ROOT} && npm config get engine-strict loglevel --userconfig ${strict}`);
+    const settings = await inShell(
+      `cd ${PROJECT_FOLDER} && npm config get engine-strict loglevel --userconfig ${strict}`,
+    );
     expect(settings).toContain('engine-strict=false');
     expect(settings).toContain('loglevel=error');
   });
@@ -85,9 +87,13 @@ describe('npm start', () => {
   test('says in one line that the Node of the machine is too old', async () => {
     const older = join(await folder(), 'older.cjs');
     await writeFile(older, "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } });");
-    const { start: script } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')).scripts;
-    const command = spawned('sh', ['-c', script.replace('node ', `"${process.execPath}" --require ${older} `)], {});
-    expect(await refusalOf(command)).toMatch(
+    const { start: script } = JSON.parse(await readFile(join(PROJECT_FOLDER, 'package.json'), 'utf8')).scripts;
+    const command = spawnedCommand(
+      'sh',
+      ['-c', script.replace('node ', `"${process.execPath}" --require ${older} `)],
+      {},
+    );
+    expect(await startRefusal(command)).toMatch(
       /^This project needs Node 24 or newer, and this is Node 20\.20\.2\. [^\n]+\n$/,
     );
   });
@@ -96,7 +102,7 @@ describe('npm start', () => {
     const dataDir = await folder();
     const target = { WEBHOOK_2_URL: 'http://127.0.0.1:9/' };
     const command = start({ DATA_DIR: dataDir, STAGE: 'dev', ...target });
-    await ready(command);
+    await listening(command);
     expect(command.output()).toMatch(/^Stage +dev; requests are limited; raw cards are refused$/m);
     await vi.waitFor(() =>
       expect(command.output()).toContain(
@@ -111,7 +117,7 @@ describe('npm start', () => {
   test('creates the demo data at the first start, and accepts a payment with the printed values', async () => {
     const dataDir = await folder();
     const command = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
-    const baseUrl = await ready(command);
+    const baseUrl = await listening(command);
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
     const printed = command.output().match(/^(?:PAYMENT=\$\()?curl .*$/gm) ?? [];
     expect(printed).toHaveLength(2);
@@ -123,7 +129,7 @@ describe('npm start', () => {
     expect(await ends(command)).toBe(0);
 
     const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
-    const payments = await fetch(`${await ready(again)}/payments?limit=1`, { headers: session });
+    const payments = await fetch(`${await listening(again)}/payments?limit=1`, { headers: DEMO_HEADERS });
     expect(await payments.json()).toMatchObject({ data: [{ id }] });
     expect(again.output()).not.toContain('demo data');
     expect(again.output()).not.toContain('Clock');
@@ -132,17 +138,17 @@ describe('npm start', () => {
   test('loses nothing when killed, and leaves no process behind', async () => {
     const dataDir = await folder();
     const killed = start({ DATA_DIR: dataDir });
-    await ready(killed);
+    await listening(killed);
     const { body } = await createAsPrinted(killed.output());
     killed.child.kill('SIGKILL');
     await ends(killed);
     await vi.waitFor(async () => expect(await processesOf(dataDir)).toEqual([]), { timeout: 5_000 });
 
     const again = start({ DATA_DIR: dataDir });
-    const baseUrl = await ready(again);
+    const baseUrl = await listening(again);
     const confirmed = await fetch(`${baseUrl}/payments/confirm/${body.id}`, {
       method: 'POST',
-      headers: session,
+      headers: DEMO_HEADERS,
       body: '{}',
     });
     expect(confirmed.status).toBe(200);
@@ -161,7 +167,7 @@ describe('npm start', () => {
       [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }, /^the endpoint http:\/\/127\.0\.0\.1:9[^\n]*\n$/],
     ];
     for (const [env, line] of cases) {
-      expect(await refusalOf(start({ DATA_DIR: ':memory:', ...env }))).toMatch(line);
+      expect(await startRefusal(start({ DATA_DIR: ':memory:', ...env }))).toMatch(line);
     }
   });
 });

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
 
 /** `npm start` in its own process, as an operator runs it. */
-export const ROOT = join(import.meta.dirname, '../..');
-export const START = join(ROOT, 'infra/local/start.ts');
+export const PROJECT_FOLDER = join(import.meta.dirname, '../..');
+export const START = join(PROJECT_FOLDER, 'infra/local/start.ts');
 
 interface Command {
   readonly child: ChildProcess;
@@ -18,10 +18,10 @@ interface Command {
 }
 
 export const start = (env: Record<string, string>, ...options: readonly string[]): Command =>
-  spawned(process.execPath, [START, ...options], { PORT: '0', DEMO_DATA: 'none', ...env });
+  spawnedCommand(process.execPath, [START, ...options], { PORT: '0', DEMO_DATA: 'none', ...env });
 
-export const spawned = (program: string, args: readonly string[], env?: NodeJS.ProcessEnv): Command => {
-  const child = spawn(program, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+export const spawnedCommand = (program: string, args: readonly string[], env?: NodeJS.ProcessEnv): Command => {
+  const child = spawn(program, args, { cwd: PROJECT_FOLDER, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   let errors = '';
   child.stdout.on('data', (text: Buffer) => {
@@ -35,7 +35,7 @@ export const spawned = (program: string, args: readonly string[], env?: NodeJS.P
 };
 
 /** @returns the base URL, once the command says that it is ready. */
-export const ready = async (command: Command): Promise<string> => {
+export const listening = async (command: Command): Promise<string> => {
   await vi.waitFor(() => expect(command.output() + command.errors()).toMatch(/^curl/m), {
     timeout: 10_000,
     interval: 10,
@@ -49,7 +49,7 @@ export const ends = async ({ child }: Command): Promise<number | null> => {
 };
 
 /** @returns why the command ended with 1. */
-export const refusalOf = async (command: Command): Promise<string> => {
+export const startRefusal = async (command: Command): Promise<string> => {
   expect(await ends(command)).toBe(1);
   expect(command.output()).toBe('');
   return command.errors();
@@ -102,7 +102,7 @@ export const processesOf = async (text: string): Promise<readonly string[]> => {
 /** True if a user namespace may mount a small disk. */
 export const canMount = spawnSync('unshare', ['-rm', 'sh', '-c', 'mount -t tmpfs tmpfs /tmp']).status === 0;
 
-export const session = { 'x-session-id': 'demo-owner', 'content-type': 'application/json' };
+export const DEMO_HEADERS = { 'x-session-id': 'demo-owner', 'content-type': 'application/json' };
 
 /** Sends the printed curl line by other means. */
 export const createAsPrinted = async (
@@ -110,6 +110,6 @@ export const createAsPrinted = async (
 ): Promise<{ status: number; body: { id: string; status: string } }> => {
   const line = output.split('\n').find((one) => one.includes('/payments/intents')) ?? '';
   const [, url = '', body = ''] = /POST (\S+) .* -d '([^']+)'/.exec(line) ?? [];
-  const response = await fetch(url, { method: 'POST', headers: session, body });
+  const response = await fetch(url, { method: 'POST', headers: DEMO_HEADERS, body });
   return { status: response.status, body: JSON.parse(await response.text()) };
 };

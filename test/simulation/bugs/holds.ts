@@ -27,8 +27,9 @@ export const HOLD_BUGS: readonly Bug[] = [
     name: 'released-only-here',
     what: 'A release changes the record, and the provider still holds the amount',
     file: 'shared/payments/holds/hold-call.ts',
-    text: 'return holdsOf(provider).release({ ...known, idempotencyKey: `${id}:release:${instant(holdCall.claimedAt)}` });',
-    replacement: "return { kind: 'done', value: { ...known, paymentId: known.providerPaymentId, status: 'canceled' } };",
+    text: 'return holdsOf(provider).release({',
+    replacement:
+      "return (({ providerPaymentId: paymentId }) => ({ kind: 'done', value: { ...known, paymentId, status: 'canceled' } }))({",
   },
   {
     name: 'hold-ends-unannounced',

@@ -84,7 +84,7 @@ export const takesWhatIsAsked: Oracle = {
       const taken = captureMethod === 'manual' ? (holdsOf(history).get(id) ?? []).filter(isCaptured) : [];
       return taken
         .filter(({ captured, authorized }) => !askedOf(history, id, authorized).has(captured))
-        .map(({ captured }) => `${captured} of ${id} was taken, which nobody has asked for`);
+        .map(({ captured }) => `${captured} of ${id} was taken, and no request has asked for it`);
     }),
 };
 
