@@ -18,6 +18,8 @@ const LONG_ONLY = [
   'test/flow/payctl-refunds.test.ts',
   'test/flow/payments-updates-unclear.test.ts',
   'test/flow/permission-lost.test.ts',
+  'test/flow/plan-change-many.test.ts',
+  'test/flow/plan-change-year.test.ts',
   'test/flow/subscriptions-native-lost.test.ts',
   'test/flow/subscriptions-transfer.test.ts',
 ];
