@@ -25,6 +25,8 @@ const LONG_ONLY = [
   'test/flow/payments-updates-unclear.test.ts',
   'test/flow/permission-lost.test.ts',
   'test/flow/permission-restarts.test.ts',
+  'test/flow/plan-change-many.test.ts',
+  'test/flow/plan-change-year.test.ts',
   'test/flow/refunds-unclear.test.ts',
   'test/flow/subscriptions-authentication-late.test.ts',
   'test/flow/subscriptions-commands-lost.test.ts',

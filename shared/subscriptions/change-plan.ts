@@ -121,5 +121,6 @@ const replyOf = (
   const view = commandView(subscription);
   if (change === undefined || change.step === 'dropped') return { data: view };
   if (change.step !== 'awaiting_payment' || !payment) return { data: view, status: 202 };
-  return { data: { ...view, pending_change: pendingChangeView(subscription, openPaymentView(payment, deps.now())) } };
+  const pending_change = pendingChangeView(subscription, openPaymentView(payment, deps.now()));
+  return { data: { ...view, pending_change }, keptData: view };
 };

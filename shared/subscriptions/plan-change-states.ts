@@ -9,8 +9,8 @@ import type { Subscription } from './subscription.ts';
 export const requirePlanChangeable = (subscription: Subscription): void => {
   const { status, charge } = subscription;
   requireNoChange(subscription);
-  if (charge) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (status !== 'active' && status !== 'trialing') throw invalidStateError(subscription);
+  if (charge) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 /** @throws DomainError PAYMENT_IN_PROGRESS while a change or a transfer is under way */

@@ -45,14 +45,18 @@ describe.each([
 ] as const)('a change that asks its payer at %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
-  const asking = async () => {
+  const withAskingCard = async () => {
     const of = await subscribed(
       service,
       { slot: 'provider_a', token: 'pm_card_visa' },
       { product_id: await plan(service, 1_000) },
     );
     await service.advance(10 * DAY_SECONDS);
-    const payment_method_id = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');
+    return { of, payment_method_id: await anotherMethod(service, of.who, 'pm_card_authenticationRequired') };
+  };
+
+  const asking = async () => {
+    const { of, payment_method_id } = await withAskingCard();
     await patch(service, of.who, { id: of.id, body: { payment_method_id } });
     const dear = await plan(service, 3_000);
     const { status, body } = await changeTo(service, of, { product_id: dear });
@@ -66,6 +70,18 @@ describe.each([
     expect(body.pending_change.payment.client_secret).toMatch(/^pi_/);
     return { of, dear, pending: body.pending_change };
   };
+
+  test('gives a repeat under its Idempotency-Key the pending change without the secret', async () => {
+    const { of, payment_method_id } = await withAskingCard();
+    await patch(service, of.who, { id: of.id, body: { payment_method_id } });
+    const who = { ...of.who, options: { ...of.who.options, idempotencyKey: 'change-once' } };
+    const body = { product_id: await plan(service, 3_000) };
+    const first = await changeTo(service, { ...of, who }, body);
+    expect(first.body.pending_change.payment.client_secret).toMatch(/^pi_/);
+    const again = await changeTo(service, { ...of, who }, body);
+    expect(again).toMatchObject({ status: 200, body: { pending_change: { id: first.body.pending_change.id } } });
+    expect(again.body.pending_change.payment.client_secret).toBeNull();
+  });
 
   test('holds once the payer has authenticated the payment', async () => {
     const { of, dear, pending } = await asking();
