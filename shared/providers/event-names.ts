@@ -22,6 +22,8 @@ export const PROVIDER_EVENT_NAMES = [
   'charge.dispute.closed',
   'charge.dispute.funds_withdrawn',
   'charge.dispute.funds_reinstated',
+  'PAYMENT.AUTHORIZATION.CREATED',
+  'PAYMENT.AUTHORIZATION.VOIDED',
   'PAYMENT.CAPTURE.COMPLETED',
   'PAYMENT.CAPTURE.PENDING',
   'PAYMENT.CAPTURE.DENIED',
