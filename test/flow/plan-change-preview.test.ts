@@ -182,7 +182,7 @@ describe('a quantity', () => {
       who.options,
     );
     expect(body).toMatchObject({ product_id, quantity: 3, total_cents: 3_000 });
-    const read = await service.get(`/payments/${body.id}?includes=order`, who.options);
+    const read = await service.get(`/payments/${body.id}?include=order`, who.options);
     expect(read.body.data.order).toMatchObject({ product_id, quantity: 3 });
   });
 });
