@@ -140,7 +140,7 @@ const decideEffect = async (context: PaymentEventContext, named: PaymentStatus):
 
 const applyStatus = async (context: PaymentEventContext, status: PaymentStatus): Promise<EventEffect> => {
   const { deps, payment } = context;
-  const object = await withHoldRead(context);
+  const object = await withHoldRead(context, status);
   const { attemptRef, failureCode } = object;
   const facts: Partial<Payment> = {
     ...(attemptRef && { attemptRef }),
@@ -152,16 +152,28 @@ const applyStatus = async (context: PaymentEventContext, status: PaymentStatus):
   return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
 };
 
-/** Stripe's events do not tell when the hold ends, nor its card, so the payment is read once for them. */
-const withHoldRead = async ({ deps, payment, event }: PaymentEventContext): Promise<ProviderEvent['object']> => {
+/**
+ * Stripe's events do not tell when the hold ends, nor its card, and PayPal's event of a capture tells nothing of its
+ * hold, so the payment is read once for them.
+ */
+const withHoldRead = async (
+  { deps, payment, event }: PaymentEventContext,
+  status: PaymentStatus,
+): Promise<ProviderEvent['object']> => {
   const { object } = event;
   const { hold } = object;
-  if (!hold || payment.captureMethod === undefined || (hold.captureBefore ?? payment.captureBefore)) return object;
+  const isOfHold = hold !== undefined || status === 'succeeded';
+  if (!isOfHold || payment.captureMethod === undefined || (hold?.captureBefore ?? payment.captureBefore)) return object;
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind !== 'done') return object;
   const { hold: read, facts } = found.value;
-  return { ...object, facts: object.facts ?? facts, hold: { ...hold, captureBefore: read?.captureBefore } };
+  const known = hold ?? read;
+  return {
+    ...object,
+    facts: object.facts ?? facts,
+    ...(known && { hold: { ...known, captureBefore: read?.captureBefore } }),
+  };
 };
 
 /**
@@ -192,11 +204,14 @@ const decideFacts = async (
 };
 
 /** True if the event tells of another authorization than the one that is held, so a read decides which holds. */
-const isOfOtherHold = ({ status, attemptRef }: Payment, { attemptRef: told, hold }: ProviderEvent['object']): boolean =>
+const isOfOtherHold = (
+  { status, attemptRef }: Payment,
+  { attemptRef: reported, hold }: ProviderEvent['object'],
+): boolean =>
   status === 'requires_capture' &&
   hold !== undefined &&
   attemptRef !== undefined &&
-  attemptRef !== (told ?? attemptRef);
+  attemptRef !== (reported ?? attemptRef);
 
 /** After the payer has approved the payment at the provider, claims the capture of the approved amount, once. */
 const decideCapture = async (context: PaymentEventContext): Promise<EventEffect> => {

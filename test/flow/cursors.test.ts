@@ -20,6 +20,7 @@ const LISTS = (named: Named): readonly (readonly [name: string, path: string, qu
   ['GET /disputes', '/disputes', ''],
   ['GET /admin/payments', '/admin/payments', ''],
   ['GET /admin/subscriptions', '/admin/subscriptions', ''],
+  ['GET /admin/keys', '/admin/keys', ''],
   ['GET /payments/{id}/timeline', `/payments/${named.paymentId}/timeline`, ''],
   ['GET /subscriptions/{id}/timeline', `/subscriptions/${named.subscriptionId}/timeline`, ''],
 ];
@@ -69,6 +70,7 @@ describe('a cursor', () => {
       await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, other.options);
       paymentId = paid.id;
       await service.control('POST', `/simulator/payments/${paid.id}/disputes`, { reason: 'fraudulent' });
+      await service.post('/admin/keys', { name: 'backend', scopes: ['payments:read'] }, options);
       await service.settle();
       await service.advance(1);
     }

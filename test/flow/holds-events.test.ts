@@ -1,37 +1,19 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { epochSeconds } from '../../shared/core/time.ts';
 import { atStripe } from './at-stripe.ts';
-import { confirmInBrowser, createIntent, eventsOf, read, signIn } from './flow.ts';
-import { AT_STRIPE, capture, HOLDING, heldPayment, holdsAtProvider, manualBody, release } from './holders.ts';
+import { createIntent, eventsOf, read, signIn } from './flow.ts';
+import { AT_PAYPAL, AT_STRIPE, capture, HOLDING, heldPayment, holdsAtProvider, release } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
+import { type HoldEvent, UNSEEN_HOLDS, unseenAtStripe } from './unseen-holds.ts';
 
 const service = withHost({ frozen: true });
-afterEach(() => service.webhookMode('normal'));
+afterEach(async () => {
+  await service.clearFaults();
+  await service.webhookMode('normal');
+});
 
-type HoldEvent = 'authorized' | 'captured' | 'canceled' | 'failed';
-const TYPES: Readonly<Record<HoldEvent, string>> = {
-  authorized: 'payment_intent.amount_capturable_updated',
-  captured: 'payment_intent.succeeded',
-  canceled: 'payment_intent.canceled',
-  failed: 'payment_intent.payment_failed',
-};
-
-/** An event as Stripe sends it. */
-const sendHoldEvent = async (payment: ParsedJson, event: HoldEvent): Promise<void> => {
-  const fields: Readonly<Record<HoldEvent, object>> = {
-    authorized: { status: 'requires_capture', amount_capturable: 1_000 },
-    captured: { status: 'succeeded', amount_received: 600 },
-    canceled: { status: 'canceled', canceled_at: epochSeconds(service.now()) },
-    failed: { status: 'requires_payment_method', last_payment_error: { code: 'card_declined' } },
-  };
-  const object = {
-    ...{ id: payment.provider_payment_id, object: 'payment_intent', amount: 1_000, currency: 'usd' },
-    ...{ amount_capturable: 0, amount_received: 0, capture_method: 'manual', latest_charge: 'ch_held' },
-    metadata: { payment_id: payment.id },
-    ...fields[event],
-  };
-  expect(await service.sendEvent({ type: TYPES[event], object, vocabulary: 'native' })).toMatchObject({ status: 200 });
+const send = async (provider: string, event: { readonly type: string; readonly object: object }): Promise<void> => {
+  expect(await service.sendEvent({ provider, vocabulary: 'native', ...event })).toMatchObject({ status: 200 });
   await service.settle();
 };
 
@@ -40,53 +22,58 @@ const ordersOf = (events: readonly HoldEvent[]): readonly (readonly HoldEvent[])
     ? [events]
     : events.flatMap((first) => ordersOf(events.filter((other) => other !== first)).map((rest) => [first, ...rest]));
 
-/** A payment that its payer confirmed in the browser, while no event reached the service. */
-const confirmedUnseen = async () => {
-  const user = await signIn(service);
-  const payment = await createIntent(service, user, manualBody(AT_STRIPE, { payment_method_id: undefined }));
-  await service.webhookMode('drop');
-  await confirmInBrowser(service, payment, AT_STRIPE.method);
-  return { user, payment };
-};
+const ORDERS_OF_A_CAPTURE = ordersOf(['authorized', 'captured', 'canceled']);
+const ORDERS_OF_A_RELEASE = ordersOf(['authorized', 'canceled']);
+
+describe.each(UNSEEN_HOLDS)('the events of a hold at $slot', ({ slot, hold, takePart, eventOf }) => {
+  const sendTwice = async (payment: ParsedJson, order: readonly HoldEvent[]): Promise<void> => {
+    for (const event of [...order, ...order]) await send(slot, await eventOf(service, payment, event));
+  };
+  const guaranteed = slot === AT_PAYPAL.slot ? expect.any(String) : null;
+
+  test.each(ORDERS_OF_A_CAPTURE)('of a captured payment lead to the same end: %s, %s, %s', async (...order) => {
+    const user = await signIn(service);
+    const payment = await hold(service, user);
+    await takePart(service, payment);
+    await sendTwice(payment, order);
+    const [taken] = await holdsAtProvider(service, payment.id);
+    expect(taken).toMatchObject({ authorized: 1_000, captured: 600, released: 400 });
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      ...{ status: 'succeeded', capture_pending: false, capturable_cents: 0, cancellation_reason: null },
+      ...{ authorized_cents: 1_000, captured_cents: 600, total_cents: 600, subtotal_cents: 500, tax_cents: 100 },
+      ...{ capture_before: expect.any(String), guaranteed_until: guaranteed },
+      ...(slot === AT_STRIPE.slot ? {} : { provider_payment_id: taken.id }),
+    });
+    expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
+  });
+
+  test.each(ORDERS_OF_A_RELEASE)('of a released payment lead to the same end: %s, %s', async (...order) => {
+    const user = await signIn(service);
+    const payment = await hold(service, user);
+    await service.control('POST', `/simulator/payments/${payment.id}/release`);
+    await sendTwice(payment, order);
+    expect(await holdsAtProvider(service, payment.id)).toMatchObject([{ captured: 0, released: 1_000 }]);
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      ...{ status: 'canceled', capture_pending: false, capturable_cents: 0, cancellation_reason: 'provider' },
+      ...{ authorized_cents: 1_000, captured_cents: 0, total_cents: 1_000, subtotal_cents: 900, tax_cents: 100 },
+      ...{ capture_before: expect.any(String), guaranteed_until: guaranteed },
+    });
+    const released = order[0] === 'authorized' ? ['payment.authorized', 'payment.released'] : [];
+    const others = (await eventsOf(service, payment.id)).filter((name) => name !== 'payment.updated');
+    expect(others).toEqual(['payment.created', ...released]);
+  });
+});
 
 describe('the events of a hold', () => {
-  test.each(ordersOf(['authorized', 'captured', 'canceled']))(
-    'of a captured payment lead to the same end: %s, %s, %s',
-    async (...order) => {
-      const { user, payment } = await confirmedUnseen();
-      await atStripe(service, `POST payment_intents/${payment.provider_payment_id}/capture`, {
-        amount_to_capture: '600',
-      });
-      for (const event of [...order, ...order]) await sendHoldEvent(payment, event);
-      expect(await read(service, payment.id, user.options)).toMatchObject({
-        status: 'succeeded',
-        ...{ authorized_cents: 1_000, captured_cents: 600, total_cents: 600, subtotal_cents: 500, tax_cents: 100 },
-        capture_before: expect.any(String),
-      });
-      expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
-    },
-  );
-
-  test.each(ordersOf(['authorized', 'canceled']))(
-    'of a released payment lead to the same end: %s, %s',
-    async (...order) => {
-      const { user, payment } = await confirmedUnseen();
-      await service.control('POST', `/simulator/payments/${payment.id}/release`);
-      for (const event of [...order, ...order]) await sendHoldEvent(payment, event);
-      expect(await read(service, payment.id, user.options)).toMatchObject({
-        status: 'canceled',
-        ...{ authorized_cents: 1_000, captured_cents: 0, total_cents: 1_000, cancellation_reason: 'provider' },
-        capture_before: expect.any(String),
-      });
-      const released = order[0] === 'authorized' ? ['payment.authorized', 'payment.released'] : [];
-      expect(await eventsOf(service, payment.id)).toEqual(['payment.created', ...released]);
-    },
-  );
-
   test('that says failed causes a read, so the hold stays as the provider holds it', async () => {
     const user = await signIn(service);
     const payment = await heldPayment(service, user);
-    await sendHoldEvent(payment, 'failed');
+    const { object } = await unseenAtStripe.eventOf(service, payment, 'authorized');
+    const failed = { status: 'requires_payment_method', last_payment_error: { code: 'card_declined' } };
+    await send(AT_STRIPE.slot, {
+      type: 'payment_intent.payment_failed',
+      object: { ...object, ...failed, amount_capturable: 0 },
+    });
     await service.advance(60);
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({
@@ -96,7 +83,8 @@ describe('the events of a hold', () => {
   });
 
   test('of which a part smaller than the tax was captured at the provider leave no tax and no discount', async () => {
-    const { user, payment } = await confirmedUnseen();
+    const user = await signIn(service);
+    const payment = await unseenAtStripe.hold(service, user);
     await service.webhookMode('normal');
     await atStripe(service, `POST payment_intents/${payment.provider_payment_id}/capture`, { amount_to_capture: '50' });
     await service.settle();
@@ -110,7 +98,7 @@ describe('the events of a hold', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { total_cents: 1_000 });
     await service.webhookMode('drop');
-    await sendHoldEvent(payment, 'authorized');
+    await send(AT_STRIPE.slot, await unseenAtStripe.eventOf(service, payment, 'authorized'));
     expect(await read(service, payment.id, user.options)).toMatchObject({
       status: 'processing',
       capture_method: 'automatic',

@@ -31,6 +31,7 @@ const FORBIDDEN: readonly string[] = [
   ...['card_brand', 'card_last_four', 'cardBrand', 'lastFour', 'knownAt', 'next_action', 'provider_synced'],
   ...['captureMethod', 'authorized_cents', 'authorizedCents', 'captured_cents', 'capturableCents', 'capture_before'],
   ...['captureBefore', 'holdCall', 'holdEnd', 'holdCheckAt', 'failedCaptures', 'captureDueSent', 'cancellation_reason'],
+  ...['secret', 'secrets', 'prefix', 'revoked_at', 'revokedAt', 'last_used_at', 'created_by', 'createdBy', 'made'],
   ...['pk', 'sk', 'owner', 'project', 'sort', 'f', 'due', 'due_at', 'ttl', 'tombstone', 'deletedAt', 'n'],
 ];
 
@@ -63,6 +64,14 @@ const monthlyPlan = async (): Promise<string> => {
   const { options } = await admin();
   expect((await service.put('/admin/products/to-change', productBody(fields), options)).status).toBe(200);
   return 'to-change';
+};
+
+const KEY = { name: 'backend', scopes: ['payments:read'] };
+
+const ofKey = async (method: string, path: string, body: ParsedJson = {}): Promise<Write> => {
+  const user = await admin();
+  const made = await service.post('/admin/keys', KEY, user.options);
+  return as(user, `${method} /admin/keys/${made.body.data.id}${path}`, body);
 };
 
 /** One successful request per route that accepts a body. */
@@ -172,6 +181,9 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
     ofSubscription('POST /change/preview', { product_id: await monthlyPlan() }),
   'admin.put-record': async () => as(await admin(), 'PUT /admin/products/assigned', productBody()),
   'admin.request-erasure': async () => as(await admin(), 'POST /admin/erasures', { user_id: 'user_unknown' }),
+  'admin.create-key': async () => as(await admin(), 'POST /admin/keys', KEY),
+  'admin.update-key': async () => ofKey('PATCH', '', { name: 'renamed' }),
+  'admin.rotate-key': async () => ofKey('POST', '/rotate'),
   'admin.clear-cache': async () => as(await admin(), 'POST /admin/cache/clear', { cache_type: 'all' }),
 };
 

@@ -12,6 +12,7 @@ import { type OptionalField, optionalFieldsOf } from '../builders/optional-field
 import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { confirm, createPaidIntent, signIn } from './flow.ts';
+import { heldPayment } from './holders.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { subscribe, subscriber } from './subscribers.ts';
 
@@ -77,6 +78,10 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
   'payments.confirm': async () => {
     const { id, options } = await paidPayment();
     return { path: `/payments/confirm/${id}`, body: {}, options };
+  },
+  'payments.capture': async () => {
+    const { id } = await heldPayment(service, await signIn(service));
+    return { path: `/payments/${id}/capture`, body: {}, options: await admin() };
   },
   'refunds.create': async () => {
     const { id, options } = await paidPayment();
@@ -157,7 +162,7 @@ const RECORDS: Readonly<Record<ReferenceKind, Fields>> = {
 };
 
 /** Values that differ from record to record; null and "" stay visible. */
-const VOLATILE = /^(?:available_on|prefix)$|(^|_)(id|at|by|start|end|date|secret|token)$/;
+const VOLATILE = /^(?:available_on|capture_before|prefix)$|(^|_)(id|at|by|start|end|date|secret|token)$/;
 
 const steady = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(steady);
@@ -249,7 +254,9 @@ describe.each(lenient.filter(({ method }) => method !== 'POST'))('a body of $id'
   });
 });
 
+/** A field without a value shows its default. */
 const cleared = (before: unknown): unknown => {
+  if (before === 'automatic') return before;
   if (Array.isArray(before)) return [];
   return typeof before === 'object' ? {} : null;
 };

@@ -15,6 +15,7 @@ const NO_HOLD = {
   holdCall: undefined,
   holdCheckAt: undefined,
   captureDueSent: undefined,
+  holdEnd: undefined,
 } as const;
 
 /** The fields of a hold that has been captured or has ended. Its amount and its times stay. */
@@ -34,9 +35,13 @@ export const holdOfNext = (payment: Payment, move: HoldMove): Partial<Payment> =
   if (payment.captureMethod !== 'manual') return {};
   switch (move.to) {
     case 'requires_capture':
-      return { ...remindedAtOnce(payment, heldFields(payment, move), move.now), clientSecret: undefined };
+      return {
+        ...remindedAtOnce(payment, heldFields(payment, move), move.now),
+        clientSecret: undefined,
+        holdEnd: undefined,
+      };
     case 'succeeded':
-      return { ...capturedFields(payment, move), clientSecret: undefined };
+      return { ...capturedFields(payment, move), clientSecret: undefined, holdEnd: undefined };
     case 'canceled':
       return endedFields(payment, move);
     case 'processing':

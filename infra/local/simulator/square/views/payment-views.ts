@@ -175,8 +175,8 @@ const delayOf = ({ createdAt, holdEndsAt }: LedgerCharge): SquareObject => {
 };
 
 /** Another after every change of the payment. */
-export const versionToken = ({ id, amount }: LedgerCharge, status: string): string =>
-  Buffer.from(`${id}:${status}:${amount}`, 'utf8').toString('base64url');
+export const versionToken = ({ id, amount, authorized }: LedgerCharge, status: string): string =>
+  amount < authorized ? `${id}:${status}:${amount}` : `${id}:${status}`;
 
 const feeView = ({ createdAt, currency }: LedgerCharge, fee: number): SquareObject => ({
   effective_at: isoTime(createdAt),

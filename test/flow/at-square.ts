@@ -1,0 +1,19 @@
+import { expect } from 'vitest';
+import type { ParsedJson, TestHost } from './host.ts';
+
+/** A call to Square with the access token, past the service, for example a click in the dashboard. */
+export const atSquare = async (
+  service: TestHost,
+  route: `${'GET' | 'POST' | 'PUT'} ${string}`,
+  body?: object,
+): Promise<ParsedJson> => {
+  const { env } = service.host();
+  const [method = '', path] = route.split(' ');
+  const answer = await service.request(method, `/_local/providers/square/v2/${path}`, {
+    bearer: env['PROVIDER_C_ACCESS_TOKEN'] ?? '',
+    headers: { 'square-version': '2026-09-16' },
+    ...(body && { body }),
+  });
+  expect({ status: answer.status, body: answer.body }).toMatchObject({ status: 200 });
+  return answer.body;
+};
