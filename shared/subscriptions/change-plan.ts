@@ -17,7 +17,7 @@ import {
 import { pendingChangeView } from './plan-change-view.ts';
 import { finishPriceUpdate } from './price-at-provider.ts';
 import { invalidStateError } from './provider-biller.ts';
-import type { Subscription, VisibleSubscription } from './subscription.ts';
+import { isLive, type Subscription, type VisibleSubscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { commandView } from './subscription-view.ts';
 
@@ -100,9 +100,9 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
     },
     right.onlyIf,
   );
-  const told = await finishPriceUpdate(deps, scheduled);
-  if (told.scheduledChange?.id !== id) throw refusedError(told);
-  return { data: commandView(told) };
+  const sent = await finishPriceUpdate(deps, scheduled);
+  if (sent.scheduledChange?.id !== id) throw refusedError(sent);
+  return { data: commandView(sent) };
 };
 
 /** The provider that bills has refused the price. */
@@ -117,7 +117,7 @@ const replyOf = (
   { subscription, payment }: { readonly subscription: Subscription; readonly payment?: VisiblePayment },
 ): Reply => {
   const { change, version } = subscription;
-  if (change === undefined && version === record.version) throw refusedError(subscription);
+  if (change === undefined && (version === record.version || !isLive(subscription))) throw refusedError(subscription);
   const view = commandView(subscription);
   if (change === undefined || change.step === 'dropped') return { data: view };
   if (change.step !== 'awaiting_payment' || !payment) return { data: view, status: 202 };

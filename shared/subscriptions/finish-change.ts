@@ -17,7 +17,7 @@ import {
   removeChange,
   settleChange,
 } from './plan-change-steps.ts';
-import { tellPrice } from './price-at-provider.ts';
+import { sendPrice, sendPriceLater } from './price-at-provider.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
@@ -80,17 +80,17 @@ export const continueChange = async (deps: BillingDeps, subscription: Subscripti
 /** Gives the provider that bills the new price, and then the subscription the new plan. */
 const applyAtProvider = async (deps: BillingDeps, paid: Subscription): Promise<Subscription> => {
   const { change } = paid;
-  const { subscription, result } = await tellPrice(deps, paid);
+  const { subscription, result } = await sendPrice(deps, paid);
   if (result === 'unclear' || change === undefined) return subscription;
   const store = subscriptionStore(deps.table);
   const isOurs = (current: Subscription): boolean => current.change?.id === change.id;
-  if (result === 'told' && isLive(subscription)) {
+  if (result === 'sent' && isLive(subscription)) {
     warnIfRenewed(deps, subscription, change);
     return store.change(subscription, (current) => (isOurs(current) ? applyChange(current, deps.now()) : current));
   }
   if (result === 'refused' && isLive(subscription) && change.paymentId !== undefined) {
     logAnomaly(deps, subscription, { change, reason: 'the provider refuses the price of a change that is paid' });
-    return subscription;
+    return sendPriceLater(deps, subscription);
   }
   if (change.paymentId !== undefined) {
     logAnomaly(deps, subscription, { change, reason: 'a change of the plan is paid, and the subscription has ended' });

@@ -77,7 +77,7 @@ export const withdrawScheduled = (subscription: Subscription, { id, now }: Claim
     { scheduledChange: undefined, ...updateOfPrice(subscription, { id, now, plan: subscription, end: undefined }) },
   );
 
-interface PriceTold extends Claim {
+interface NewPriceClaim extends Claim {
   readonly plan: SubscriptionPlan;
   /** The end of the period that begins now, if one does. */
   readonly end: string | undefined;
@@ -89,7 +89,7 @@ interface PriceTold extends Claim {
  */
 const updateOfPrice = (
   subscription: Subscription,
-  { id, now, plan, end }: PriceTold,
+  { id, now, plan, end }: NewPriceClaim,
 ): { readonly priceUpdate?: PriceUpdate } => {
   if (!isProviderBilled(subscription)) return {};
   const known = subscription.scheduledChange?.plan ?? subscription;

@@ -73,8 +73,8 @@ const isFreePrice = (body: ChangePlanBody): boolean =>
 /** @throws DomainError INSUFFICIENT_PERMISSIONS if only the merchant, or only the payer, may do this */
 const requireRights = ({ body, asAdmin }: PlanChangeRequest, isMerchant: boolean): void => {
   const isFree = isFreePrice(body);
-  const isUnprorated = body.proration === 'none' && body.when === 'now';
-  if ((isFree || isUnprorated) && !isMerchant) throw scopeMissing('subscriptions:operate');
+  const isFreeNow = body.proration === 'none' && body.when === 'now';
+  if ((isFree || isFreeNow) && !isMerchant) throw scopeMissing('subscriptions:operate');
   if (!asAdmin || isFree) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
     message: 'Only the payer changes to a product or quantity; a service key may act for the payer',

@@ -15,32 +15,32 @@ import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 
-export interface Told {
+export interface SentPrice {
   readonly subscription: Subscription;
   /** `unclear` if the provider may or may not have the price, or cannot be called now. Due work looks again. */
-  readonly result: 'told' | 'refused' | 'unclear';
+  readonly result: 'sent' | 'refused' | 'unclear';
 }
 
 /** Sends the price of `priceUpdate`. The update stays stored until the caller removes it. */
-export const tellPrice = async (deps: BillingDeps, subscription: Subscription): Promise<Told> => {
+export const sendPrice = async (deps: BillingDeps, subscription: Subscription): Promise<SentPrice> => {
   const { priceUpdate, providerSubscriptionId } = subscription;
-  if (!priceUpdate || providerSubscriptionId === undefined) return { subscription, result: 'told' };
+  if (!priceUpdate || providerSubscriptionId === undefined) return { subscription, result: 'sent' };
   const port = await subscriptionsPortOf(deps, subscription);
   const isRepeated = instant(priceUpdate.lookAt) <= deps.now();
-  const found = isRepeated ? await isTold(port, subscription, priceUpdate) : false;
-  if (found === undefined) return { subscription: await lookLater(deps, subscription), result: 'unclear' };
-  if (found) return { subscription, result: 'told' };
+  const found = isRepeated ? await hasPrice(port, subscription, priceUpdate) : false;
+  if (found === undefined) return { subscription: await sendPriceLater(deps, subscription), result: 'unclear' };
+  if (found) return { subscription, result: 'sent' };
   const outcome = await port.changePrice(requestOf(deps, subscription, priceUpdate));
-  if (outcome.kind === 'done') return { subscription, result: 'told' };
+  if (outcome.kind === 'done') return { subscription, result: 'sent' };
   if (outcome.kind === 'unknown' || outcome.kind === 'not_done') {
-    return { subscription: await lookLater(deps, subscription), result: 'unclear' };
+    return { subscription: await sendPriceLater(deps, subscription), result: 'unclear' };
   }
   const synced = await syncIfKnown(deps, subscription);
   return { subscription: synced ?? subscription, result: 'refused' };
 };
 
 /** @returns undefined if the provider cannot be read now */
-const isTold = async (
+const hasPrice = async (
   port: SubscriptionsPort,
   { providerSubscriptionId = '' }: Subscription,
   { id }: PriceUpdate,
@@ -74,7 +74,8 @@ const requestOf = (
   };
 };
 
-const lookLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+/** Sets the next lookup of the price update, by the usual ladder. */
+export const sendPriceLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const id = subscription.priceUpdate?.id;
   return subscriptionStore(deps.table).change(subscription, (current) => {
     const { priceUpdate } = current;
@@ -87,16 +88,16 @@ const lookLater = (deps: BillingDeps, subscription: Subscription): Promise<Subsc
 /** Sends the price of a scheduled or withdrawn change, and notes that the provider has it. */
 export const finishPriceUpdate = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { priceUpdate } = subscription;
-  const { subscription: told, result } = await tellPrice(deps, subscription);
-  if (!priceUpdate || result === 'unclear') return told;
-  const isRefused = result === 'refused' && isLive(told);
-  const isWithdrawal = told.scheduledChange?.id !== priceUpdate.id;
+  const { subscription: sent, result } = await sendPrice(deps, subscription);
+  if (!priceUpdate || result === 'unclear') return sent;
+  const isRefused = result === 'refused' && isLive(sent);
+  const isWithdrawal = sent.scheduledChange?.id !== priceUpdate.id;
   if (isRefused && isWithdrawal) {
     const reason = 'the provider refuses the present price';
     deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason });
-    return lookLater(deps, told);
+    return sendPriceLater(deps, sent);
   }
-  return subscriptionStore(deps.table).change(told, (current) => {
+  return subscriptionStore(deps.table).change(sent, (current) => {
     if (current.priceUpdate?.id !== priceUpdate.id) return current;
     const without = { ...current, priceUpdate: undefined };
     return isRefused

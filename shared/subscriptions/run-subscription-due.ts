@@ -286,8 +286,8 @@ const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
   confirm: confirmRecords,
   'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
   change: async ({ deps, subscription }) => (await lookAtChange(deps, subscription)).change?.step ?? 'change finished',
-  'tell price': async ({ deps, subscription }) =>
-    (await finishPriceUpdate(deps, subscription)).priceUpdate ? 'under way' : 'price told',
+  'send price': async ({ deps, subscription }) =>
+    (await finishPriceUpdate(deps, subscription)).priceUpdate ? 'under way' : 'price sent',
   'open plan': (work) => commitStep(work, openScheduledPlan(work.subscription, work.deps.now()), 'plan changed'),
   transfer: continueOrAbandonTransfer,
   'expire first charge': expireFirstCharge,

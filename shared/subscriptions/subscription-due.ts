@@ -12,7 +12,7 @@ export type Step =
   /** Continue a change of the plan. */
   | 'change'
   /** Give the provider that bills a price that it may lack. */
-  | 'tell price'
+  | 'send price'
   /** The period of a provider that bills is over, and the next one opens with the scheduled plan. */
   | 'open plan'
   /** Continue the move to another customer of the provider. */
@@ -70,7 +70,7 @@ const changeSteps = (subscription: Subscription): readonly DueStep[] => {
   }
   const isOpening = billingOwner === 'provider' && (status === 'active' || status === 'trialing');
   return [
-    ...(priceUpdate ? [{ step: 'tell price' as const, at: instant(priceUpdate.lookAt) }] : []),
+    ...(priceUpdate ? [{ step: 'send price' as const, at: instant(priceUpdate.lookAt) }] : []),
     ...(scheduledChange && isOpening ? [{ step: 'open plan' as const, at: instant(currentPeriodEnd) }] : []),
   ];
 };

@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { changeTo, PLAN_PLACES, plan, planEvents, preview, subscribed, withdraw } from './plan-changes.ts';
+import {
+  changeTo,
+  PLAN_PLACES,
+  plan,
+  planEvents,
+  preview,
+  priceAtStripe,
+  subscribed,
+  withdraw,
+} from './plan-changes.ts';
 import { anotherMethod, command, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
 /** Tokens that pay the first charge and decline the next one, and that settle later. */
@@ -185,5 +195,68 @@ describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place)
     await service.advance(2 * HOUR_SECONDS);
     expect(await readSubscription(service, of.who, of.id)).toEqual(before);
     expect(await changeTo(service, of, { product_id: dear })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a change that is paid at a provider that bills', () => {
+  const service = withHost({ frozen: true });
+  const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
+  const UPDATE = { provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST' } as const;
+
+  const atHalf = async () => {
+    const of = await subscribed(service, VISA, { product_id: await plan(service, 1_000) });
+    await service.advance(10 * DAY_SECONDS);
+    return { of, dear: await plan(service, 3_000) };
+  };
+
+  test('fails if the subscription has ended there, and keeps its payment', async () => {
+    const { of, dear } = await atHalf();
+    await service.webhookMode('drop');
+    await atStripe(service, `DELETE subscriptions/${of.first.provider_subscription_id}`);
+    const answer = await changeTo(service, of, { product_id: dear });
+    await service.webhookMode('normal');
+    expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    const after = await readSubscription(service, of.who, of.id);
+    expect(after).toMatchObject({ status: 'canceled', total_cents: 1_000, pending_change: null });
+    expect(await planEvents(service, of.id)).toEqual(['plan_change_failed']);
+    expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'succeeded' }]);
+  });
+
+  test.each(['malformed', 'reset', 'rate_limit', 'error_500'])(
+    'is processing while the price is unclear (%s), and holds later',
+    async (action) => {
+      const { of, dear } = await atHalf();
+      await service.fault({ ...UPDATE, action });
+      const answer = await changeTo(service, of, { product_id: dear });
+      await service.clearFaults();
+      expect(answer).toMatchObject({
+        status: 202,
+        body: { total_cents: 1_000, pending_change: { status: 'processing', expires_at: null } },
+      });
+      const pause = { id: of.id, name: 'pause' } as const;
+      await service.advance(HOUR_SECONDS);
+      await service.settle();
+      expect(await readSubscription(service, of.who, of.id)).toMatchObject({
+        total_cents: 3_000,
+        pending_change: null,
+      });
+      expect(await priceAtStripe(service, of)).toBe(3_000);
+      expect(await command(service, of.who, pause)).toMatchObject({ status: 200 });
+      expect(ofChange(await paymentsOf(service, of.who, of.id))).toMatchObject([{ status: 'succeeded' }]);
+    },
+  );
+
+  test('waits, without a second charge, while the provider refuses its price', async () => {
+    const { of, dear } = await atHalf();
+    await service.fault({ ...UPDATE, action: 'error_500' });
+    await changeTo(service, of, { product_id: dear });
+    await service.advance(2 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ pending_change: { status: 'processing' } });
+    await service.clearFaults();
+    await service.advance(DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ total_cents: 3_000, pending_change: null });
+    expect(ofChange(await paymentsOf(service, of.who, of.id))).toHaveLength(1);
   });
 });

@@ -103,10 +103,10 @@ describe.each([
     const calls = await stoppable().watch(observed.act);
     await check(way, observed);
     for (const { how, stop, end } of endsOf(calls)) {
-      const begun = await begin(way);
-      const answer = await end<TestAnswer | undefined>(stop, begun.act).catch(() => undefined);
+      const started = await begin(way);
+      const answer = await end<TestAnswer | undefined>(stop, started.act).catch(() => undefined);
       try {
-        await check(way, begun);
+        await check(way, started);
       } catch (cause) {
         throw new Error(`${how}, ${answer?.status}: ${JSON.stringify(answer?.body)}`, { cause });
       }
