@@ -47,8 +47,12 @@ export const chargeChange = async (
   const recorded = await recordCollected(deps, subscription, { change, collected });
   const next = await continueChange(deps, recorded);
   if (collected.kind === 'payment') return { subscription: next, payment: collected.payment };
-  throw collected.error;
+  throw nothingChargedError(collected.error);
 };
+
+/** A payment that was not created in time was not charged either, so the outcome of the change is known. */
+const nothingChargedError = (error: DomainError): DomainError =>
+  error.code === 'PROVIDER_TIMEOUT' ? new DomainError('PROVIDER_UNAVAILABLE', { cause: error }) : error;
 
 const recordCollected = (
   deps: BillingDeps,

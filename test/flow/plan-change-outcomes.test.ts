@@ -185,6 +185,22 @@ describe.each(PLAN_PLACES)('a change whose payment is unclear at %s', (_, place)
     expect(await planEvents(service, of.id)).toEqual(['plan_changed']);
   });
 
+  test('is dropped if the payment got no response before its charge', async () => {
+    const created = { provider_a: '/v1/payment_intents', provider_b: '/v2/checkout/orders', provider_c: '/v2/orders' };
+    const { of, dear } = await atHalf();
+    const before = await readSubscription(service, of.who, of.id);
+    const path = created[place.slot];
+    await service.fault({ provider: place.slot, path, method: 'POST', times: 1, action: 'timeout_after' });
+    const answer = await changeTo(service, of, { product_id: dear });
+    await service.clearFaults();
+    expect(answer).toMatchObject({ status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } });
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, of.who, of.id)).toEqual(before);
+    expect(ofChange(await paymentsOf(service, of.who, of.id))).not.toContainEqual(
+      expect.objectContaining({ status: 'succeeded' }),
+    );
+  });
+
   test('is dropped if the charge certainly did not happen', async () => {
     const { of, dear } = await atHalf();
     const before = await readSubscription(service, of.who, of.id);
