@@ -59,7 +59,7 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
     ...entityOf(subscription),
     subscriptionId: id,
     status,
-    startsAt: activeSince,
+    startsAt: startOf(subscription),
     endsAt: activeSince === undefined ? undefined : endsAt,
     createdAt: subscription.createdAt,
     updatedAt: subscription.updatedAt,
@@ -72,6 +72,10 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
     providerId,
   };
 };
+
+/** A tier that a change of the plan brought starts with that change. */
+const startOf = ({ activeSince, tierSince }: Subscription): string | undefined =>
+  activeSince !== undefined && tierSince !== undefined && tierSince > activeSince ? tierSince : activeSince;
 
 const runsUntil = ({ status, paidUntil, currentPeriodEnd }: Subscription): string | undefined =>
   status === 'trialing' && paidUntil !== undefined && currentPeriodEnd > paidUntil ? currentPeriodEnd : paidUntil;

@@ -142,7 +142,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
     subscription,
     { reason: 'plan_changed', now },
     {
-      ...changedPlan(subscription, plan),
+      ...changedPlan(subscription, plan, now),
       ...period,
       latestPaymentId: paymentId ?? latestPaymentId,
       change: undefined,
@@ -153,14 +153,16 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
 
 /** The fields of another plan, with which no scheduled change is left. */
 export const changedPlan = (
-  { tierId: formerTier, formerTierIds = [] }: Subscription,
+  { tierId: formerTier, formerTierIds = [], tierSince }: Subscription,
   { productId, productName, tierId, ...plan }: SubscriptionPlan,
+  now: Instant,
 ): Partial<Subscription> => {
   const former = formerTier === undefined || formerTier === tierId ? formerTierIds : [...formerTierIds, formerTier];
   const tiers = [...new Set(former)].filter((tier) => tier !== tierId);
   return {
     ...plan,
     ...{ productId, productName, tierId },
+    tierSince: formerTier === tierId ? tierSince : iso(now),
     formerTierIds: tiers.length > 0 ? tiers : undefined,
     scheduledChange: undefined,
   };

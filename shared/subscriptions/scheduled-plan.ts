@@ -1,6 +1,6 @@
 /** @module The plan that is scheduled for the next period takes effect when that period opens. Pure. */
 
-import type { Instant } from '../core/time.ts';
+import { type Instant, instant } from '../core/time.ts';
 import { changedPlan } from './plan-change-steps.ts';
 import type { Subscription } from './subscription.ts';
 import { edit } from './subscription-versions.ts';
@@ -13,7 +13,7 @@ export const withScheduledPlan = (subscription: Subscription): Subscription => {
   const isSame = plan.billingInterval === billingInterval && plan.intervalMultiplier === intervalMultiplier;
   return {
     ...subscription,
-    ...changedPlan(subscription, plan),
+    ...changedPlan(subscription, plan, instant(currentPeriodEnd)),
     ...(!isSame && { anchor: currentPeriodEnd, period: -1 }),
   };
 };

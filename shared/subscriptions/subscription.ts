@@ -155,6 +155,8 @@ export const subscriptionSchema = z.lazy(() =>
     priceUpdate: priceUpdateSchema.optional(),
     /** The tiers of earlier plans, whose memberships were ended. */
     formerTierIds: z.array(z.string()).optional(),
+    /** When a change of the plan brought the tier. */
+    tierSince: optional,
     concept: optional,
     description: optional,
     referenceCode: optional,

@@ -24,6 +24,13 @@ describe.each(PLAN_PLACES)('the membership of a changed plan at %s', (_, place) 
     expect(await memberships(of)).toEqual(['silver active']);
     await changeTo(service, of, { product_id: await withTier(3_000, 'gold') });
     expect(await memberships(of)).toEqual(['gold active', 'silver cancelled']);
+    const { body } = await service.get('/memberships', of.who.options);
+    const spans = body.data.map((one: ParsedJson) => [one.membership_type_id, one.starts_at, one.ends_at]).toSorted();
+    const changedAt = (await readSubscription(service, of.who, of.id)).updated_at;
+    expect(spans).toEqual([
+      ['gold', changedAt, of.first.current_period_end],
+      ['silver', of.first.current_period_start, changedAt],
+    ]);
     const events = await subscriptionEventsOf(service, of.id);
     expect(events.filter((event) => event.startsWith('membership.'))).toEqual([
       ...['membership.activated active', 'membership.cancelled cancelled', 'membership.activated active'],
