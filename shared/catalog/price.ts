@@ -52,7 +52,7 @@ export const quantityOf = (sent: number | undefined, product: Product | undefine
 const MAX_TOTAL_CENTS = 99_999_999;
 
 /** Each price of the product × quantity. @throws DomainError VALIDATION_ERROR if the total is too large */
-export const productPrices = (product: Product, quantity: number): Prices => {
+const productPrices = (product: Product, quantity: number): Prices => {
   const prices = {
     subtotalCents: product.subtotal_cents * quantity,
     taxCents: product.tax_cents * quantity,

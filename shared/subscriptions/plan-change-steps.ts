@@ -112,7 +112,7 @@ export const planAtProvider = ({ change, scheduledChange, ...subscription }: Sub
   change?.step === 'paid' ? change.plan : (scheduledChange?.plan ?? subscription);
 
 /** What is paid is applied. The provider that bills gets the new price first. Readers do not see that step. */
-export const recordChangePaid = (subscription: Subscription, now: Instant): Subscription => {
+const recordChangePaid = (subscription: Subscription, now: Instant): Subscription => {
   const { change } = subscription;
   if (!change || change.step === 'paid') return subscription;
   if (!isProviderBilled(subscription)) return applyChange(subscription, now);

@@ -82,7 +82,6 @@ export const planChangeSchema = z.lazy(() =>
 export type PlanChange = z.infer<typeof planChangeSchema>;
 
 export const scheduledChangeSchema = z.lazy(() => z.object({ id: z.string(), plan: planSchema }));
-export type ScheduledChange = z.infer<typeof scheduledChangeSchema>;
 
 /** A price that the provider that bills has to get. Kept until the provider is known to have it. */
 export const priceUpdateSchema = z.lazy(() =>
