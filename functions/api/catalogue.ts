@@ -16,7 +16,6 @@ import { capturePaymentEndpoint } from '../payments/hold-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
-import { planEndpoints } from '../subscriptions/plan-endpoints.ts';
 import { webhookEndpoints } from '../webhooks/endpoints.ts';
 import { workerTriggers } from '../workers/triggers.ts';
 import { docsEndpoints } from './endpoints.ts';
@@ -31,7 +30,6 @@ export const endpoints: readonly Endpoint[] = [
   ...customerEndpoints,
   ...addressEndpoints,
   ...subscriptionEndpoints,
-  ...planEndpoints,
   ...membershipEndpoints,
   ...organizationEndpoints,
   ...projectEndpoints,

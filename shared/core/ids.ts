@@ -19,7 +19,6 @@ export const ID_PREFIX = {
   log: 'log',
   erasure: 'ers',
   key: 'key',
-  change: 'chg',
   /** An outbound event. */
   message: 'msg',
 } as const;

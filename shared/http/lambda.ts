@@ -319,8 +319,7 @@ const idempotency: Step = {
     const scope = exchange.request?.idempotency;
     if (!exchange.claimed || !scope || !response) return;
     try {
-      const body = exchange.reply?.keptData ?? exchange.reply?.data;
-      await settleKey(exchange.deps, scope, { status: response.statusCode, body });
+      await settleKey(exchange.deps, scope, { status: response.statusCode, body: exchange.reply?.data });
     } catch (cause) {
       // The work is done. A conflict here would tell the caller that nothing happened.
       throw new DomainError('INTERNAL_ERROR', { cause });

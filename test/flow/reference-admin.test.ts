@@ -53,8 +53,6 @@ const KINDS = [
       billing_interval: null,
       interval_multiplier: 1,
       trial_days: 0,
-      min_quantity: 1,
-      max_quantity: null,
       provider_refs: {},
       metadata: {},
     },

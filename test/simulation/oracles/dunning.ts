@@ -1,5 +1,4 @@
 import type { History, HistoryItem, HistoryOutage, Oracle } from '../model/history.ts';
-import { isOfChange } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
 /** Sentences about renewals that fail, of subscriptions that the service bills. */
@@ -84,8 +83,7 @@ const billsOf = (history: History): readonly Bill[] => {
     subscriptions.filter(({ paymentMethodId }) => paymentMethodId !== undefined).map(({ id }) => id),
   );
   const collected = payments.filter(
-    (payment) =>
-      payment['subscriptionId'] !== undefined && payment['providerInvoiceId'] === undefined && !isOfChange(payment),
+    ({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined,
   );
   return [...Map.groupBy(collected, ({ subscriptionId }) => String(subscriptionId))].map(([subscriptionId, own]) => {
     const versions = versionsOf(subscriptionId);

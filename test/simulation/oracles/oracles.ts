@@ -53,14 +53,6 @@ import {
 } from './money.ts';
 import { nativeFieldsAgree, nothingOwedAfterEnd, renewedOnce } from './native.ts';
 import {
-  appliedIsAsked,
-  appliedIsPaid,
-  merchantSetsPrices,
-  paidIsApplied,
-  previewIsCharge,
-  scheduledOnce,
-} from './plans.ts';
-import {
   defaultKept,
   erasedIsNameless,
   nothingAfterScheduledEnd,
@@ -112,12 +104,6 @@ export const ORACLES: readonly Oracle[] = [
   holdsEnd,
   remindedOnce,
   merchantEndsHolds,
-  paidIsApplied,
-  appliedIsPaid,
-  appliedIsAsked,
-  previewIsCharge,
-  scheduledOnce,
-  merchantSetsPrices,
   statusesAgree,
   chargesKnown,
   nothingWaits,
