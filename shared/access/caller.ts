@@ -43,7 +43,7 @@ export interface OrganizationCaller {
   readonly key: KeyIdentity;
 }
 
-/** A service key that acts for no payer: the merchant. */
+/** A service key that acts for no payer, and so for the merchant. */
 export interface KeyCaller {
   readonly kind: 'key';
   readonly key: KeyIdentity;
@@ -112,7 +112,7 @@ const forPayer = (caller: Caller): Pick<Actor, 'onBehalfOf'> => {
   }
 };
 
-/** The name of the caller in rate limits: the payer, or a key that names no payer. */
+/** The name of the caller in rate limits, which is the payer, or a key that names no payer. */
 export const subjectOf = (caller: Caller): string => {
   switch (caller.kind) {
     case 'session':

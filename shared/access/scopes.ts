@@ -90,7 +90,7 @@ const forMerchant = (scope: Scope): RouteScopes => ({ merchant: scope });
 
 const PAYMENTS_LIST = 'GET /admin/payments';
 
-/** By the id of the endpoint. A route that is not here takes no key: it is public, or only for sessions. */
+/** By the id of the endpoint. A route that is not here takes no key, because it is public or only for sessions. */
 const ROUTE_SCOPES: Readonly<Record<string, RouteScopes>> = {
   'payments.create-intent': forPayer('payments:write'),
   'payments.create': forPayer('payments:write'),

@@ -89,7 +89,7 @@ export const rotateKeyBody = z
       .max(MAX_GRACE_SECONDS)
       .nullish()
       .describe(
-        'How long the present secret stays valid, in seconds, at most 7 days; a day if absent. 0 ends every former secret at once.',
+        'How long the present secret stays valid, in seconds, at most 7 days; a day if absent. 0 ends every former secret immediately.',
       ),
   })
   .meta({ id: 'RotateKey', description: 'How long the present secret stays valid.' });

@@ -29,7 +29,7 @@ const payerIn = ({ headers }: Pick<Exchange, 'headers'>): ActedFor | undefined =
 };
 
 /**
- * The caller with the rights of this request: a key becomes the payer whom it names.
+ * The caller with the rights of this request. A key becomes the payer whom it names.
  * @throws DomainError INSUFFICIENT_PERMISSIONS, ACTING_REQUIRED, VALIDATION_ERROR, USER_NOT_FOUND or IDENTITY_UNAVAILABLE
  */
 export const actingCaller = async (exchange: Exchange): Promise<Caller> => {

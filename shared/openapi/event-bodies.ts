@@ -180,7 +180,7 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   },
   'payment.capture_due': {
     summary: 'A hold ends within a day',
-    when: 'Sent once per payment, 24 hours before `capture_before`, or at once if the hold is shorter. Capture or release the payment.',
+    when: 'Sent once per payment, 24 hours before `capture_before`, or immediately if the hold is shorter. Capture or release the payment.',
     data: held,
   },
   'payment.released': {

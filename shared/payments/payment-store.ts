@@ -1,79 +1,29 @@
 /** @module Stores payments, with their list keys and due times. Readers see only changes that commit a new version. */
 
-import { ownerOfRecord } from '../access/record-kind.ts';
 import { currentMaker } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import { cutText, normalizedEmail } from '../core/text.ts';
-import { epochSeconds, type Instant, instant, iso, type Now, SECOND_MS } from '../core/time.ts';
+import { type Instant, instant, iso, type Now, SECOND_MS } from '../core/time.ts';
 import { putAlias } from '../platform/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../platform/change.ts';
 import type { Changes, Clause } from '../platform/expression.ts';
-import { dueShard, type Key, listSort, ownerPartition, paymentKey, projectPartition } from '../platform/keys.ts';
+import { dueShard, type Key, paymentKey } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep, Written } from '../platform/table.ts';
 import {
   type Draft,
-  forgottenAt,
   type HistoryCause,
-  isShown,
   isVisiblePayment,
-  keptSecret,
   type Payment,
   type PaymentStatus,
   paymentOf,
-  storedFields,
   type VisiblePayment,
 } from './payment.ts';
 import { newAliases } from './payment-aliases.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
+import { paymentItem } from './payment-item.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';
 import { afterFactLook, oneFactLook } from './recorded-facts.ts';
-
-const DESCRIPTION_IN_INDEX = 200;
-
-const payersEmail = ({ guestEmail, userEmail }: Payment): string | undefined => {
-  const email = guestEmail ?? userEmail;
-  return email === undefined ? undefined : normalizedEmail(email);
-};
-
-/** The fields that lists filter by, in addition to `sort`; short names, because every change writes them. */
-const listFields = (payment: Payment) => ({
-  s: payment.status,
-  a: payment.totalCents,
-  u: payment.updatedAt,
-  o: payment.organizationId,
-  j: payment.projectId,
-  d: payment.productId,
-  g: payment.guestId,
-  c: payment.customerId,
-  e: payersEmail(payment),
-  t: payment.description && cutText(payment.description, DESCRIPTION_IN_INDEX).toLowerCase(),
-});
-
-export const paymentItem = (payment: Payment, now: Instant): Item => {
-  const endsAt = forgottenAt(payment);
-  // An item with a ttl keeps no client secret and gets no reads for facts, and so has no due time.
-  const kept: Payment =
-    endsAt === undefined
-      ? { ...payment, clientSecret: keptSecret(payment, now) }
-      : { ...payment, clientSecret: undefined, factsAt: undefined, factLooks: undefined };
-  const owner = ownerOfRecord(payment);
-  const dueAt = nextPaymentDue(kept);
-  const listed = isShown(payment) && owner !== undefined;
-  return {
-    ...paymentKey(payment.id),
-    ...storedFields(kept, listed),
-    ...(listed && {
-      owner: ownerPartition(owner, 'PAY'),
-      sort: listSort(payment.createdAt, payment.id),
-      f: listFields(payment),
-      ...(payment.projectId && { project: projectPartition(payment.projectId, 'PAY') }),
-    }),
-    ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }),
-    ...(endsAt !== undefined && { ttl: epochSeconds(endsAt) }),
-  };
-};
 
 /** Every stored version names its actor and request. */
 const stampedItem = (payment: Payment, now: Instant): Item => paymentItem({ ...payment, ...currentMaker() }, now);

@@ -3,7 +3,7 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { derivedId } from '../../shared/core/ids.ts';
 import { DAY_MS, type Instant, iso, utcDay } from '../../shared/core/time.ts';
 import type { Payment, PaymentStatus } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { additionsOf, type Share, sharesOf } from '../../shared/payments/summary-sums.ts';
 import { countKey, ownerPartition } from '../../shared/platform/keys.ts';
 import type { Item } from '../../shared/platform/table.ts';

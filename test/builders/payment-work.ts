@@ -5,7 +5,8 @@
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { type Instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
-import { paymentItem, paymentStore } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
+import { paymentStore } from '../../shared/payments/payment-store.ts';
 import { paymentKey } from '../../shared/platform/keys.ts';
 import type { Item } from '../../shared/platform/table.ts';
 import type { ProviderPayment, ReportedStatus } from '../../shared/providers/payment-port.ts';

@@ -193,7 +193,7 @@ describe.skipIf(folder === undefined)(
       }
     };
 
-    /** Holds that are captured, declined, voided, refused and ended by the clock, at once and after an approval. */
+    /** Holds that are captured, declined, voided, refused and ended by the clock, both confirmed directly and after an approval. */
     const held = async (): Promise<void> => {
       for (const method of ['SIM-CARD', 'SIM-NSF', 'SIM-DECLINED', 'SIM-PENDING-OK', 'SIM-CARD-3DS'])
         await hold(method);

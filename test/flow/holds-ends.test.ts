@@ -56,7 +56,7 @@ describe.each(HOLDING)('a hold at $slot that is not captured', (holding) => {
     });
   });
 
-  test('for an hour only is announced at once', async () => {
+  test('for an hour only is announced immediately', async () => {
     const [user, admin] = [await signInForLong(), await signInAdmin(service)];
     await service.webhookMode('drop');
     const { id, capture_before: end } = await heldPayment(service, user, {

@@ -4,7 +4,7 @@ import { derivedId } from '../../shared/core/ids.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { addressShape } from '../../shared/customers/address.ts';
 import { logItem } from '../../shared/event-log/log-entry.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
 import { fullAddress } from '../builders/address.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';

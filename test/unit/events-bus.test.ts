@@ -6,7 +6,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { Payment } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { advancePayment } from '../../shared/payments/payment-versions.ts';
 import { openEventBridge, openSqs } from '../../shared/platform/aws-clients.ts';
 import { openBus } from '../../shared/platform/bus.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { providerReference } from '../../shared/payments/payment-versions.ts';
 import { runDuePayment } from '../../shared/payments/run-payment-due.ts';
 import type { ProviderEvent } from '../../shared/providers/event-port.ts';

@@ -5,7 +5,7 @@ import { type Dispute, nextReminder } from '../../shared/payments/dispute.ts';
 import { decideReport, firstReport, type SeenDispute } from '../../shared/payments/dispute-report.ts';
 import { findReportedDispute, recordDispute } from '../../shared/payments/dispute-store.ts';
 import { paymentOf } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { paymentKey } from '../../shared/platform/keys.ts';
 import type { Table } from '../../shared/platform/table.ts';
 import type { ProviderDispute } from '../../shared/providers/refund-port.ts';

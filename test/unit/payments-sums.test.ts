@@ -8,7 +8,7 @@ import {
   type Payment,
   type VisiblePayment,
 } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { advancePayment } from '../../shared/payments/payment-versions.ts';
 import { type Owner, paymentKey } from '../../shared/platform/keys.ts';
 import { ownerSummary, summaryOfAll, summaryQuery } from '../../shared/queries/payment-summary.ts';

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts';
 import { projectionOf } from '../../shared/payments/payment-history.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { additionsOf } from '../../shared/payments/summary-sums.ts';
 import type { Item, Table, TransactionStep } from '../../shared/platform/table.ts';
 import { projectChanges } from '../../shared/workers/project-changes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type VisiblePayment } from '../../shared/payments/payment.ts';
-import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
 import { findOpenPayment, openPaymentView, requireOpenPayment } from '../../shared/subscriptions/open-payment.ts';
 import { type Subscription, subscriptionShape } from '../../shared/subscriptions/subscription.ts';

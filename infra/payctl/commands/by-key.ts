@@ -91,7 +91,7 @@ const readTimeline = async <T extends Entry>(api: Api, path: string, schema: z.Z
   return pages.flat().sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
 };
 
-/** As `reconcile` without a key, by the scope payments:operate: the service reads the payment at its provider. */
+/** As `reconcile` without a key, by the scope payments:operate. The service reads the payment at its provider. */
 export const reconcileByKey = async (api: Api, id: string): Promise<Report> => {
   const payment = await findPayment(api, id);
   if (!payment.provider_payment_id) throw new NotReachable(`${payment.id} was never sent to its provider`);

@@ -95,7 +95,7 @@ const firstCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Inst
 const CAPTURE_DUE_BEFORE_MS = DAY_MS;
 const CHECK_AFTER_MS = 5 * MINUTE_MS;
 
-/** When the hold is looked at next after its reminder or a look: shortly after its end, then daily. */
+/** When the hold is looked at next after its reminder or a look, which is shortly after its end and then daily. */
 export const nextHoldCheck = ({ captureBefore }: Pick<Payment, 'captureBefore'>, now: Instant): string => {
   const afterEnd = captureBefore === undefined ? 0 : instant(captureBefore) + CHECK_AFTER_MS;
   return iso(afterEnd > now ? afterEnd : now + DAY_MS);

@@ -65,7 +65,7 @@ const capturedOf = (
       ...NOTHING_TO_DO,
       intentId,
       paymentId: isTaken ? capture.id : providerPaymentId,
-      // As in a read of the order: a pending capture leaves the payment held, with nothing left to capture.
+      // As in a read of the order, a pending capture leaves the payment held, with nothing left to capture.
       status: isTaken ? 'succeeded' : 'requires_capture',
       amountCents: isTaken ? (captured ?? input.amountCents) : input.authorizedCents,
       currency: input.currency,

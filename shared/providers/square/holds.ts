@@ -33,7 +33,7 @@ export const squareHolds = (account: SquareAccount): HoldsPort => {
   };
 };
 
-/** Sources that are no cards: bank accounts, Cash App, Afterpay and gift cards. */
+/** Sources that are no cards, such as bank accounts, Cash App, Afterpay and gift cards. */
 const NOT_A_CARD = /^(?:bnon|bauth|bact|wnon|gftc):/;
 
 type Held = Pick<ReleaseHold, 'providerPaymentId'>;

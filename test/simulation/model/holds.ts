@@ -1,6 +1,6 @@
 import type { HistoryItem, HistoryJson } from './history.ts';
 
-/** Holds: amounts that a provider has reserved, until they are captured or released. */
+/** Holds are amounts that a provider has reserved, until they are captured or released. */
 
 /** True if an amount is or was held for the payment. */
 export const wasHeld = ({ authorizedCents }: HistoryItem): boolean => authorizedCents !== undefined;
@@ -8,7 +8,7 @@ export const wasHeld = ({ authorizedCents }: HistoryItem): boolean => authorized
 /** True if the provider holds the amount of the charge, and has neither taken nor released it. */
 export const isHeldThere = ({ status, authorized = 0 }: HistoryJson): boolean => status === 'pending' && authorized > 0;
 
-/** The amount of a charge that the payment states: what is held until the payment is captured, then what was captured. */
+/** The amount of a charge that the payment states. It is what is held until the capture, then what was captured. */
 export const amountOfCharge = (charge: HistoryJson, { captureMethod, status }: HistoryItem): number => {
   if (captureMethod !== 'manual') return charge.amount;
   return status === 'succeeded' ? charge.captured : charge.authorized;

@@ -5,7 +5,7 @@ import { isHeldThere, wasHeld } from '../model/holds.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical } from './events.ts';
 
-/** Sentences about holds: who ends them, how, and how much they take. */
+/** Sentences about who ends holds, how, and how much they take. */
 
 /** The ledger's rows of holds, ended ones too. */
 const holdsThere = ({ ledger }: History): readonly HistoryJson[] =>

@@ -123,14 +123,14 @@ export const chargeSchema = z.object({
   /** True if the charge is pending because it is only reserved. It waits for a capture, not for the bank. */
   reserved: z.boolean(),
   captured: z.boolean(),
-  /** What the bank has approved, whether it was taken at once or held first. */
+  /** What the bank has approved, whether it was taken immediately or held first. */
   authorized: z.int().default(0),
   amountCaptured: z.int(),
   /** What a capture under way will take. */
   capturing: z.int().optional(),
   /** The part of a hold that ended without a capture. */
   released: z.int().default(0),
-  /** When the provider ends the hold, in epoch ms; null for money that is taken at once. */
+  /** When the provider ends the hold, in epoch ms; null for money that is taken immediately. */
   holdEndsAt: z.int().nullable().default(null),
   amountRefunded: z.int(),
   customerId: z.string().nullable(),

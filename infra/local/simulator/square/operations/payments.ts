@@ -1,4 +1,4 @@
-/** @module Payments. Each payment is one attempt to charge for an order, at once or later. */
+/** @module Payments. Each payment is one attempt to charge for an order, immediately or later. */
 
 import * as z from 'zod';
 import type { LedgerCharge, LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';

@@ -162,7 +162,7 @@ const changeOf = ({ createdAt, paymentId, wire }: LedgerCharge, unit: Unit, stat
 const DELAY_MS = 7 * 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Every card payment shows a delay, also one that Square completes at once. */
+/** Every card payment shows a delay, also one that Square completes immediately. */
 const delayOf = ({ createdAt, holdEndsAt }: LedgerCharge): SquareObject => {
   const until = holdEndsAt ?? createdAt + DELAY_MS;
   const minutes = Math.floor((until - createdAt) / MINUTE_MS);
