@@ -29,6 +29,8 @@ const LONG_ONLY = [
   'test/flow/permission-lost.test.ts',
   'test/flow/permission-matrix-scale.test.ts',
   'test/flow/permission-restarts.test.ts',
+  'test/flow/plan-change-many.test.ts',
+  'test/flow/plan-change-year.test.ts',
   'test/flow/refunds-disputed.test.ts',
   'test/flow/refunds-unclear.test.ts',
   'test/flow/requests-abuse.test.ts',

@@ -203,11 +203,17 @@ const dunning = /* @__PURE__ */ perHost(() => ({
   finalAction: settings().DUNNING_FINAL_ACTION,
 }));
 
+const planChange = /* @__PURE__ */ perHost(() => ({
+  upgrade: settings().PLAN_CHANGE_UPGRADE,
+  downgrade: settings().PLAN_CHANGE_DOWNGRADE,
+}));
+
 /** The dependencies of use cases that call a provider. */
 export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   ...webDeps(),
   providers: providers(),
   dunning: dunning(),
+  planChange: planChange(),
   supportRefundLimits: settings().SUPPORT_REFUND_LIMITS,
   prepare: providers().openSlots,
 }));

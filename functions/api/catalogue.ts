@@ -16,6 +16,7 @@ import { capturePaymentEndpoint } from '../payments/hold-endpoints.ts';
 import { projectEndpoints } from '../projects/endpoints.ts';
 import { refundEndpoints } from '../refunds/endpoints.ts';
 import { subscriptionEndpoints } from '../subscriptions/endpoints.ts';
+import { planEndpoints } from '../subscriptions/plan-endpoints.ts';
 import { webhookEndpoints } from '../webhooks/endpoints.ts';
 import { workerTriggers } from '../workers/triggers.ts';
 import { docsEndpoints } from './endpoints.ts';
@@ -30,6 +31,7 @@ export const endpoints: readonly Endpoint[] = [
   ...customerEndpoints,
   ...addressEndpoints,
   ...subscriptionEndpoints,
+  ...planEndpoints,
   ...membershipEndpoints,
   ...organizationEndpoints,
   ...projectEndpoints,

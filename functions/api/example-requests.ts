@@ -140,6 +140,9 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'subscriptions.reactivate': { params: SUBSCRIPTION, body: {} },
   'subscriptions.pause': { params: SUBSCRIPTION, body: {} },
   'subscriptions.resume': { params: SUBSCRIPTION, body: {} },
+  'subscriptions.change': { params: SUBSCRIPTION, body: { quantity: 2, when: 'period_end' } },
+  'subscriptions.preview-change': { params: SUBSCRIPTION, body: { quantity: 2 } },
+  'subscriptions.withdraw-change': { params: SUBSCRIPTION },
   'subscriptions.list-guest': { params: GUEST, query: { limit: '20' } },
 
   'memberships.list-tiers': {},

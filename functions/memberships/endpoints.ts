@@ -55,7 +55,11 @@ const membershipSchema = z
         - \`cancelled\`: ended with its subscription
         - \`expired\`: its time is over`,
     }),
-    starts_at: timestamp.nullable().describe('When the membership first became active; null before.'),
+    starts_at: timestamp
+      .nullable()
+      .describe(
+        'When the membership first became active; null before. A tier that a change of the plan brings starts with that change.',
+      ),
     ends_at: timestamp.nullable().describe('The end of the paid time; a renewal extends it.'),
     created_at: timestamp.describe('When the membership was created.'),
     updated_at: timestamp.describe('When the membership last changed.'),

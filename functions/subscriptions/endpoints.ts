@@ -84,6 +84,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     'VALIDATION_ERROR',
     'PRICING_MISMATCH',
     'AMOUNT_TOO_SMALL',
+    'QUANTITY_INVALID',
     'UNSUPPORTED_CURRENCY',
     'UNSUPPORTED_PROVIDER',
     'PROVIDER_MISMATCH',
@@ -197,8 +198,8 @@ export const updateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'PATCH',
   path: '/subscriptions/{id}',
   summary: 'Change the payment method or metadata of a subscription',
-  description: `Sets another payment method, metadata, or both. Price and interval never change; cancel, and create a new
-    subscription. A new method on a past-due subscription is charged immediately.
+  description: `Sets another payment method, metadata, or both. Price and interval change with
+    \`POST /subscriptions/{id}/change\`. A new method on a past-due subscription is charged immediately.
 
     The method must belong to the caller and to the subscription's provider (400 \`PROVIDER_MISMATCH\`).`,
   access: {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { DECLINE_CODES } from '../../shared/core/outcome.ts';
 import { rowOf } from '../../shared/core/rows.ts';
+import { CHANGE_TIMES } from '../../shared/subscriptions/subscription-requests.ts';
 
 export type JsonObject = { readonly [name: string]: unknown };
 
@@ -55,7 +56,13 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
   REFUND_EXCEEDS_PAYMENT: jsonSchema(z.object({ payment_id: z.string(), refundable_cents: z.int() })),
   PROVIDER_TIMEOUT: jsonSchema(z.object({ payment_id: z.string().optional() })),
   INSUFFICIENT_PERMISSIONS: jsonSchema(
-    z.looseObject({ required_scope: z.string().optional(), limit_cents: z.int().optional() }),
+    z.looseObject({
+      required_scope: z.string().optional(),
+      limit_cents: z.int().optional(),
+      allowed: z.enum(CHANGE_TIMES).optional(),
+    }),
   ),
+  PRICE_CHANGED: jsonSchema(z.object({ due_now_cents: z.int() })),
+  QUANTITY_INVALID: jsonSchema(z.object({ minimum: z.int(), maximum: z.int() })),
   RESOURCE_NOT_FOUND: jsonSchema(z.object({ resource: z.string() })),
 };

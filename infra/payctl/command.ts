@@ -6,8 +6,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { runAs } from '../../shared/core/actor.ts';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
+import { CHANGE_TIMES } from '../../shared/subscriptions/subscription-requests.ts';
 import type { Stage } from '../stage/settings.ts';
-import { captureByKey, reconcileByKey, refundByKey, releaseByKey, showTimelineByKey } from './commands/by-key.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
 import { type DriftOptions, findDrift } from './commands/drift.ts';
@@ -29,6 +29,15 @@ import { showTimeline } from './commands/timeline.ts';
 import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
+import {
+  captureByKey,
+  type PlanOptions,
+  previewChangeByKey,
+  reconcileByKey,
+  refundByKey,
+  releaseByKey,
+  showTimelineByKey,
+} from './with-key/by-key.ts';
 
 interface Given {
   readonly stage?: Stage;
@@ -56,7 +65,7 @@ const payctl = new Command('payctl')
   .option('--json', 'one JSON document on standard output')
   .addHelpText(
     'after',
-    `\nWith a service key in ${KEY}, timeline, reconcile, refund, capture and release call the API at --url, and need no AWS credentials.`,
+    `\nWith a service key in ${KEY}, timeline, reconcile, refund, capture, release and preview-change call the API at --url, and need no AWS credentials.`,
   )
   .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
@@ -125,11 +134,15 @@ const parseTime = (text: string): string => {
   return new Date(at).toISOString();
 };
 
-const parseAmount = (text: string): number => {
-  const amount = Number(text);
-  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
-  throw new InvalidArgumentError('use a whole number of minor units: 1250 is 12.50 USD, and 1250 JPY');
-};
+const parseWhole =
+  (advice: string) =>
+  (text: string): number => {
+    const whole = Number(text);
+    if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(whole)) return whole;
+    throw new InvalidArgumentError(advice);
+  };
+const parseAmount = parseWhole('use a whole number of minor units: 1250 is 12.50 USD, and 1250 JPY');
+const parseQuantity = parseWhole('use a whole number from 1');
 
 payctl
   .command('doctor')
@@ -193,6 +206,18 @@ payctl
   .description('releases a held payment, by our id or its provider’s, and takes nothing')
   .action((payment: string) =>
     run((installation) => release(installation, payment), { byKey: (api) => releaseByKey(api, payment) }),
+  );
+
+payctl
+  .command('preview-change <subscription>')
+  .description('what another product or quantity would cost the payer; changes nothing, and needs a service key')
+  .option('--product <id>', 'default: the present product')
+  .option('--quantity <number>', 'default: the present quantity', parseQuantity)
+  .addOption(new Option('--when <time>', 'default: as the settings PLAN_CHANGE_… say').choices(CHANGE_TIMES))
+  .action((id: string, options: PlanOptions) =>
+    run(() => Promise.reject(new NotReachable(`preview-change needs a service key in ${KEY}`)), {
+      byKey: (api) => previewChangeByKey(api, id, options),
+    }),
   );
 
 const dlq = payctl.command('dlq').description('messages that exhausted their retries');

@@ -9,6 +9,7 @@ import {
   cents,
   inviteFields,
   inviteSchema,
+  MAX_QUANTITY,
   productFields,
   productSchema,
   projectFields,
@@ -52,6 +53,11 @@ const productBody = z
     path: ['subtotal_cents'],
     message: 'total_cents - tax_cents + discount_cents must be a valid amount',
     params: { rule: 'prices' },
+  })
+  .refine((body) => body.min_quantity <= (body.max_quantity ?? MAX_QUANTITY), {
+    path: ['max_quantity'],
+    message: 'must not be less than min_quantity',
+    params: { rule: 'min' },
   });
 
 const projectBody = z.object({ ...projectFields(), billing_email: emailSchema.nullish(), metadata });

@@ -17,6 +17,9 @@ const metadata = z.record(z.string(), jsonValue).default({});
 export const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
 export type BillingInterval = (typeof BILLING_INTERVALS)[number];
 
+export const MAX_QUANTITY = 10_000;
+export const soldQuantity = z.int().min(1).max(MAX_QUANTITY);
+
 export const productFields = () => ({
   name: boundedText(200).min(1),
   description: boundedText(1000).nullish(),
@@ -31,6 +34,8 @@ export const productFields = () => ({
   billing_interval: z.enum(BILLING_INTERVALS).nullish(),
   interval_multiplier: z.int().min(1).max(100).default(1),
   trial_days: z.int().min(0).max(730).default(0),
+  min_quantity: soldQuantity.default(1),
+  max_quantity: soldQuantity.nullish(),
   provider_refs: boundedObject(PROVIDER_REFS, z.record(boundedText(64), boundedText(255))).default({}),
   metadata,
 });

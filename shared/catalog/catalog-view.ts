@@ -18,6 +18,8 @@ export const productView = (product: Product) => ({
   billing_interval: product.billing_interval ?? null,
   interval_multiplier: product.interval_multiplier,
   trial_days: product.trial_days,
+  min_quantity: product.min_quantity,
+  max_quantity: product.max_quantity ?? null,
   provider_refs: product.provider_refs,
   metadata: product.metadata,
   created_at: product.created_at,
@@ -28,7 +30,7 @@ export const productView = (product: Product) => ({
 const BUYER_FIELDS = [
   ...(['id', 'name', 'description', 'is_active'] as const),
   ...(['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'] as const),
-  ...(['billing_interval', 'interval_multiplier', 'trial_days'] as const),
+  ...(['billing_interval', 'interval_multiplier', 'trial_days', 'min_quantity', 'max_quantity'] as const),
 ] satisfies readonly (keyof ReturnType<typeof productView>)[];
 
 const buyersProductView = (product: Product) => {

@@ -1,24 +1,25 @@
 /** @module Prices a purchase, and checks that a product is still on sale. */
 
-import { DomainError } from '../core/errors.ts';
+import { DomainError, invalid } from '../core/errors.ts';
 import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
 import type { Table } from '../platform/table.ts';
-import { type Product, productRecord } from './catalog-records.ts';
+import { MAX_QUANTITY, type Product, productRecord } from './catalog-records.ts';
+
+type PricedBody = GivenPrices & {
+  readonly currency?: string | undefined;
+  readonly quantity?: number | undefined;
+};
 
 /** A named product sets the price, and the client cannot change it. Otherwise the request sets the price. */
 export const priceOf = (
-  body: GivenPrices & { readonly currency?: string | undefined },
+  body: PricedBody,
   product: Product | undefined,
   leastTotal = 1,
 ): Prices & { readonly currency: string } => {
+  const quantity = quantityOf(body.quantity, product);
   if (!product) return { ...derivePrices(body, leastTotal), currency: currencyCode(body.currency ?? '') };
   if (!product.is_active) throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: product.id } });
-  const prices = {
-    subtotalCents: product.subtotal_cents,
-    taxCents: product.tax_cents,
-    discountCents: product.discount_cents,
-    totalCents: product.total_cents,
-  };
+  const prices = productPrices(product, quantity);
   for (const [field, expected] of priceFields(prices)) {
     const sent = body[field];
     if (sent === undefined || sent === expected) continue;
@@ -31,6 +32,39 @@ export const priceOf = (
   if (prices.totalCents < leastTotal) throw new DomainError('AMOUNT_TOO_SMALL');
   return { ...prices, currency: product.currency };
 };
+
+/**
+ * The quantity of a request, which is 1 if it names none.
+ * @throws DomainError QUANTITY_INVALID outside the bounds of the product, or if it is not 1 without a product
+ */
+export const quantityOf = (sent: number | undefined, product: Product | undefined): number => {
+  const quantity = sent ?? 1;
+  const minimum = product?.min_quantity ?? 1;
+  const maximum = product ? (product.max_quantity ?? MAX_QUANTITY) : 1;
+  if (quantity >= minimum && quantity <= maximum) return quantity;
+  const message = product
+    ? `The quantity must be from ${minimum} to ${maximum}, not ${quantity}`
+    : 'A quantity other than 1 needs a product';
+  throw new DomainError('QUANTITY_INVALID', { message, details: { minimum, maximum } });
+};
+
+/** No provider takes more in one charge. */
+const MAX_TOTAL_CENTS = 99_999_999;
+
+/** Each price of the product × quantity. @throws DomainError VALIDATION_ERROR if the total is too large */
+const productPrices = (product: Product, quantity: number): Prices => {
+  const prices = {
+    subtotalCents: product.subtotal_cents * quantity,
+    taxCents: product.tax_cents * quantity,
+    discountCents: product.discount_cents * quantity,
+    totalCents: product.total_cents * quantity,
+  };
+  if (quantity === 1 || (prices.totalCents <= MAX_TOTAL_CENTS && isSafe(prices))) return prices;
+  const message = `costs ${product.total_cents} each, and the total must not exceed ${MAX_TOTAL_CENTS}`;
+  throw invalid([{ path: 'quantity', rule: 'max', message }]);
+};
+
+const isSafe = (prices: Prices): boolean => Object.values(prices).every(Number.isSafeInteger);
 
 /** @throws DomainError PRODUCT_INACTIVE if the product is withdrawn or deleted */
 export const requireOnSale = async (table: Table, productId: string | undefined): Promise<void> => {

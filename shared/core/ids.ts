@@ -19,6 +19,7 @@ export const ID_PREFIX = {
   log: 'log',
   erasure: 'ers',
   key: 'key',
+  change: 'chg',
   /** An outbound event. */
   message: 'msg',
 } as const;

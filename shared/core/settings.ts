@@ -214,6 +214,12 @@ export const serviceFields = {
   DUNNING_FINAL_ACTION: choiceSetting(['cancel', 'pause'], 'cancel').describe(
     'action on a subscription after the last retry; only if the service bills the subscription',
   ),
+  PLAN_CHANGE_UPGRADE: choiceSetting(['now', 'period_end'], 'now').describe(
+    'when a change to a plan that costs the same or more takes effect, if the request does not say',
+  ),
+  PLAN_CHANGE_DOWNGRADE: choiceSetting(['now', 'period_end'], 'period_end').describe(
+    'when a change to a cheaper plan takes effect, if the request does not say; with period_end only the merchant may let it take effect now',
+  ),
   RUN_DUE_CONCURRENCY: integerSetting(60, 2, 1_000).describe(
     'maximum number of renewals and other due work that run at the same time; 60 make 100 calls per second to a provider that responds within half a second',
   ),

@@ -319,7 +319,8 @@ const idempotency: Step = {
     const scope = exchange.request?.idempotency;
     if (!exchange.claimed || !scope || !response) return;
     try {
-      await settleKey(exchange.deps, scope, { status: response.statusCode, body: exchange.reply?.data });
+      const body = exchange.reply?.keptData ?? exchange.reply?.data;
+      await settleKey(exchange.deps, scope, { status: response.statusCode, body });
     } catch (cause) {
       // The work is done. A conflict here would tell the caller that nothing happened.
       throw new DomainError('INTERNAL_ERROR', { cause });

@@ -51,6 +51,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
 /** The reply of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
 export interface Reply {
   readonly data: unknown;
+  /** What is stored under the Idempotency-Key in place of `data`, if that holds a secret. */
+  readonly keptData?: unknown;
   readonly status?: number;
   readonly message?: string;
   readonly meta?: Readonly<Record<string, unknown>>;

@@ -81,6 +81,10 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'The product can no longer be bought.',
     example: because('PRODUCT_INACTIVE', undefined, { product_id: 'prod_notebook' }),
   },
+  QUANTITY_INVALID: {
+    when: 'The quantity is outside `min_quantity` and `max_quantity` of the product, or it is not 1 without a product.',
+    example: because('QUANTITY_INVALID', 'The quantity must be from 2 to 50, not 1', { minimum: 2, maximum: 50 }),
+  },
   ALREADY_MEMBER: { when: 'The user already has a role in the organization; change the role instead.' },
   INVALID_ROLE: {
     when: 'The role does not exist, or it is `owner`, which cannot be assigned.',
@@ -168,6 +172,10 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   PAYMENT_METHOD_IN_USE: {
     when: 'Live subscriptions charge this payment method, and no other method can replace it. Set another method on these subscriptions first.',
     example: because('PAYMENT_METHOD_IN_USE', undefined, { subscription_ids: ['subs_0123456789abcdef01234567'] }),
+  },
+  PRICE_CHANGED: {
+    when: 'The change of the plan does not cost `expected_cents`. Preview it again, and ask the payer.',
+    example: because('PRICE_CHANGED', undefined, { due_now_cents: 1_000 }),
   },
   VERSION_CONFLICT: { when: 'Another request changed the record at the same time. Retry the request.' },
   IDEMPOTENCY_IN_PROGRESS: {

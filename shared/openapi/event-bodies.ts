@@ -108,7 +108,8 @@ const subscription = {
   billing_status: z.enum(BILLING_STATUSES).describe('The status of the charges after the change.'),
   customer_id: id.describe('Names the customer that pays, `cust_…`.'),
   product_id: id.nullable().describe('The product of the subscription; null for a custom subscription.'),
-  amount: minorUnits.describe('The price of one period in the minor unit of `currency`.'),
+  quantity: z.int().positive().describe('How many of the product one period pays for; 1 without a product.'),
+  amount: minorUnits.describe('The price of one period in the minor unit of `currency`, for the whole quantity.'),
   currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
   billing_interval: z
     .enum(BILLING_INTERVALS)
@@ -119,6 +120,15 @@ const subscription = {
   cancel_at_period_end: z.boolean().describe('True if the subscription ends with its current period.'),
   trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
   reason: z.enum(REASONS).nullable().describe('What changed; `created` in the first event.'),
+  previous: z
+    .object({
+      product_id: id.nullable().describe('The product before; null for a custom price.'),
+      quantity: z.int().positive().describe('How many of the product a period paid for.'),
+      amount: minorUnits.describe('The price of one period before.'),
+    })
+    .meta({ id: 'EventPreviousPlan', description: 'What the subscription charged for until this event.' })
+    .nullable()
+    .describe('The plan before, if this event changes product, quantity, price or interval; else null.'),
   ...owner,
   organization_id: organizationId,
 };

@@ -148,7 +148,7 @@ export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): Usabl
 export const requireHeld = async (
   { table, caller }: { readonly table: Table; readonly caller: Caller },
   holder: Holder,
-  held: HeldMethod,
+  held: HeldMethod & KnownRecord,
 ): Promise<UsableMethod> => {
   const found = await findHeld(table, holder, held);
   if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));

@@ -80,6 +80,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     ...payer,
     projectId: body.project_id ?? product?.project_id ?? undefined,
     productId: product?.id,
+    quantity: body.quantity === 1 ? undefined : body.quantity,
     ...customer,
     ...methodFields(method, customer),
     billingAddressId: address?.id,

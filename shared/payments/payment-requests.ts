@@ -3,6 +3,7 @@
  */
 
 import * as z from 'zod';
+import { soldQuantity } from '../catalog/catalog-records.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   centsField,
@@ -79,6 +80,11 @@ const fields = {
   product_id: optionalId.describe(
     'The product to buy. Price and currency are then those of the product; other values are refused.',
   ),
+  quantity: soldQuantity
+    .optional()
+    .describe(
+      'How many of the product, from 1 to 10,000; 1 if absent. Only with `product_id`; each price is the price of the product × quantity.',
+    ),
   billing_address_id: optionalId.describe(
     'The billing address, kept for tax and audit. It must have the same owner as the payment.',
   ),

@@ -71,7 +71,7 @@ export const refundStatusOf = ({
 const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.organizationId && { organization_id: payment.organizationId }),
   ...(payment.projectId && { project_id: payment.projectId }),
-  ...(payment.productId && { product_id: payment.productId }),
+  ...(payment.productId && { product_id: payment.productId, quantity: payment.quantity ?? 1 }),
   ...(payment.subscriptionId && { subscription_id: payment.subscriptionId }),
   ...(payment.billingReason && { billing_reason: payment.billingReason }),
   ...(payment.setupFutureUsage && { setup_future_usage: payment.setupFutureUsage }),
@@ -225,6 +225,23 @@ const sharedFields = /* @__PURE__ */ once(() => {
   };
 });
 
+/** To whom the payment belongs and what it pays for. */
+const boughtSchemas = () => ({
+  organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
+  project_id: optionalText.describe('The project of the payment; absent if it has none.'),
+  product_id: optionalText.describe('The product that was bought; absent if the payment has none.'),
+  quantity: z.int().positive().optional().describe('How many of the product; present with `product_id`.'),
+  subscription_id: optionalText.describe(
+    'The subscription whose period this pays, `subs_…`; absent for a single payment.',
+  ),
+  billing_reason: z
+    .enum(BILLING_REASONS)
+    .optional()
+    .describe(
+      'Why the subscription was charged: for its first period, a further period, a change of its plan or the period after a pause; absent for single payments.',
+    ),
+});
+
 export const paymentViewSchema = /* @__PURE__ */ once(() => {
   const given = sharedFields();
   return z
@@ -262,16 +279,7 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
       disputed: z.boolean().describe('True while a dispute about the payment is open.'),
       is_guest_payment: given.isGuest,
       guest_email: given.guestEmail,
-      organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
-      project_id: optionalText.describe('The project of the payment; absent if it has none.'),
-      product_id: optionalText.describe('The product that was bought; absent if the payment has none.'),
-      subscription_id: optionalText.describe(
-        'The subscription whose period this pays, `subs_…`; absent for a single payment.',
-      ),
-      billing_reason: z
-        .enum(BILLING_REASONS)
-        .optional()
-        .describe('Why the provider that bills the subscription requested the payment; absent for other payments.'),
+      ...boughtSchemas(),
       setup_future_usage: z
         .literal('off_session')
         .optional()

@@ -60,6 +60,8 @@ const changeable = {
   currency: z.string(),
   projectId: optional,
   productId: optional,
+  /** How many of the product, if it is not 1. */
+  quantity: z.int().optional(),
   customerId: optional,
   billingAddressId: optional,
   /** The id of a saved method here. */
@@ -175,7 +177,7 @@ export const paymentSchema = z.object({
   factLooks: z.int().optional(),
   /** The payer does not attend the current attempt. */
   offSession: z.literal(true).optional(),
-  /** Why the provider that bills the subscription has made the invoice. */
+  /** Why the subscription was charged. */
   billingReason: z.enum(BILLING_REASONS).optional(),
   /** The provider's invoice that the payment pays. The provider collects it, and the service never does. */
   providerInvoiceId: optional,

@@ -4,7 +4,7 @@ import { audienceOf } from '../access/audience.ts';
 import { requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
-import { priceOf } from '../catalog/price.ts';
+import { priceOf, quantityOf } from '../catalog/price.ts';
 import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
 import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
 import { type Instant, instant } from '../core/time.ts';
@@ -171,6 +171,7 @@ const draftOf = (
     ...pricesOf(body, payment, named(productRecord)),
     projectId: pick(body.project_id, payment.projectId),
     productId: pick(body.product_id, payment.productId),
+    quantity: nextQuantity(body, payment),
     ...customer,
     billingAddressId: pick(body.billing_address_id, payment.billingAddressId),
     ...(body.payment_method_id === undefined
@@ -239,6 +240,12 @@ const usesHeldMethod = (
     draft.currency !== payment.currency ||
     draft.providerCustomerId !== payment.providerCustomerId);
 
+/** With `product_id` the quantity is that of the request. */
+const nextQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, payment: VisiblePayment) => {
+  if (productId === undefined) return payment.quantity;
+  return quantity === 1 ? undefined : quantity;
+};
+
 /** If the request sends any price, the others are derived. The subtotal stays if only tax or discount change. */
 const pricesOf = (
   body: UpdateIntentBody,
@@ -246,6 +253,7 @@ const pricesOf = (
   product: Product | undefined,
 ): Prices & { readonly currency: string } => {
   if (product) return priceOf(body, product);
+  quantityOf(body.quantity, undefined);
   const { subtotalCents, taxCents, discountCents, totalCents, currency } = payment;
   const sent = [body.subtotal_cents, body.tax_cents, body.discount_cents, body.total_cents, body.amount_cents];
   const unchanged = sent.every((price) => price === undefined);

@@ -48,11 +48,17 @@ export const readEventSubscription = (object: unknown): EventSubscription | unde
     isUnpaid: said.status == null ? undefined : said.status === 'unpaid',
     price: priceOf(said),
     methodId: idOf(said.default_payment_method),
+    changeId: textOf(said.metadata?.[CHANGE_MARK]),
   };
 };
 
 /** The metadata key that marks a trial over already paid time. Its value is the end of that trial. */
 export const BRIDGE_MARK = 'paid_until';
+
+/** The metadata key of our id of the change that set the price. */
+export const CHANGE_MARK = 'plan_change';
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 type SaidSubscription = z.infer<typeof subscriptionSchema>;
 

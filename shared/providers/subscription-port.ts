@@ -64,6 +64,8 @@ export interface ProviderSubscription {
   /** The price of a period before discounts, taxes and balance, which is the sum of price × quantity over the items. */
   readonly price: { readonly amountCents: number; readonly currency: string } | undefined;
   readonly methodId: string | undefined;
+  /** Our id of the change that set the price, if a change did. */
+  readonly changeId?: string | undefined;
   /** True if the first charge is unpaid. Unless the payer pays it within a day, the provider ends the subscription. */
   readonly isIncomplete: boolean;
   /** The newest invoice above zero. */
@@ -106,6 +108,16 @@ export interface NewProviderSubscription extends CallOptions {
 
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 
+export type NewPrice = OfSubscription &
+  Pick<NewProviderSubscription, 'amountCents' | 'currency' | 'unit' | 'count' | 'productId' | 'productName'> & {
+    /** Our id of the change, by which a read shows whether the provider has the price. */
+    readonly changeId: string;
+    /** Nothing is charged before this time. Needed with another interval, which would be charged at once. */
+    readonly trialEnd: number | undefined;
+    /** True if that trial covers time that is already paid. */
+    readonly isBridge: boolean;
+  };
+
 export interface SubscriptionsPort {
   /** False if the provider refuses the interval (Stripe, over three years). Then the service bills the subscription. */
   bills(interval: Pick<NewProviderSubscription, 'unit' | 'count'>): boolean;
@@ -133,6 +145,8 @@ export interface SubscriptionsPort {
   ): Promise<Outcome<ProviderSubscription>>;
   /** Pays the open invoices of a past-due subscription with a method with which the payer has just paid. */
   payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
+  /** Sets the price of the next periods. Nothing is charged or given back for the present one. */
+  changePrice(input: NewPrice): Promise<Outcome<{ readonly subscriptionId: string }>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
   /**
    * Cancels immediately and voids all open invoices. Also done if the provider no longer has the subscription.

@@ -89,6 +89,7 @@ const orderView = (payment: VisiblePayment) =>
         payment_id: payment.id,
         customer_id: payingCustomerIdOf(payment) ?? null,
         product_id: payment.productId,
+        quantity: payment.quantity ?? 1,
         status: orderStatusOf(payment.status),
         total_cents: payment.totalCents,
         currency: payment.currency,

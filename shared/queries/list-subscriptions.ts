@@ -13,7 +13,8 @@ import { type Owner, ownerPartition, projectPartition } from '../platform/keys.t
 import { type Cursor, type ListQuery, listRows } from '../platform/listing.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { listCounted } from '../platform/totals.ts';
-import { findOpenPayment, openPaymentView } from '../subscriptions/open-payment.ts';
+import { findChangePayment, findOpenPayment, openPaymentView } from '../subscriptions/open-payment.ts';
+import { pendingChangeView } from '../subscriptions/plan-change-view.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
 import { subscriptionView } from '../subscriptions/subscription-view.ts';
 import type { ListSubscriptionsQuery } from './parameters.ts';
@@ -23,7 +24,14 @@ export const getSubscription = async (
   { record, canWrite }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const open = canWrite ? await findOpenPayment(deps, record) : undefined;
-  return { data: { ...subscriptionView(record), ...(open && { open_payment: openPaymentView(open, deps.now()) }) } };
+  const ofChange = canWrite ? await findChangePayment(deps, record) : undefined;
+  return {
+    data: {
+      ...subscriptionView(record),
+      ...(open && { open_payment: openPaymentView(open, deps.now()) }),
+      ...(ofChange && { pending_change: pendingChangeView(record, openPaymentView(ofChange, deps.now())) }),
+    },
+  };
 };
 
 export const listSubscriptions = async (

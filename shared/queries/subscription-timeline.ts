@@ -6,6 +6,8 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
 import type { Item, Table } from '../platform/table.ts';
+import { changeLineFields } from '../subscriptions/plan-change.ts';
+import { changeLineSchema, changeLinesView } from '../subscriptions/plan-change-view.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/subscription.ts';
 import {
   changeEntry,
@@ -21,6 +23,14 @@ import {
   versionFields,
 } from './timeline.ts';
 
+const planOfVersion = z
+  .object({
+    product_id: z.string().nullable().describe('The product; null for a custom price.'),
+    quantity: z.int().positive().describe('How many of the product a period pays for.'),
+    total_cents: z.int().nonnegative().describe('What each period costs, in minor units.'),
+  })
+  .meta({ id: 'TimelinePlan', description: 'What the subscription charged for, before or after a change.' });
+
 const change = z
   .object({
     ...changeFields,
@@ -35,6 +45,18 @@ const change = z
     payment_id: optionalText.describe(
       'The payment of the period that was charged, or whose charge failed; absent if none was charged.',
     ),
+    plan_change: z
+      .object({
+        from: planOfVersion.describe('The plan before.'),
+        to: planOfVersion.describe('The plan from this version on.'),
+        due_cents: z
+          .int()
+          .nonnegative()
+          .describe('What the change cost, in minor units; 0 for a change at the end of the period.'),
+        lines: z.array(changeLineSchema()).describe('What was due, in parts; empty if nothing was.'),
+      })
+      .optional()
+      .describe('The change of the plan that this version makes; absent in other versions.'),
     failure_code: z
       .enum(DECLINE_CODES)
       .optional()
@@ -66,6 +88,8 @@ export const subscriptionTimelineOf = (
 
 const historyOf = (id: string) => ({ kind: 'SUB', id }) as const;
 
+const storedPlan = z.object({ productId: z.string().optional(), quantity: z.int(), totalCents: z.int() });
+
 const versionItem = z.object({
   ...versionFields,
   status: z.enum(SUBSCRIPTION_STATUSES),
@@ -75,6 +99,10 @@ const versionItem = z.object({
   periodEnd: z.string(),
   paymentId: z.string().optional(),
   failureCode: z.enum(DECLINE_CODES).optional(),
+  wasPlan: storedPlan.optional(),
+  plan: storedPlan.optional(),
+  dueCents: z.int().default(0),
+  lines: z.array(changeLineFields).default([]),
 });
 
 const entryOfVersion = (item: Item): SubscriptionChange => {
@@ -85,8 +113,21 @@ const entryOfVersion = (item: Item): SubscriptionChange => {
     ...{ status, previous_status: was ?? null, cause: cause ?? null },
     ...{ cancel_at_period_end: cancelAtPeriodEnd, current_period_end: periodEnd },
     ...(paymentId && { payment_id: paymentId }),
+    ...planChangeOf(version),
     ...(failureCode && { failure_code: failureCode }),
     actor: actor ? shownActor(actor) : null,
     request_id: requestId ?? null,
   };
 };
+
+const planChangeOf = ({ wasPlan, plan, dueCents, lines }: z.infer<typeof versionItem>) =>
+  wasPlan &&
+  plan && {
+    plan_change: { from: planView(wasPlan), to: planView(plan), due_cents: dueCents, lines: changeLinesView(lines) },
+  };
+
+const planView = ({ productId, quantity, totalCents }: z.infer<typeof storedPlan>) => ({
+  product_id: productId ?? null,
+  quantity,
+  total_cents: totalCents,
+});

@@ -81,7 +81,10 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   if (!subscription || !isOf(subject, subscription)) return false;
   const isPersonal = subscription.organizationId === undefined;
   // Until the erasure is done, the person may have reactivated the subscription, and a charge may be open.
-  const runs = isPersonal && subscription.status !== 'declined' && (isLive(subscription) || subscription.charge);
+  const runs =
+    isPersonal &&
+    subscription.status !== 'declined' &&
+    (isLive(subscription) || subscription.charge || subscription.change);
   if (!runs && blankSubscription(subscription, deps.now()) === subscription) return false;
   const { id, providerSubscriptionId, formerProviderIds = [] } = subscription;
   await noteRecord(erasing, subscription, [id, providerSubscriptionId, ...formerProviderIds]);
@@ -96,7 +99,7 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
 
 /** @throws DomainError PAYMENT_IN_PROGRESS while a charge's outcome is unknown */
 const end = async (deps: RemovalDeps, subscription: Subscription): Promise<Subscription> => {
-  const isOver = !isLive(subscription) && subscription.charge === undefined;
+  const isOver = !isLive(subscription) && subscription.charge === undefined && subscription.change === undefined;
   if (isOver || subscription.status === 'creating') return subscription;
   const ended = subscription.status === 'declined' ? subscription : await cancelNow(deps, subscription);
   if (mayExistAtProvider(ended) || (ended.status === 'canceled' && ended.charge)) throw inProgress();

@@ -1,8 +1,10 @@
 /** @module Cancels subscriptions, at the end of the period or immediately. */
 
+import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { BillingDeps } from './biller.ts';
 import { stopAbandonedCharge } from './billers.ts';
+import { endChange, withdrawSchedule } from './end-change.ts';
 import { markCanceled, withdrawReturn } from './lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from './provider-commands.ts';
 import { syncFromProvider } from './store-report.ts';
@@ -27,7 +29,8 @@ const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
 /** A scheduled cancellation is read at the provider first, because a reactivation may have lost its response. */
-const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
+const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> => {
+  const read = await withdrawSchedule(deps, found);
   const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
   const subscription = isKnown ? await syncFromProvider(deps, read) : read;
   if (!subscription.cancelAtPeriodEnd && isProviderBilled(subscription))
@@ -41,15 +44,19 @@ const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Su
 };
 
 /**
- * Cancels immediately, without a refund. An open charge is stopped if that is still possible, including the charge of a
+ * Cancels immediately, without a refund. An unpaid change of the plan is dropped first. An open charge is stopped if that is still possible, including the charge of a
  * reactivation.
- * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
+ * @throws DomainError PAYMENT_IN_PROGRESS during a transfer, and while the outcome of a change is unknown
  */
-export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+export const cancelNow = async (deps: BillingDeps, found: Subscription): Promise<Subscription> => {
+  const subscription = await endChange(deps, found);
   if (isProviderBilled(subscription) && subscription.status !== 'canceled')
     await cancelProviderSubscription(deps, subscription);
   let isWithdrawn = false;
   const canceled = await subscriptionStore(deps.table).change(subscription, (current) => {
+    // The payment of a change that was claimed since is not made once the subscription has ended at its provider.
+    if (current.status !== 'canceled' && current.change && !isProviderBilled(current))
+      throw new DomainError('PAYMENT_IN_PROGRESS');
     if (current.status !== 'canceled')
       return hasMoved(current, subscription) ? current : markCanceled(current, deps.now());
     const withdrawn = withdrawReturn(current, deps.now());

@@ -9,6 +9,7 @@ import { unavailableError } from '../providers/unwrap.ts';
 import { type Biller, type BillingDeps, type BillingResult, type StartCause, settlementOf } from './biller.ts';
 import { markCanceled } from './lifecycle.ts';
 import { firstPeriod } from './periods.ts';
+import { planAtProvider } from './plan-change-steps.ts';
 import { providerInterval, subscriptionsPortOf } from './provider-biller.ts';
 import { cancelEarlierCreations } from './provider-commands.ts';
 import { storeReport } from './store-report.ts';
@@ -101,19 +102,20 @@ const claimedRequest = (subscription: Subscription): NewProviderSubscription => 
 
 /** A request by the service, without a payer. @param trialEnd epoch seconds; no charge before this time */
 export const creationRequest = (subscription: Subscription, trialEnd: number | undefined): NewProviderSubscription => {
-  const { id, providerCustomerId, methodRef, totalCents, currency, providerGeneration } = subscription;
+  const { id, providerCustomerId, methodRef, currency, providerGeneration } = subscription;
+  const plan = planAtProvider(subscription);
   return {
     ourSubscriptionId: id,
     customerId: providerCustomerId ?? '',
     methodId: methodRef ?? '',
-    amountCents: totalCents,
+    amountCents: plan.totalCents,
     currency,
-    ...providerInterval(subscription),
+    ...providerInterval(plan),
     trialEnd,
     description: subscription.description ?? subscription.concept,
     isAttended: false,
-    productId: subscription.productId,
-    productName: subscription.productName,
+    productId: plan.productId,
+    productName: plan.productName,
     idempotencyKey: `${id}:create:${providerGeneration ?? 1}`,
   };
 };

@@ -2,7 +2,7 @@
 
 import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requireSameOwner } from '../access/may-charge.ts';
-import { type Product, productRecord, projectRecord } from '../catalog/catalog-records.ts';
+import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import { DAY_MS, type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
@@ -139,8 +139,6 @@ const draftOf = (
     ...ownerFields(request),
     ...paymentFields(request, provider, method),
     projectId: named(projectRecord)?.id ?? product?.project_id ?? undefined,
-    productId: product?.id,
-    productName: product?.name,
     providerId: provider.slot,
     ...plan,
     concept: text(body.concept),
@@ -155,7 +153,6 @@ const draftOf = (
     currentPeriodEnd: trialEnd ?? iso(now),
     trialEnd,
     cancelAtPeriodEnd: false,
-    tierId: tierOf(product),
     busyUntil: iso(now + RETRY_WAITS_MS),
   };
 };
@@ -201,9 +198,4 @@ const ownerFields = ({ caller, owner }: CreateRequest): Partial<Subscription> =>
     default:
       throw new DomainError('AUTHENTICATION_REQUIRED');
   }
-};
-
-const tierOf = (product: Product | undefined): string | undefined => {
-  const tier = product?.metadata['membership_type_id'];
-  return typeof tier === 'string' && tier !== '' ? tier : undefined;
 };

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { findCollectedPayment } from '../payments/collect-payment.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { type BillingDeps, settlementOf } from './biller.ts';
+import { followChange } from './finish-change.ts';
 import { payOwed } from './provider-commands.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
 import { settleCharge } from './subscription-charge.ts';
@@ -18,11 +19,14 @@ export const followPayment = async (deps: BillingDeps, message: unknown): Promis
   const { payment_id: paymentId, subscription_id: subscriptionId } = messageSchema.parse(message).detail.payload.data;
   const store = subscriptionStore(deps.table);
   const subscription = await store.load(subscriptionId);
-  if (!subscription || !mayFollow(subscription, paymentId)) return 'done';
+  const isOfChange = subscription?.change?.paymentId === paymentId;
+  if (!subscription || !(isOfChange || mayFollow(subscription, paymentId))) return 'done';
   // The event may be old, so the stored payment decides.
   const payment = await findCollectedPayment(deps, paymentId);
   if (!payment) return 'done';
-  const next = await follow({ deps, store, subscription }, payment);
+  const next = isOfChange
+    ? await followChange(deps, subscription, payment)
+    : await follow({ deps, store, subscription }, payment);
   deps.log.info('payment followed', {
     payment_id: paymentId,
     subscription_id: subscriptionId,

@@ -36,6 +36,13 @@ const STATUS_BEFORE_CHARGE = {
   resume: 'expired',
 } as const;
 
+const membershipIdOf = (subscriptionId: string, tierId: string): string =>
+  derivedId('membership', subscriptionId, tierId);
+
+/** The memberships of a subscription: that of its tier, and those of earlier plans. */
+export const membershipIdsOf = ({ id, tierId, formerTierIds = [] }: Subscription): readonly string[] =>
+  [...(tierId === undefined ? [] : [tierId]), ...formerTierIds].map((tier) => membershipIdOf(id, tier));
+
 /** The membership that follows from a subscription. Undefined if its product has no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
   const { id, tierId, activeSince, canceledAt } = subscription;
@@ -46,13 +53,13 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
   const [endsAt] = [paidUntil, ended].filter((time) => time !== undefined).sort();
   const { userId, userEmail, guestId, guestEmail, organizationId, projectId, providerId } = subscription;
   return {
-    id: derivedId('membership', id, tierId),
+    id: membershipIdOf(id, tierId),
     version: subscription.version,
     tierId,
     ...entityOf(subscription),
     subscriptionId: id,
     status,
-    startsAt: activeSince,
+    startsAt: startOf(subscription),
     endsAt: activeSince === undefined ? undefined : endsAt,
     createdAt: subscription.createdAt,
     updatedAt: subscription.updatedAt,
@@ -65,6 +72,10 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
     providerId,
   };
 };
+
+/** A tier that a change of the plan brought starts with that change. */
+const startOf = ({ activeSince, tierSince }: Subscription): string | undefined =>
+  activeSince !== undefined && tierSince !== undefined && tierSince > activeSince ? tierSince : activeSince;
 
 const runsUntil = ({ status, paidUntil, currentPeriodEnd }: Subscription): string | undefined =>
   status === 'trialing' && paidUntil !== undefined && currentPeriodEnd > paidUntil ? currentPeriodEnd : paidUntil;

@@ -8,6 +8,7 @@ import { isSettled } from '../payments/payment-states.ts';
 import { nextActionView } from '../payments/payment-view.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
+import { changeOpenCondition } from './plan-change-steps.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
 import { chargeOpenCondition } from './subscription-charge.ts';
 import { subscriptionStore } from './subscription-store.ts';
@@ -40,6 +41,10 @@ export const requireOpenPayment = async (
 ): Promise<readonly TransactionStep[]> => {
   if (subscriptionId === undefined) return [];
   const subscription = await subscriptionStore(table).load(subscriptionId);
+  const change = subscription?.change;
+  if (change?.paymentId === id && change.step === 'awaiting_payment') {
+    return [changeOpenCondition(subscriptionId, change.id)];
+  }
   if (!subscription || !isOpen(subscription, id)) {
     throw new DomainError('INVALID_STATE', {
       message: 'The subscription no longer waits for this payment',
@@ -50,6 +55,15 @@ export const requireOpenPayment = async (
     isProviderBilled(subscription) ? invoiceOpenCondition(subscription, id) : chargeOpenCondition(subscriptionId, id),
   ];
 };
+
+/** The payment of a change that waits for its payer. */
+export const findChangePayment = async (
+  deps: Pick<CollectDeps, 'table' | 'now'>,
+  { change }: Subscription,
+): Promise<VisiblePayment | undefined> =>
+  change?.step === 'awaiting_payment' && change.paymentId !== undefined
+    ? findCollectedPayment(deps, change.paymentId)
+    : undefined;
 
 const isOpen = (subscription: Subscription, paymentId: string): boolean => {
   const { status, charge, latestPaymentId } = subscription;

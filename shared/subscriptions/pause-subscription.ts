@@ -5,8 +5,10 @@ import { allows } from '../core/states.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { BillingDeps } from './biller.ts';
 import { requireStartable, startPeriod, stopAbandonedCharge } from './billers.ts';
+import { endChange } from './end-change.ts';
 import { markPaused, resumeInPaidPeriod, withdrawReturn } from './lifecycle.ts';
 import { isPaidFor } from './periods.ts';
+import { requireNoChange } from './plan-change-states.ts';
 import { invalidStateError } from './provider-biller.ts';
 import { carryOutAtProvider, pauseCommand, resumeAtProvider } from './provider-commands.ts';
 import { syncFromProvider } from './store-report.ts';
@@ -20,7 +22,7 @@ export const pauseSubscription = async (
   deps: BillingDeps,
   { record: read }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
-  const record = await readAgainIf(deps, read, 'paused');
+  const record = await readAgainIf(deps, await endChange(deps, read), 'paused');
   if (isProviderBilled(record) && (record.status !== 'paused' || record.owed !== undefined)) {
     requireState(record, record.status === 'paused' || mayPause(record));
     requireNotHeld(record);
@@ -28,6 +30,7 @@ export const pauseSubscription = async (
   }
   const paused = await subscriptionStore(deps.table).change(record, (current) => {
     if (current.status === 'paused') return withdrawReturn(current, deps.now());
+    requireNoChange(current);
     requireState(current, mayPause(current));
     return markPaused(current, deps.now());
   });
@@ -65,7 +68,7 @@ export const resumeSubscription = async (
 /** If the status is already as wanted, reads the provider, because an earlier command may have lost its response. */
 const readAgainIf = async (
   deps: BillingDeps,
-  record: VisibleSubscription,
+  record: Subscription,
   status: Subscription['status'],
 ): Promise<Subscription> =>
   isProviderBilled(record) && record.status === status ? syncFromProvider(deps, record) : record;

@@ -9,6 +9,7 @@ import type { BillingInterval } from '../catalog/catalog-records.ts';
 import { DAY_MS, type Instant, instant, iso } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
 import { pauseAfterTrial } from './lifecycle.ts';
+import { openScheduledPlan, withScheduledPlan } from './scheduled-plan.ts';
 import type { Charge, Subscription } from './subscription.ts';
 import {
   type BilledPeriod,
@@ -125,10 +126,11 @@ export const startFirstPeriod = (
   cause: Exclude<Charge['cause'], 'renew'>,
   now: Instant,
 ): Subscription => {
-  const first = firstPeriod(subscription, now);
-  if (subscription.totalCents > 0) return openCharge(subscription, first, { cause, now });
+  const planned = withScheduledPlan(subscription);
+  const first = firstPeriod(planned, now);
+  if (planned.totalCents > 0) return openCharge(openScheduledPlan(subscription, now), first, { cause, now });
   const [how, reason] = FREE_START[cause];
-  const next = enterPeriod(subscription, first, { cause: how, reason, now });
+  const next = enterPeriod(planned, first, { cause: how, reason, now });
   return { ...next, ...clearScheduledCancel(subscription), canceledAt: undefined };
 };
 
@@ -138,16 +140,17 @@ const FREE_START = {
   resume: ['resume', 'resumed'],
 } as const;
 
-/** The payment of a period, with this id. */
+/** The payment of a period, or of a change, with this id. */
 export const periodPaymentRequest = (subscription: Subscription, id: string): PeriodPayment => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId } = subscription;
+  const quantity = subscription.quantity === 1 ? undefined : subscription.quantity;
   const { userId, userEmail, guestId, guestEmail, guestName, organizationId } = subscription;
   const { customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId } = subscription;
   const { description, concept, referenceCode, category, tags } = subscription;
   return {
     id,
     subscriptionId: subscription.id,
-    ...{ subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId },
+    ...{ subtotalCents, taxCents, discountCents, totalCents, currency, projectId, productId, quantity },
     ...{ userId, userEmail, guestId, guestEmail, guestName, organizationId },
     ...{ customerId, providerCustomerId, paymentMethodId, methodRef, billingAddressId, providerId },
     ...{ description: description ?? concept, concept, referenceCode, category, tags },

@@ -107,7 +107,9 @@ const pricesAt = (
   price: SubscriptionReport['price'],
 ): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents'> => {
   const { subtotalCents, taxCents, discountCents, totalCents, currency } = subscription;
-  if (!price || price.currency !== currency || price.amountCents === totalCents) {
+  // While a change is under way or scheduled, the provider has the price of another plan.
+  const isChanging = subscription.change ?? subscription.priceUpdate ?? subscription.scheduledChange;
+  if (!price || isChanging || price.currency !== currency || price.amountCents === totalCents) {
     return { subtotalCents, taxCents, discountCents, totalCents };
   }
   const share = (part: number): number => (totalCents === 0 ? 0 : Math.round((part * price.amountCents) / totalCents));

@@ -8,9 +8,11 @@ import { type BillingDeps, settlementOf } from './biller.ts';
 import { stopAbandonedCharge } from './billers.ts';
 import { removeMethodFrom } from './change-method.ts';
 import { createAtProvider } from './create-at-provider.ts';
+import { lookAtChange } from './finish-change.ts';
 import { markCanceled } from './lifecycle.ts';
 import { readLinkedRecords } from './linked-records.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from './periods.ts';
+import { finishPriceUpdate } from './price-at-provider.ts';
 import { subscriptionsPortOf } from './provider-biller.ts';
 import {
   cancelEarlierCreations,
@@ -20,6 +22,7 @@ import {
   hasSameCharge,
 } from './provider-commands.ts';
 import { detachDeletedRecords } from './replace-method.ts';
+import { openScheduledPlan } from './scheduled-plan.ts';
 import { attemptCharge } from './service-biller.ts';
 import { syncBeforeCharge, syncFromProvider, syncIfKnown } from './store-report.ts';
 import { isLive, isProviderBilled, isVisibleSubscription, type Subscription } from './subscription.ts';
@@ -132,8 +135,15 @@ const findCharged = async ({ deps, subscription }: DueWork): Promise<Charged> =>
   return { method: await findUnattended(deps.table, subscription, { ...subscription, record }) };
 };
 
-const billNextPeriod = async (work: DueWork): Promise<string> => {
-  const { deps, store, subscription } = work;
+/** A scheduled plan begins with the period, in a version of its own. */
+const billNextPeriod = async (due: DueWork): Promise<string> => {
+  const { deps, store } = due;
+  const opened = await store.change(due.subscription, (current) =>
+    current.lock === due.subscription.lock ? openScheduledPlan(current, deps.now()) : current,
+  );
+  if (opened.lock > due.subscription.lock + 1) return OVERTAKEN;
+  const work = { ...due, subscription: opened };
+  const { subscription } = work;
   const missed = missedPeriods(subscription, deps.now());
   if (missed > 0) deps.log.warn('missed periods skipped', { subscription_id: subscription.id, count: missed });
   const { method, ended } = await findCharged(work);
@@ -275,6 +285,10 @@ const dropCreation = async (work: DueWork): Promise<string> => {
 const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
   confirm: confirmRecords,
   'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
+  change: async ({ deps, subscription }) => (await lookAtChange(deps, subscription)).change?.step ?? 'change finished',
+  'send price': async ({ deps, subscription }) =>
+    (await finishPriceUpdate(deps, subscription)).priceUpdate ? 'under way' : 'price sent',
+  'open plan': (work) => commitStep(work, openScheduledPlan(work.subscription, work.deps.now()), 'plan changed'),
   transfer: continueOrAbandonTransfer,
   'expire first charge': expireFirstCharge,
   cancel: cancelDue,

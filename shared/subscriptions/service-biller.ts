@@ -9,6 +9,13 @@ import { isFirst } from './subscription-states.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { advanceSubscription } from './subscription-versions.ts';
 
+const BILLING_REASON_OF = {
+  create: 'subscription_create',
+  renew: 'subscription_cycle',
+  reactivate: 'subscription_create',
+  resume: 'subscription_resume',
+} as const;
+
 /** Makes one attempt at the open charge, which the caller has claimed, and records its outcome. */
 export const attemptCharge = async (
   deps: BillingDeps,
@@ -20,6 +27,7 @@ export const attemptCharge = async (
   const collected = await collect(deps, {
     payment: {
       ...periodPaymentRequest(subscription, charge.paymentId),
+      billingReason: BILLING_REASON_OF[charge.cause],
       ...(!right && { offSession: true }),
       ...(!isVisibleSubscription(subscription) && { withheld: true }),
     },

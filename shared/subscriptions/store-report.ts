@@ -11,6 +11,7 @@ import type { BillingDeps } from './biller.ts';
 import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { invoicesOf, nextRetryAt, recordInvoices } from './provider-invoices.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from './provider-report.ts';
+import { openScheduledPlan } from './scheduled-plan.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { withMethod } from './subscription-versions.ts';
@@ -51,13 +52,33 @@ interface Answered {
   readonly isRead?: true;
 }
 
+/**
+ * Opens the scheduled plan before a report of its period is stored, so that the period's payment is of that plan.
+ * @param periodStart epoch seconds; undefined if the report names no period
+ */
+export const openPlanAt = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  periodStart: number | undefined,
+): Promise<Subscription> => {
+  const isDue = ({ scheduledChange, currentPeriodEnd }: Subscription): boolean =>
+    scheduledChange !== undefined &&
+    periodStart !== undefined &&
+    periodStart >= epochSeconds(instant(currentPeriodEnd));
+  if (!isDue(subscription)) return subscription;
+  return subscriptionStore(deps.table).change(subscription, (current) =>
+    isDue(current) ? openScheduledPlan(current, deps.now()) : current,
+  );
+};
+
 /** Like `storeReport`. @returns also the response that was stored */
 const storeNewest = async (
   deps: BillingDeps,
-  subscription: Subscription,
+  known: Subscription,
   { answer, isRead }: Answered,
 ): Promise<{ readonly stored: Subscription; readonly newest: ProviderSubscription }> => {
   let newest = answer;
+  const subscription = await openPlanAt(deps, known, answer.currentPeriodStart);
   const stored = await subscriptionStore(deps.table).change(subscription, async (current) => {
     if (current === subscription) return withAnswer(deps, current, answer);
     // The record has another subscription at the provider by now, so the response is about the former subscription.

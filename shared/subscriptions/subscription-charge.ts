@@ -273,9 +273,15 @@ export const isChargeOpen = async (
   if (subscriptionId === undefined) return true;
   const item = await table.get(recordKey('SUB', subscriptionId));
   const subscription = item && subscriptionOf(item);
-  if (subscription?.charge?.paymentId !== id || subscription.charge.abandoned) return false;
+  if (!subscription || !(isOfOpenCharge(subscription, id) || isOfOpenChange(subscription, id))) return false;
   return (await readLinkedRecords(table, subscription)).hasPayer;
 };
+
+const isOfOpenCharge = ({ charge }: Subscription, paymentId: string): boolean =>
+  charge?.paymentId === paymentId && !charge.abandoned;
+
+const isOfOpenChange = ({ change, status }: Subscription, paymentId: string): boolean =>
+  change?.paymentId === paymentId && change.step !== 'dropped' && status !== 'canceled';
 
 /** Checks in a write that the subscription still has this open charge. */
 export const chargeOpenCondition = (subscriptionId: string, paymentId: string) => {

@@ -1,6 +1,6 @@
 /** @module The due work of a subscription. The record alone determines the due step and its time. */
 
-import { type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './subscription-states.ts';
 
@@ -9,6 +9,12 @@ export type Step =
   | 'confirm'
   /** Look up the outcome of an attempt that was started. */
   | 'check charge'
+  /** Continue a change of the plan. */
+  | 'change'
+  /** Give the provider that bills a price that it may lack. */
+  | 'send price'
+  /** The period of a provider that bills is over, and the next one opens with the scheduled plan. */
+  | 'open plan'
   /** Continue the move to another customer of the provider. */
   | 'transfer'
   /** Cancel, because a first charge has been pending for too long. */
@@ -47,6 +53,7 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
       ? [{ step: 'expire first charge' as const, at: firstChargeEnds(charge) }]
       : []),
     ...(subscription.billingOwner === 'service' ? serviceBilledSteps(subscription) : []),
+    ...changeSteps(subscription),
     ...trialNoticeStep(subscription),
     ...at('check charge', charge?.lookAt),
     ...(subscription.status === 'past_due' ? at('end dunning', subscription.held?.finalAt) : []),
@@ -54,11 +61,28 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
   ];
 };
 
+const changeSteps = (subscription: Subscription): readonly DueStep[] => {
+  const { change, priceUpdate, scheduledChange, currentPeriodEnd, status, billingOwner } = subscription;
+  if (change) {
+    const times = change.step === 'paid' && priceUpdate ? [priceUpdate.lookAt] : [change.lookAt, change.expiresAt];
+    const [first = change.lookAt] = times.filter((time) => time !== undefined).toSorted();
+    return [{ step: 'change', at: instant(first) }];
+  }
+  const isOpening = billingOwner === 'provider' && (status === 'active' || status === 'trialing');
+  return [
+    ...(priceUpdate ? [{ step: 'send price' as const, at: instant(priceUpdate.lookAt) }] : []),
+    ...(scheduledChange && isOpening ? [{ step: 'open plan' as const, at: instant(currentPeriodEnd) }] : []),
+  ];
+};
+
+/** A renewal waits this long for a change of the plan whose payment has no known outcome. */
+const WAIT_FOR_CHANGE_MS = DAY_MS;
+
 const serviceBilledSteps = (subscription: Subscription): readonly DueStep[] => {
   const { status, charge, cancelAtPeriodEnd, currentPeriodEnd } = subscription;
   // An open attempt pays for the next period, so its outcome decides what is due.
   if (!isLive(subscription) || hasOpenAttempt(charge)) return [];
-  const periodEnd = instant(currentPeriodEnd);
+  const periodEnd = instant(currentPeriodEnd) + (subscription.change ? WAIT_FOR_CHANGE_MS : 0);
   if (cancelAtPeriodEnd) return [{ step: 'cancel', at: periodEnd }];
   if (!charge) return status === 'trialing' || status === 'active' ? [{ step: 'bill', at: periodEnd }] : [];
   if (status !== 'past_due') return [];

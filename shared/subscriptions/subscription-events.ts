@@ -5,17 +5,18 @@ import { billingStatusOf, isVisibleSubscription, type Subscription, type Visible
 export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
   if (!isVisibleSubscription(after) || before?.version === after.version) return [];
   const existed = before !== undefined && isVisibleSubscription(before);
-  if (!existed) return [canonicalBusEvent('subscription.created', after, dataOf(after))];
+  if (!existed) return [canonicalBusEvent('subscription.created', after, dataOf(undefined, after))];
   const ended = after.status === 'canceled' && before.status !== 'canceled';
-  return [canonicalBusEvent(ended ? 'subscription.cancelled' : 'subscription.updated', after, dataOf(after))];
+  return [canonicalBusEvent(ended ? 'subscription.cancelled' : 'subscription.updated', after, dataOf(before, after))];
 };
 
-const dataOf = (subscription: VisibleSubscription) => ({
+const dataOf = (before: Subscription | undefined, subscription: VisibleSubscription) => ({
   subscription_id: subscription.id,
   status: subscription.status,
   billing_status: billingStatusOf(subscription),
   customer_id: subscription.customerId,
   product_id: subscription.productId ?? null,
+  quantity: subscription.quantity,
   amount: subscription.totalCents,
   currency: subscription.currency,
   billing_interval: subscription.billingInterval,
@@ -25,7 +26,17 @@ const dataOf = (subscription: VisibleSubscription) => ({
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   trial_end: subscription.trialEnd ?? null,
   reason: subscription.reason ?? null,
+  previous: previousPlan(before, subscription),
   user: payerOf(subscription),
   project: subscription.projectId ? { id: subscription.projectId } : null,
   organization_id: subscription.organizationId ?? null,
 });
+
+/** What the plan was before this version; null if the version does not change it. */
+const previousPlan = (before: Subscription | undefined, after: Subscription) => {
+  if (!before || PLAN_FIELDS.every((field) => before[field] === after[field])) return null;
+  const { productId, quantity, totalCents } = before;
+  return { product_id: productId ?? null, quantity, amount: totalCents };
+};
+
+const PLAN_FIELDS = ['productId', 'quantity', 'totalCents', 'billingInterval', 'intervalMultiplier'] as const;

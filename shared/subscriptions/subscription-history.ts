@@ -18,6 +18,7 @@ export const subscriptionEntry = (before: Subscription | undefined, after: Subsc
     periodEnd: after.currentPeriodEnd,
     isUnpaid: after.isUnpaid,
     paymentId: chargedPayment(before, after),
+    ...planEntry(before, after),
     failureCode: reason === 'payment_failed' ? charge?.failureCode : undefined,
     actor: after.actor,
     requestId: after.requestId,
@@ -36,8 +37,22 @@ const STARTS: readonly (Reason | undefined)[] = ['created', 'reactivated', 'resu
 /** The payment whose outcome this version records as paid, failed, or still pending at the start of a calendar. */
 const chargedPayment = (before: Subscription | undefined, after: Subscription): string | undefined => {
   const { totalCents, paidUntil, latestPaymentId, reason, charge, status } = after;
+  if (reason === 'plan_changed') return before?.change?.paymentId;
   if (totalCents === 0) return undefined;
   const isPaid = paidUntil !== before?.paidUntil;
   const isPending = status === 'past_due' && STARTS.includes(reason) && charge !== undefined && !charge.abandoned;
   return isPaid || isPending || reason === 'payment_failed' ? latestPaymentId : undefined;
 };
+
+/** The plan before and after a version that changes it, with what the change cost. */
+const planEntry = (before: Subscription | undefined, after: Subscription) => {
+  if (after.reason !== 'plan_changed' || !before) return {};
+  const { change } = before;
+  return {
+    wasPlan: planOfEntry(before),
+    plan: planOfEntry(after),
+    ...(change && { lines: change.lines, dueCents: change.due.totalCents }),
+  };
+};
+
+const planOfEntry = ({ productId, quantity, totalCents }: Subscription) => ({ productId, quantity, totalCents });

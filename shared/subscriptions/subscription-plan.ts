@@ -3,23 +3,38 @@
 import type { Product } from '../catalog/catalog-records.ts';
 import { priceOf } from '../catalog/price.ts';
 import { DomainError, invalid } from '../core/errors.ts';
+import type { GivenPrices } from '../core/money.ts';
+import type { SubscriptionPlan } from './plan-change.ts';
 import type { Subscription } from './subscription.ts';
 import type { CreateSubscriptionBody } from './subscription-requests.ts';
 
-type Plan = Pick<
-  Subscription,
-  'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'currency' | 'billingInterval' | 'intervalMultiplier'
->;
+type NewPlan = SubscriptionPlan & Pick<Subscription, 'currency'>;
+
+type PlanBody = Pick<CreateSubscriptionBody, 'currency' | 'quantity' | 'billing_interval' | 'interval_multiplier'> &
+  GivenPrices;
 
 /** Price and interval. If the request names a product, they are the product's, and the client cannot override them. */
-export const planOf = (body: CreateSubscriptionBody, product: Product | undefined): Plan => {
+export const planOf = (body: PlanBody, product: Product | undefined): NewPlan => {
   const prices = priceOf(body, product, 0);
-  if (product) return { ...prices, ...intervalOf(body, product) };
+  const quantity = body.quantity ?? 1;
+  if (product) return { ...prices, ...intervalOf(body, product), ...soldAs(product), quantity };
   if (body.billing_interval === undefined) {
     throw invalid([{ path: 'billing_interval', rule: 'required', message: 'is required' }]);
   }
-  return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
+  const interval = { billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
+  return { ...prices, ...interval, quantity };
 };
+
+/** The product with its membership tier, as the subscription keeps them. */
+const soldAs = ({
+  id,
+  name,
+  metadata: { membership_type_id: tier },
+}: Product): Pick<SubscriptionPlan, 'productId' | 'productName' | 'tierId'> => ({
+  productId: id,
+  productName: name,
+  tierId: typeof tier === 'string' && tier !== '' ? tier : undefined,
+});
 
 /**
  * The trial days. A product sets them, and a request that sends 0 accepts them.
@@ -39,9 +54,9 @@ export const trialDaysOf = (
 };
 
 const intervalOf = (
-  body: CreateSubscriptionBody,
+  body: PlanBody,
   { billing_interval: interval, interval_multiplier: multiplier }: Product,
-): Pick<Plan, 'billingInterval' | 'intervalMultiplier'> => {
+): Pick<SubscriptionPlan, 'billingInterval' | 'intervalMultiplier'> => {
   if (!interval) {
     throw invalid([{ path: 'product_id', rule: 'recurring', message: 'names a product without a billing_interval' }]);
   }

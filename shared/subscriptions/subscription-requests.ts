@@ -1,7 +1,7 @@
 /** @module The request bodies of the subscription routes. */
 
 import * as z from 'zod';
-import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
+import { BILLING_INTERVALS, soldQuantity } from '../catalog/catalog-records.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   centsField,
@@ -17,10 +17,15 @@ import {
   requiredRule,
   tagsSchema,
   textField,
+  timeField,
 } from '../http/fields.ts';
 
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;
+
+/** When a change of the plan takes effect. */
+export const CHANGE_TIMES = ['now', 'period_end'] as const;
+export type ChangeTime = (typeof CHANGE_TIMES)[number];
 
 /** A subscription without a product must state its whole plan, because nothing is derived. */
 const requiredOfCustom = (path: string) => requiredRule(path, 'is required without product_id');
@@ -31,6 +36,11 @@ export const createSubscriptionBody = z
     product_id: optionalId.describe(
       'The product to subscribe to. Price, currency, interval and trial days are then those of the product.',
     ),
+    quantity: soldQuantity
+      .optional()
+      .describe(
+        'How many of the product each period pays for, such as seats, from 1 to 10,000; 1 if absent. Only with a product; each price is the price of the product × quantity.',
+      ),
     payment_method_id: methodIdSchema.describe(
       "The saved payment method to charge each period: the caller's own method, or a method of the organization that pays.",
     ),
@@ -129,3 +139,54 @@ export const cancelBody = z
   })
   .meta({ id: 'CancelSubscription', description: 'When the cancellation takes effect.' });
 export type CancelBody = z.output<typeof cancelBody>;
+
+const intervalUnit = z.enum(BILLING_INTERVALS).optional();
+
+/** The fields of another plan. Prices or an interval without a product are a free price, which only the merchant sets. */
+export const changePlanBody = z
+  .object({
+    product_id: idSchema
+      .optional()
+      .describe('The product to change to; the present product if absent. Its price of this moment holds.'),
+    quantity: soldQuantity.optional().describe('How many of the product; the present quantity if absent.'),
+    subtotal_cents: centsField.describe(
+      'The price of a period before tax and discount, in minor units. Only for the merchant.',
+    ),
+    tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent. Only for the merchant.'),
+    discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent. Only for the merchant.'),
+    total_cents: centsField.describe(
+      'What each period costs in minor units: subtotal + tax − discount. Only for the merchant.',
+    ),
+    billing_interval: intervalUnit.describe('The unit of a period. Without a product, only for the merchant.'),
+    interval_multiplier: z
+      .int()
+      .min(1)
+      .max(MAX_MULTIPLIER)
+      .optional()
+      .describe('Units per period, from 1 to 100. Without a product, only for the merchant.'),
+    when: z
+      .enum(CHANGE_TIMES)
+      .optional()
+      .describe(
+        '`now`, or `period_end` for the next period. If absent, an upgrade follows PLAN_CHANGE_UPGRADE and a downgrade PLAN_CHANGE_DOWNGRADE.',
+      ),
+    proration: z
+      .enum(['charge', 'none'])
+      .default('charge')
+      .describe(
+        '`charge` charges the difference for the rest of the period. `none` changes now without a charge; only for the merchant.',
+      ),
+    proration_at: timeField()
+      .optional()
+      .describe(
+        '`proration_at` of a preview of the last 10 minutes. The change then costs exactly what the preview says.',
+      ),
+    expected_cents: centsField.describe(
+      'What the caller expects to pay now, in minor units. If the change costs another amount, nothing happens (409 `PRICE_CHANGED`).',
+    ),
+  })
+  .meta({
+    id: 'ChangePlan',
+    description: 'Another product, another quantity, or both; a free price is for the merchant only.',
+  });
+export type ChangePlanBody = z.output<typeof changePlanBody>;

@@ -2,7 +2,7 @@
 
 import { currentMaker } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
-import { membershipItem } from '../memberships/membership.ts';
+import { type Membership, membershipItem } from '../memberships/membership.ts';
 import { type Committed, changeRecord, type Decide, inOrder } from '../platform/change.ts';
 import type { Clause } from '../platform/expression.ts';
 import {
@@ -16,7 +16,7 @@ import {
 } from '../platform/keys.ts';
 import { type Found, recordItem } from '../platform/record-store.ts';
 import type { Item, Table, TransactionStep, Written } from '../platform/table.ts';
-import { isSameMembership, membershipOf } from './membership-of.ts';
+import { isSameMembership, membershipIdsOf, membershipOf } from './membership-of.ts';
 import {
   isLive,
   isProviderBilled,
@@ -73,7 +73,7 @@ export const subscriptionStore = (table: Table) => {
     onlyIf: readonly TransactionStep[] = [],
   ): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
-    const locked = { ...stamped(was, started(was, inOrder(was, next))), lock: was.lock + 1 };
+    const locked = { ...stamped(was, started(was, ended(inOrder(was, next)))), lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
     const steps = stepsBetween(was, locked);
     const beside = [...steps, ...onlyIf];
@@ -142,6 +142,12 @@ const foundOf = (item: Item | undefined): Found<Subscription> => {
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
 
+/** No period opens after the end, so nothing is scheduled for one. */
+const ended = (next: Subscription): Subscription =>
+  next.status === 'canceled' && (next.scheduledChange || next.priceUpdate)
+    ? { ...next, scheduledChange: undefined, priceUpdate: undefined }
+    : next;
+
 /** Marks a subscription that becomes live as unconfirmed, because a deletion may have started before it was listed. */
 const started = (was: Subscription | undefined, next: Subscription): Subscription =>
   isProviderBilled(next) && isLive(next) && !(was && isLive(was))
@@ -179,8 +185,18 @@ const periodClaim = (was: Subscription | undefined, next: Subscription): readonl
 
 const membershipSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
   const [before, after] = [was && membershipOf(was), membershipOf(next)];
-  if (!after || (before && isSameMembership(before, after))) return [];
-  return [{ put: membershipItem(after) }];
+  const isOtherTier = before !== undefined && next.tierId !== before.tierId;
+  return [
+    ...(isOtherTier ? endOfMembership(before, next) : []),
+    ...(after && !(before && !isOtherTier && isSameMembership(before, after)) ? [{ put: membershipItem(after) }] : []),
+  ];
+};
+
+/** The membership of the tier that the plan no longer has. */
+const endOfMembership = (before: Membership, { version, updatedAt }: Subscription): readonly TransactionStep[] => {
+  if (before.status === 'cancelled') return [];
+  const endsAt = before.endsAt !== undefined && before.endsAt < updatedAt ? before.endsAt : updatedAt;
+  return [{ put: membershipItem({ ...before, status: 'cancelled', endsAt, version, updatedAt }) }];
 };
 
 /** Methods and customers list their live subscriptions, so that none in use is deleted. Addresses list all. */
@@ -207,10 +223,9 @@ const usesOf = (subscription: Subscription | undefined): readonly Key[] => {
 
 /** The steps that remove a subscription with its dependent items. Its payments stay. */
 const removalSteps = (subscription: Subscription): readonly TransactionStep[] => {
-  const membership = membershipOf(subscription);
   return [
     { delete: recordKey('SUB', subscription.id), if: asRead(subscription) },
-    ...(membership ? [{ delete: membershipKey(membership.id) }] : []),
+    ...membershipIdsOf(subscription).map((id) => ({ delete: membershipKey(id) })),
     ...usesOf(subscription).map((key) => ({ delete: key })),
   ];
 };
@@ -218,6 +233,7 @@ const removalSteps = (subscription: Subscription): readonly TransactionStep[] =>
 /** Removes an ended subscription only. @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider */
 export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
   const subscription = await subscriptionStore(table).load(id);
-  if (subscription && mayExistAtProvider(subscription)) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (subscription && (mayExistAtProvider(subscription) || subscription.change))
+    throw new DomainError('PAYMENT_IN_PROGRESS');
   if (subscription && !isLive(subscription)) await table.transact(removalSteps(subscription));
 };

@@ -6,7 +6,7 @@ import { type Instant, iso } from '../core/time.ts';
 import type { HeldMethod } from '../payment-methods/usable-method.ts';
 import { membershipKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
-import { membershipOf } from './membership-of.ts';
+import { membershipIdsOf } from './membership-of.ts';
 import type { Reason, StoredStatus, Subscription } from './subscription.ts';
 import { SUBSCRIPTION_TRANSITIONS, type SubscriptionCause } from './subscription-states.ts';
 
@@ -88,9 +88,9 @@ export const blankSubscription = (subscription: Subscription, now: Instant): Sub
   return edit(subscription, { reason: 'updated', now }, { userEmail: undefined, ...fields });
 };
 
-/** Blanks the membership, which repeats the e-mail address of the subscription's person. */
+/** Blanks the memberships, which repeat the e-mail address of the subscription's person. */
 export const blankMembershipOf = async (table: Table, subscription: Subscription): Promise<void> => {
-  const membership = membershipOf(subscription);
-  if (!membership) return;
-  await table.update(membershipKey(membership.id), { remove: ['userEmail', 'guestEmail'] }, [{ has: 'pk' }]);
+  for (const id of membershipIdsOf(subscription)) {
+    await table.update(membershipKey(id), { remove: ['userEmail', 'guestEmail'] }, [{ has: 'pk' }]);
+  }
 };

@@ -6,6 +6,12 @@ import { once } from '../core/once.ts';
 import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import {
+  pendingChangeSchema,
+  pendingChangeView,
+  scheduledChangeView,
+  scheduledChangeViewSchema,
+} from './plan-change-view.ts';
+import {
   BILLING_OWNERS,
   BILLING_STATUSES,
   billingStatusOf,
@@ -24,6 +30,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   id: subscription.id,
   customer_id: subscription.customerId,
   product_id: orNull(subscription.productId),
+  quantity: subscription.quantity,
   payment_method_id: orNull(subscription.paymentMethodId),
   provider_id: subscription.providerId,
   provider_subscription_id: orNull(providerIdOf(subscription)),
@@ -33,6 +40,8 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   current_period_start: subscription.currentPeriodStart,
   current_period_end: subscription.currentPeriodEnd,
   next_billing_date: nextBillingDate(subscription),
+  pending_change: pendingChangeView(subscription),
+  scheduled_change: scheduledChangeView(subscription),
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   canceled_at: (subscription.status === 'canceled' && subscription.canceledAt) || null,
   trial_end: orNull(subscription.trialEnd),
@@ -96,6 +105,7 @@ export const SUBSCRIPTION_COLUMNS = [
   'is_guest_subscription',
   'created_at',
   'updated_at',
+  'quantity',
 ] as const satisfies readonly (keyof ReturnType<typeof subscriptionView>)[];
 
 export const subscriptionBeside: Showing<VisibleSubscription> = { kind: subscriptionRecord, view: subscriptionView };
@@ -223,6 +233,10 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
     .extend({
       customer_id: z.string().describe('The customer that pays, `cust_…`.'),
       product_id: textOrNull.describe('The product of the subscription; null for a custom price.'),
+      quantity: z
+        .int()
+        .positive()
+        .describe('How many of the product each period pays for; 1 without a product. The prices are for all of them.'),
       payment_method_id: textOrNull.describe(
         'The saved payment method that is charged, `pmt_…`; null after the method was removed.',
       ),
@@ -249,6 +263,12 @@ export const subscriptionViewSchema = /* @__PURE__ */ once(() => {
       billing_owner: z
         .enum(BILLING_OWNERS)
         .describe("Who charges each period: `service`, or the provider's own billing (`provider`)."),
+      pending_change: pendingChangeSchema()
+        .nullable()
+        .describe('A change of the plan that is not finished; null without one.'),
+      scheduled_change: scheduledChangeViewSchema()
+        .nullable()
+        .describe('The plan of the next period, if a change waits for it; null without one.'),
       canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
       concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),
       description: textOrNull.describe('What the subscription is for; null if the request named nothing.'),

@@ -6,12 +6,12 @@
 
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
-import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { recordKey } from '../platform/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import { planChangeSchema, planFields, priceUpdateSchema, scheduledChangeSchema } from './plan-change.ts';
 
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
@@ -40,6 +40,10 @@ export const REASONS = [
   'payment_method_unavailable',
   'updated',
   'billing_address_changed',
+  'plan_changed',
+  'plan_change_scheduled',
+  'plan_change_withdrawn',
+  'plan_change_failed',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -104,9 +108,6 @@ export const subscriptionSchema = z.lazy(() =>
     userEmail: optional,
     guestName: optional,
     projectId: optional,
-    productId: optional,
-    /** The product's name when the subscription was created. */
-    productName: optional,
     customerId: z.string(),
     /** Undefined if its payment method was deleted or may no longer be charged. */
     paymentMethodId: optional,
@@ -146,13 +147,16 @@ export const subscriptionSchema = z.lazy(() =>
     /** When a provider-billed subscription became live. Due work then checks once that customer and method exist. */
     unconfirmedSince: optional,
 
-    subtotalCents: z.int(),
-    taxCents: z.int(),
-    discountCents: z.int(),
-    totalCents: z.int(),
+    ...planFields,
     currency: z.string(),
-    billingInterval: z.enum(BILLING_INTERVALS),
-    intervalMultiplier: z.int(),
+    /** A change of the plan is under way. No other change, charge or transfer begins before it ends. */
+    change: planChangeSchema.optional(),
+    scheduledChange: scheduledChangeSchema.optional(),
+    priceUpdate: priceUpdateSchema.optional(),
+    /** The tiers of earlier plans, whose memberships were ended. */
+    formerTierIds: z.array(z.string()).optional(),
+    /** When a change of the plan brought the tier. */
+    tierSince: optional,
     concept: optional,
     description: optional,
     referenceCode: optional,
@@ -181,8 +185,6 @@ export const subscriptionSchema = z.lazy(() =>
     /** The payment of the latest attempt. */
     latestPaymentId: optional,
 
-    /** The membership tier of its product. */
-    tierId: optional,
     /** When it first became active. */
     activeSince: optional,
 

@@ -17,6 +17,7 @@ import { unavailableError } from '../providers/unwrap.ts';
 import type { BillingDeps } from './biller.ts';
 import { creationRequest } from './create-at-provider.ts';
 import { isPaidFor } from './periods.ts';
+import { requireNoChange } from './plan-change-states.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { cancelCreations, findNewCreations, hasCharged, recordDropped } from './provider-commands.ts';
 import { invoicesOf } from './provider-invoices.ts';
@@ -45,7 +46,8 @@ const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Inst
   // A held subscription was paused only because it had no method, so it continues with the next method.
   if (status === 'paused' && !held)
     throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
-  if (subscription.transfer || charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
+  requireNoChange(subscription);
+  if (charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
   return {
     ...subscription,
     providerGeneration: providerGeneration + 1,

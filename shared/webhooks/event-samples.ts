@@ -95,6 +95,7 @@ const subscription = (status: string, reason: string) => ({
   billing_status: status === 'canceled' ? 'ended' : 'active',
   customer_id: 'cust_test',
   product_id: null,
+  quantity: 1,
   amount: 1_000,
   currency: 'USD',
   billing_interval: 'monthly',
@@ -104,6 +105,7 @@ const subscription = (status: string, reason: string) => ({
   cancel_at_period_end: false,
   trial_end: null,
   reason,
+  previous: null,
   ...OWNER,
   organization_id: null,
 });

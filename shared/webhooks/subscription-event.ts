@@ -10,7 +10,7 @@ import { requireAnswer, subscriptionsPortOf } from '../subscriptions/provider-bi
 import { noteFormer, recordDropped, storeCharged } from '../subscriptions/provider-commands.ts';
 import { skipsTime } from '../subscriptions/provider-invoices.ts';
 import { applyReport, awaitsFirstCharge, isAboutFormer } from '../subscriptions/provider-report.ts';
-import { namesOtherMethod } from '../subscriptions/store-report.ts';
+import { namesOtherMethod, openPlanAt } from '../subscriptions/store-report.ts';
 import { isProviderBilled, type Subscription } from '../subscriptions/subscription.ts';
 import { subscriptionStore } from '../subscriptions/subscription-store.ts';
 import { edit } from '../subscriptions/subscription-versions.ts';
@@ -45,7 +45,10 @@ export const applySubscriptionEvent = async (
   }
   // During a transfer, the event may be about either of two subscriptions at the provider.
   if (subscription.transfer) return { kind: 'early' };
-  return applyToProviderBilled(context, type);
+  const { subscription: news, invoice } = event.object;
+  const isSame = !isAboutFormer(subscription, providerIdIn(event));
+  const opened = isSame && (await openPlanAt(deps, subscription, news?.currentPeriodStart ?? invoice?.periodStart));
+  return applyToProviderBilled({ ...context, subscription: opened || subscription }, type);
 };
 
 const applyToProviderBilled = async (

@@ -101,6 +101,34 @@ export const SUBSCRIPTION_BUDGETS = {
     dueUnits: 1,
     because: USES_METHOD,
   },
+  'preview a change of the plan': {
+    of: 'subscriptions.preview-change',
+    requests: 2,
+    levels: 2,
+    ...nothingWritten,
+    because: 'the subscription and the product, then its method',
+  },
+  'change the plan now': {
+    of: 'subscriptions.change',
+    requests: 8,
+    levels: 8,
+    writeUnits: 25,
+    dueUnits: 6,
+    ...COUNTS_DECLINES,
+    because:
+      'as the preview; the claim of the change, a payment as created and confirmed (its claim comes with its creation), ' +
+      'its outcome, and the plan',
+  },
+  'change the plan at the end of the period': {
+    of: 'subscriptions.change',
+    ...COUNTS_DECLINES,
+    requests: 3,
+    levels: 3,
+    writeUnits: 3,
+    dueUnits: 1,
+    because: 'as the preview; the subscription with its scheduled change',
+  },
+  'withdraw a change of the plan': { ...subscription, of: 'subscriptions.withdraw-change' },
   'list memberships': { of: 'memberships.list', requests: 2, levels: 2, ...nothingWritten },
   'get membership': { of: 'memberships.get', requests: 1, levels: 1, ...nothingWritten },
 } as const satisfies Readonly<Record<string, Budget>>;

@@ -85,6 +85,23 @@ const command =
   (id: string, who: Payer): Ask =>
     post(`/subscriptions/${id}/${name}`, who, body);
 
+/** A product of a higher price, without a membership. */
+const dearPlan = async (service: Service): Promise<string> => {
+  const id = 'plan-dear';
+  await service.store(referenceKey('products', id), {
+    ...{ id, version: 1, name: 'Dear', is_active: true, interval_multiplier: 1, trial_days: 0, provider_refs: {} },
+    ...{ subtotal_cents: 9_900, tax_cents: 0, discount_cents: 0, total_cents: 9_900 },
+    ...{ currency: 'USD', billing_interval: 'monthly', metadata: {}, ...TIMES },
+  });
+  return id;
+};
+
+/** @param route what follows the subscription in the path */
+const toPlan = (route: string, body: Fields): Scenario =>
+  onSubscription(async (id, who, service) =>
+    post(`/subscriptions/${id}/${route}`, who, { product_id: await dearPlan(service), ...body }),
+  );
+
 const onMember =
   (path: (id: string) => string): Scenario =>
   async (service) => {
@@ -126,6 +143,16 @@ export const SUBSCRIPTION_SCENARIOS = {
   'reactivate subscription': onSubscription(command('reactivate'), [['cancel', NOW]]),
   'pause subscription': onSubscription(command('pause')),
   'resume subscription': onSubscription(command('resume'), [['pause', {}]]),
+  'preview a change of the plan': toPlan('change/preview', {}),
+  'change the plan now': toPlan('change', {}),
+  'change the plan at the end of the period': toPlan('change', { when: 'period_end' }),
+  'withdraw a change of the plan': async (service) => {
+    const who = await payer(service);
+    const { id } = await subscribe(service, who);
+    const body = { product_id: await dearPlan(service), when: 'period_end' };
+    await service.must(post(`/subscriptions/${id}/change`, who, body));
+    return warmed(who, { method: 'DELETE', path: `/subscriptions/${id}/change`, headers: who.headers });
+  },
   'list memberships': onMember(() => '/memberships'),
   'get membership': onMember((id) => `/memberships/${derivedId('membership', id, 'gold')}`),
 } as const satisfies Readonly<Record<SubscriptionRow, Scenario>>;

@@ -21,6 +21,7 @@ export const subscription = (fields: Partial<Subscription> = {}): Subscription =
   methodRef: 'pm_1',
   providerCustomerId: 'cus_1',
   providerId: 'provider_a',
+  quantity: 1,
   subtotalCents: 1_900,
   taxCents: 0,
   discountCents: 0,

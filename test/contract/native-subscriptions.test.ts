@@ -726,3 +726,62 @@ describe('a pause', () => {
     expect(await paid()).toBe(2);
   });
 });
+
+describe('another price', () => {
+  type NewPrice = Parameters<SubscriptionsPort['changePrice']>[0];
+
+  const priced = async (more: Partial<NewPrice> = {}) => {
+    const { subscription } = await created();
+    const { subscriptionId } = subscription;
+    const input: NewPrice = {
+      ...{ subscriptionId, changeId: 'chg_1', amountCents: 9_900, currency: 'USD', unit: 'month', count: 1 },
+      ...{ productId: 'gold', productName: 'Gold', trialEnd: undefined, isBridge: true, idempotencyKey: name() },
+      ...more,
+    };
+    return { subscription, subscriptionId, input };
+  };
+
+  test('is charged from the next period on, and names its change', async () => {
+    const { subscription, subscriptionId, input } = await priced();
+    expect(doneValue(await native().changePrice(input))).toEqual({ subscriptionId });
+    const changed = await find(subscriptionId);
+    expect(changed).toEqual({ ...subscription, changeId: 'chg_1', price: { amountCents: 9_900, currency: 'USD' } });
+    expect(await paid()).toBe(1);
+    await rig.clock.advance(31 * DAY_MS);
+    expect(await find(subscriptionId)).toMatchObject({ latestInvoice: { amountCents: 9_900, status: 'succeeded' } });
+    expect(await paid()).toBe(2);
+  });
+
+  test('of another interval is charged once the paid time is over', async () => {
+    const trialEnd = now() + 90 * DAY_SECONDS;
+    const { subscriptionId, input } = await priced({ unit: 'year', trialEnd });
+    doneValue(await native().changePrice(input));
+    expect(await find(subscriptionId)).toMatchObject({ status: 'trialing', isBridge: true, trialEnd });
+    await rig.clock.advance(89 * DAY_MS);
+    expect(await paid()).toBe(1);
+    await rig.clock.advance(2 * DAY_MS);
+    expect(await find(subscriptionId)).toMatchObject({
+      ...{ status: 'active', currentPeriodStart: trialEnd },
+      latestInvoice: { amountCents: 9_900, status: 'succeeded' },
+    });
+    expect(await paid()).toBe(2);
+  });
+
+  test.each(FAULTS)('is set by a repeated call after %s, which charges nothing', async (action, reason) => {
+    const { subscriptionId, input } = await priced();
+    const call = (by: SubscriptionsPort) => by.changePrice(input);
+    const lost = await struck({ action, path: `/v1/subscriptions/${subscriptionId}`, method: 'POST' }, call);
+    expect(lost).toMatchObject({ kind: 'unknown', reason });
+    doneValue(await native().changePrice(input));
+    expect(await find(subscriptionId)).toMatchObject({ changeId: 'chg_1', price: { amountCents: 9_900 } });
+    expect(await paid()).toBe(1);
+  });
+
+  test('is refused once the subscription has ended, and in a currency that the provider cannot express', async () => {
+    const { subscriptionId, input } = await priced();
+    doneValue(await native().cancel({ subscriptionId, idempotencyKey: 'c' }));
+    expect(await native().changePrice(input)).toMatchObject({ kind: 'refused' });
+    const other = await priced({ currency: 'ISK', amountCents: 1 });
+    expect(await native().changePrice(other.input)).toMatchObject({ kind: 'refused' });
+  });
+});

@@ -216,6 +216,10 @@ describe('the terms of a subscription', () => {
     expect((await errorOf(other)).message).toMatch(/No such subscription item/);
     const prorated = await errorOf(changeItem(subscription, { quantity: 2 }, { proration_behavior: 'always_invoice' }));
     expect(prorated.headers).toMatchObject({ 'x-simulator': 'not-offered' });
+    const created = await errorOf(
+      change(subscription, { metadata: { a: 'b' }, proration_behavior: 'create_prorations' }),
+    );
+    expect(created.headers).toMatchObject({ 'x-simulator': 'not-offered' });
   });
 });
 

@@ -83,7 +83,7 @@ describe('the console’s pages of subscriptions', () => {
 
     test('pause and resume a subscription', async () => {
       const { page } = visit;
-      expect(await actions()).toEqual(['Pause', 'Cancel']);
+      expect(await actions()).toEqual(['Change plan', 'Pause', 'Cancel']);
       await page.getByRole('button', { name: 'Pause' }).click();
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Pause subscription' }).click();
@@ -91,7 +91,7 @@ describe('the console’s pages of subscriptions', () => {
       expect(await readStatus()).toMatchObject({ status: 'paused' });
       await page.getByRole('button', { name: 'Resume' }).click();
       await page.getByRole('button', { name: 'Resume subscription' }).click();
-      await soon(actions).toEqual(['Pause', 'Cancel']);
+      await soon(actions).toEqual(['Change plan', 'Pause', 'Cancel']);
     });
 
     test('cancel a subscription at the end of its period, withdraw that, and cancel it immediately', async () => {
@@ -99,12 +99,12 @@ describe('the console’s pages of subscriptions', () => {
       await page.getByRole('button', { name: 'Cancel' }).click();
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Cancel subscription' }).dblclick();
-      await soon(actions).toEqual(['Reactivate', 'Cancel']);
+      await soon(actions).toEqual(['Change plan', 'Reactivate', 'Cancel']);
       expect(await readStatus()).toMatchObject({ status: 'active', cancel_at_period_end: true });
       await page.getByText('Ends with its period').waitFor();
       await page.getByRole('button', { name: 'Reactivate' }).click();
       await page.getByRole('button', { name: 'Reactivate subscription' }).click();
-      await soon(actions).toEqual(['Pause', 'Cancel']);
+      await soon(actions).toEqual(['Change plan', 'Pause', 'Cancel']);
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByLabel('Now.').check();
       await page.getByRole('button', { name: 'Cancel subscription' }).click();

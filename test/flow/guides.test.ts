@@ -4,7 +4,16 @@ import { withHost } from './host.ts';
 import { stepsOf } from './tour.ts';
 import { canRunTours, runTour } from './tour-run.ts';
 
-const GUIDES = ['browser', 'webhooks', 'testing', 'refunds-and-disputes', 'holds', 'backend', 'support'];
+const GUIDES = [
+  'browser',
+  'webhooks',
+  'testing',
+  'refunds-and-disputes',
+  'holds',
+  'backend',
+  'plan-changes',
+  'support',
+];
 
 /** A guide moves the clock, so each guide has its own host. */
 describe.skipIf(!canRunTours).each(GUIDES)('the guide %s (skipped if bash or curl is missing)', (guide) => {

@@ -143,7 +143,8 @@ const pick = (record: ParsedJson, fields: readonly string[]) =>
 
 const BUYERS_PROJECT = ['id', 'name', 'slug'];
 const PRODUCT_PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'];
-const PRODUCT_TERMS = ['billing_interval', 'interval_multiplier', 'trial_days', 'is_active'];
+const PRODUCT_QUANTITIES = ['min_quantity', 'max_quantity'];
+const PRODUCT_TERMS = ['billing_interval', 'interval_multiplier', 'trial_days', 'is_active', ...PRODUCT_QUANTITIES];
 const BUYERS_PRODUCT = ['id', 'name', 'description', ...PRODUCT_PRICES, ...PRODUCT_TERMS];
 
 /** A reference record as platform admins see it; undefined if it does not exist. */

@@ -45,6 +45,8 @@ const AS_BUYERS_SEE = {
   billing_interval: null,
   interval_multiplier: 1,
   trial_days: 0,
+  min_quantity: 1,
+  max_quantity: null,
   is_active: true,
 };
 

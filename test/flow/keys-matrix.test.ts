@@ -63,6 +63,9 @@ POST   /subscriptions/{id}/cancel               | subscriptions:operate| subscri
 POST   /subscriptions/{id}/reactivate           | -                    | subscriptions:write | write
 POST   /subscriptions/{id}/pause                | -                    | subscriptions:write | write
 POST   /subscriptions/{id}/resume               | -                    | subscriptions:write | write
+POST   /subscriptions/{id}/change               | subscriptions:operate| subscriptions:write | act
+POST   /subscriptions/{id}/change/preview       | subscriptions:operate| subscriptions:write | act
+DELETE /subscriptions/{id}/change               | subscriptions:operate| subscriptions:write | act
 GET    /memberships/{id}                        | subscriptions:read   | subscriptions:read  | get
 GET    /memberships                             | subscriptions:read   | subscriptions:read  | list
 POST   /organizations                           | -                    | organizations:write | create

@@ -58,6 +58,14 @@ const ofSubscription = async (target: string, body: ParsedJson = {}, after?: 'ca
   return as(who.user, `${method} /subscriptions/${id}${path}`, body);
 };
 
+/** A product to change to. */
+const monthlyPlan = async (): Promise<string> => {
+  const fields = { total_cents: 9_900, currency: 'USD', billing_interval: 'monthly' };
+  const { options } = await admin();
+  expect((await service.put('/admin/products/to-change', productBody(fields), options)).status).toBe(200);
+  return 'to-change';
+};
+
 const KEY = { name: 'backend', scopes: ['payments:read'] };
 
 const ofKey = async (method: string, path: string, body: ParsedJson = {}): Promise<Write> => {
@@ -168,6 +176,9 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'subscriptions.reactivate': () => ofSubscription('POST /reactivate', {}, 'cancel'),
   'subscriptions.pause': () => ofSubscription('POST /pause'),
   'subscriptions.resume': () => ofSubscription('POST /resume', {}, 'pause'),
+  'subscriptions.change': async () => ofSubscription('POST /change', { product_id: await monthlyPlan() }),
+  'subscriptions.preview-change': async () =>
+    ofSubscription('POST /change/preview', { product_id: await monthlyPlan() }),
   'admin.put-record': async () => as(await admin(), 'PUT /admin/products/assigned', productBody()),
   'admin.request-erasure': async () => as(await admin(), 'POST /admin/erasures', { user_id: 'user_unknown' }),
   'admin.create-key': async () => as(await admin(), 'POST /admin/keys', KEY),

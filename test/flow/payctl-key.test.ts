@@ -3,6 +3,8 @@ import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { PATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
+import { plan } from './plan-changes.ts';
+import { payer, readSubscription } from './subscribers.ts';
 
 /** The operator's commands with a service key, through the API. */
 const service = withHost({ frozen: true, env: PATIENT });
@@ -62,6 +64,27 @@ describe('payctl with a service key', () => {
       expect((await service.get(`/payments/${body.id}`, OWNER)).body.data.refunded_cents).toBe(0);
     },
   );
+
+  test('previews a change of a plan for its payer, and changes nothing', async () => {
+    const fields = { name: 'plans', scopes: ['subscriptions:read', 'subscriptions:write'] };
+    const key = await service.post('/admin/keys', fields, { session: 'demo-admin' });
+    const withKey = { PAYMENTS_API_KEY: key.body.data.secret };
+    const owner = await payer(service, OWNER);
+    const product_id = await plan(service, 1_000);
+    const { body: made } = await service.post('/subscriptions', { ...owner.names, product_id }, OWNER);
+    const asked = ['preview-change', made.id, '--product', await plan(service, 3_000), '--quantity', '2'];
+    expect(await payctl(asked, withKey)).toMatchObject({
+      exitCode: 0,
+      json: { subscription_id: made.id, kind: 'upgrade', when: 'now', due_now_cents: 5_000, next_total_cents: 6_000 },
+    });
+    const shown = await spawned(service.host().baseUrl, [...asked, '--when', 'period_end'], withKey);
+    expect(shown.stdout).toMatch(/upgrade on \S+, nothing was changed\ndue now 0\.00 USD\nnext charge 60\.00 USD/);
+    expect(await readSubscription(service, owner, made.id)).toEqual(made);
+    expect(await spawned(service.host().baseUrl, asked)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('PAYMENTS_API_KEY'),
+    });
+  });
 
   test('is refused without the scope, and names the scope but not the key', async () => {
     const { id } = await paidPayment();

@@ -53,6 +53,8 @@ const KINDS = [
       billing_interval: null,
       interval_multiplier: 1,
       trial_days: 0,
+      min_quantity: 1,
+      max_quantity: null,
       provider_refs: {},
       metadata: {},
     },

@@ -53,6 +53,15 @@ const TEXTS = {
   tags: 'a,b',
 };
 
+const toPlan = (route: string) => async (): Promise<Sent> => {
+  const product = productBody({ billing_interval: 'monthly', currency: 'USD' });
+  await must(service.put('/admin/products/to-change', product, await admin()));
+  const who = await subscriber(service);
+  const { id } = await subscribe(service, who);
+  const body = { product_id: 'to-change', when: 'period_end' };
+  return { path: `/subscriptions/${id}${route}`, body, options: who.options };
+};
+
 /** A record with a value in every field that an update can clear, and a body that changes nothing. */
 const update =
   (path: string, record: Fields, body: Fields = {}) =>
@@ -122,6 +131,8 @@ const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
     const { id } = await subscribe(service, who);
     return { path: `/subscriptions/${id}/cancel`, body: {}, options: who.options };
   },
+  'subscriptions.change': toPlan('/change'),
+  'subscriptions.preview-change': toPlan('/change/preview'),
   'organizations.create': create('/organizations', { name: 'Engines Ltd' }),
   'organizations.update': update(
     '/organizations',

@@ -126,6 +126,7 @@ describe('the API document', () => {
       ['payments.confirm', expect.stringContaining('The payment is `processing`')],
       ['payments.capture', expect.stringContaining('`capture_pending` is true')],
       ['refunds.create', expect.stringContaining('The refund is `pending`')],
+      ['subscriptions.change', expect.stringContaining('`pending_change.status` is `processing`')],
       ['admin.request-erasure', expect.stringContaining('GET /admin/erasures/{id}')],
     ]);
   });

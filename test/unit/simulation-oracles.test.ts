@@ -24,6 +24,7 @@ import { HOLD_CASES, MORE_HOLD_CASES } from '../builders/hold-cases.ts';
 import { LIMIT_CASES, MORE_LIMIT_CASES } from '../builders/limit-cases.ts';
 import { MIRROR_CASES, MORE_MIRROR_CASES } from '../builders/mirror-cases.ts';
 import { MORE_NATIVE_CASES, NATIVE_CASES } from '../builders/native-cases.ts';
+import { MORE_PLAN_CASES, PLAN_CASES } from '../builders/plan-cases.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
 import { RIGHTS_CASES } from '../builders/rights-cases.ts';
 import { FURTHER_BROKEN, GIVEN_UP, renewal, STATE_CASES } from '../builders/state-cases.ts';
@@ -115,6 +116,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ...MIRROR_CASES,
   ...NATIVE_CASES,
   ...STATE_CASES,
+  ...PLAN_CASES,
   ...HOLD_CASES,
   'A payment is charged at most once': {
     broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
@@ -370,6 +372,7 @@ describe('the sentences of the simulation', () => {
     ...MORE_HOLD_CASES,
     ...MORE_MIRROR_CASES,
     ...MORE_NATIVE_CASES,
+    ...MORE_PLAN_CASES,
     ...MORE_LIMIT_CASES,
   ])('%s: %s', (_, sentence, { broken, sound }) => {
     const [asked] = ORACLES.filter((one) => one.sentence === sentence);

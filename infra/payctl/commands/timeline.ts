@@ -109,18 +109,29 @@ export const reportSubscription = (
     lines: [
       `${id} is ${status}: ${amount} at ${subscription.provider_id}, billed by the ${subscription.billing_owner}`,
       '',
-      ...columns(entries.map(subscriptionRow)),
+      ...columns(entries.map((entry) => subscriptionRow(entry, currency))),
     ],
     exitCode: 0,
   };
 };
 
-const subscriptionRow = (entry: SubscriptionTimelineEntry): readonly string[] => {
+const subscriptionRow = (entry: SubscriptionTimelineEntry, currency: string): readonly string[] => {
   if (entry.kind !== 'change') return logRow(entry);
   const { previous_status: was, status, payment_id: payment, failure_code: failure } = entry;
-  const about = [payment, failure].filter((text) => text !== undefined).join(', ');
+  const about = [payment, failure, planOf(entry, currency)].filter((text) => text !== undefined).join(', ');
   const step = was === null || was === status ? status : `${was} → ${status}`;
   return [entry.at, 'change', step, entry.cause ?? '', '', about, actorOf(entry)];
+};
+
+type SubscriptionChange = Extract<SubscriptionTimelineEntry, { kind: 'change' }>;
+
+/** The change of a plan, such as `10.00 USD → 60.00 USD, 50.00 USD due`. */
+const planOf = ({ plan_change: plan }: SubscriptionChange, currency: string): string | undefined => {
+  if (!plan) return undefined;
+  const [from, to, due] = [plan.from.total_cents, plan.to.total_cents, plan.due_cents].map((cents) =>
+    amountWithCurrency(cents, currency),
+  );
+  return `${from} → ${to}, ${due} due`;
 };
 
 const amountOf = (one: { readonly amount_cents: number; readonly currency: string }): string =>

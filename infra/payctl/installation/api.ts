@@ -7,6 +7,8 @@ export interface Api {
   readonly get: (path: string) => Promise<Envelope>;
   /** @throws NotReachable */
   readonly post: (path: string, body: unknown, idempotencyKey: string) => Promise<Envelope>;
+  /** Asks what a request of this payer would do; the route stores nothing. @throws NotReachable */
+  readonly ask: (path: string, body: unknown, payer: string) => Promise<Envelope>;
 }
 
 const envelopeSchema = z.object({
@@ -19,26 +21,31 @@ const refusalSchema = z.object({ code: z.string(), error: z.string(), request_id
 
 /** @param key is sent as Authorization only; no message contains it */
 export const openApi = (baseUrl: string, key: string): Api => {
-  const send = async (method: 'GET' | 'POST', path: string, more: RequestInit = {}): Promise<Envelope> => {
+  const send = async (method: 'GET' | 'POST', path: string, more: Sent = {}): Promise<Envelope> => {
     const url = `${baseUrl.replace(/\/$/, '')}${path}`;
     const headers = { ...more.headers, authorization: `Bearer ${key}`, 'x-response-form': 'envelope' };
     const response = await fetch(url, { ...more, method, headers }).catch((error: unknown) => {
-      const advice = method === 'POST' ? '; it may have been done, so read the timeline before you repeat it' : '';
+      const advice =
+        'idempotency-key' in headers ? '; it may have been done, so read the timeline before you repeat it' : '';
       throw new NotReachable(`${method} ${url} has no response${advice}`, { cause: error });
     });
     const text = await response.text();
     if (response.ok) return envelopeSchema.parse(JSON.parse(text));
     throw new NotReachable(describeRefusal(`${method} ${url}`, response.status, text));
   };
+  const post = (path: string, body: unknown, headers: Readonly<Record<string, string>>) =>
+    send('POST', path, { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) });
   return {
     get: (path) => send('GET', path),
-    post: (path, body, idempotencyKey) =>
-      send('POST', path, {
-        headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
-        body: JSON.stringify(body),
-      }),
+    post: (path, body, idempotencyKey) => post(path, body, { 'idempotency-key': idempotencyKey }),
+    ask: (path, body, payer) => post(path, body, { 'x-act-for': payer }),
   };
 };
+
+interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
 
 const describeRefusal = (request: string, status: number, text: string): string => {
   const refusal = refusalSchema.safeParse(parsed(text)).data;

@@ -9,7 +9,7 @@ import { reportedAmount } from './currencies.ts';
 import { idOf, nextActionOf, stripeDeclineCode } from './report.ts';
 
 export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<ProviderSubscription, 'owed'> => {
-  const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = requirePresent(
+  const { subscriptionId, ourSubscriptionId, trialEnd, methodId, changeId, ...news } = requirePresent(
     readEventSubscription(subscription),
   );
   return {
@@ -25,6 +25,7 @@ export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<
     isUnpaid: subscription.status === 'unpaid',
     price: news.price && reportedAmount({ amount: news.price.amountCents, currency: news.price.currency }),
     methodId,
+    changeId,
     isIncomplete: NEVER_PAID.has(subscription.status),
     latestInvoice: newestOf(subscription),
   };

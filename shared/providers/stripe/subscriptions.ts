@@ -7,8 +7,9 @@ import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
 import type { CallOptions } from '../payment-port.ts';
-import { BRIDGE_MARK } from '../subscription-payloads.ts';
+import { BRIDGE_MARK, CHANGE_MARK } from '../subscription-payloads.ts';
 import type {
+  NewPrice,
   NewProviderSubscription,
   ProviderInvoice,
   ProviderSubscription,
@@ -51,6 +52,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
     changeMethod: (input) => changeMethod(billing, input),
     payOwed: async (input) =>
       payOwed(billing, await billing.find(input.subscriptionId), { ...input, isAttended: false }),
+    changePrice: (input) => changePrice(billing, input),
     scheduleCancel: (input) => scheduleCancel(billing, input),
     cancel: (input) => cancel(billing, input),
     pause: async (input) => {
@@ -180,16 +182,7 @@ const subscriptionOf = (
   return {
     customer: input.customerId,
     default_payment_method: input.methodId,
-    items: [
-      {
-        price_data: {
-          currency: input.currency.toLowerCase(),
-          product,
-          unit_amount: amount,
-          recurring: { interval: input.unit, interval_count: input.count },
-        },
-      },
-    ],
+    items: [{ price_data: priceOf(input, { product, amount }) }],
     ...(input.isAttended
       ? { payment_behavior: 'allow_incomplete' as const }
       : { payment_behavior: 'error_if_incomplete' as const, off_session: true }),
@@ -211,6 +204,48 @@ const nameOf = ({ description }: NewProviderSubscription): string | undefined =>
 
 const changeMethod = async (billing: Billing, input: Paying): Promise<Found> =>
   payOwed(billing, refusedMethod(await billing.update(input, { default_payment_method: input.methodId })), input);
+
+/** Replaces the price of the subscription's item. Stripe charges the new price from the next renewal on. */
+const changePrice = async (
+  billing: Billing,
+  input: NewPrice,
+): Promise<Outcome<{ readonly subscriptionId: string }>> => {
+  const { stripe, call } = billing;
+  const { subscriptionId, idempotencyKey, trialEnd } = input;
+  const amount = stripeAmounts.toProvider(input);
+  if (amount === undefined) return stripeAmounts.refused(input);
+  const product = await ensureProduct(billing, input);
+  if (product.kind !== 'done') return product;
+  const item = await call(
+    () => stripe.subscriptions.retrieve(subscriptionId),
+    ({ items }) => items.data[0]?.id ?? '',
+  );
+  if (item.kind !== 'done') return item;
+  const price_data = priceOf(input, { product: product.value, amount });
+  const changes: Stripe.SubscriptionUpdateParams = {
+    items: [{ id: item.value, price_data, quantity: 1 }],
+    proration_behavior: 'none',
+    metadata: {
+      [CHANGE_MARK]: input.changeId,
+      ...(input.isBridge && trialEnd !== undefined && { [BRIDGE_MARK]: String(trialEnd) }),
+    },
+    ...(trialEnd !== undefined && { trial_end: trialEnd }),
+  };
+  return call(
+    () => stripe.subscriptions.update(subscriptionId, changes, { idempotencyKey }),
+    ({ id }) => ({ subscriptionId: id }),
+  );
+};
+
+const priceOf = (
+  { currency, unit, count }: Pick<NewPrice, 'currency' | 'unit' | 'count'>,
+  { product, amount }: { readonly product: string; readonly amount: number },
+) => ({
+  currency: currency.toLowerCase(),
+  product,
+  unit_amount: amount,
+  recurring: { interval: unit, interval_count: count },
+});
 
 type Paying = OfSubscription & { readonly methodId: string; readonly isAttended: boolean };
 

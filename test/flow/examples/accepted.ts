@@ -33,10 +33,15 @@ export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Rea
   const released = await unanswered('/cancel', () =>
     service.post(`/payments/intents/${toRelease}/cancel`, {}, { session: 'demo-admin' }),
   );
+  const { id } = exampleRequests['subscriptions.change']?.params ?? {};
+  const changed = await unanswered('/confirm', () =>
+    service.post(`/subscriptions/${id}/change`, { quantity: 2 }, { session: 'demo-owner' }),
+  );
   return {
     'payments.cancel-intent': steady.shown('payments.cancel-intent 202', released.body),
     'payments.capture': steady.shown('payments.capture 202', captured.body),
     'payments.confirm': steady.shown('payments.confirm 202', confirmed.body),
+    'subscriptions.change': steady.shown('subscriptions.change 202', changed.body),
     'refunds.create': steady.shown('refunds.create 202', refunded.body),
   };
 };

@@ -12,7 +12,7 @@ export interface Steady {
 /** The clock moves forward only, so that the recording happens a century after the times that the document shows. */
 export const PRESENT = Date.parse('2126-11-02T09:30:00.000Z');
 const ID =
-  /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|key|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
+  /\b(pay|pmt|addr|cust|subs|chg|ref|dsp|org|mem|mbr|ord|gst|log|ers|key|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
 /** Ids of requests and of queue messages. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const SECRET = /(?<=_secret_)[0-9a-f]{24}\b/g;

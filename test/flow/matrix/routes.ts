@@ -217,13 +217,29 @@ interface OnSubscription {
   readonly path: (id: string) => string;
   /** The body of a request that changes the record. */
   readonly body?: unknown;
+  /** The body of the merchant, who changes another's record in other ways than the payer. */
+  readonly merchantsBody?: unknown;
   readonly product?: string;
   /** Commands that bring a separate subscription to the state that the request needs. */
   readonly before?: readonly string[];
+  /** True if the platform admin schedules a change first. */
+  readonly isScheduled?: true;
 }
 
+/** The callers that may be the merchant: an admin, a key, and a user with a staff role. */
+const MERCHANTS: readonly CallerName[] = ['platform admin', 'anonymous', 'user without organization'];
+
+/** A payer changes to a product, and the merchant sets a free price or interval. */
+const OTHER_PLAN = {
+  body: { product_id: 'gold-plan', when: 'period_end' },
+  merchantsBody: { interval_multiplier: 2, when: 'period_end' },
+} as const;
+
 /** All reads share one subscription; a request that may change the subscription gets a new one. */
-const onSubscription = (table: MatrixTable, { path, body, product, before = [] }: OnSubscription): MatrixRoute => ({
+const onSubscription = (
+  table: MatrixTable,
+  { path, body, merchantsBody = body, product, before = [], isScheduled }: OnSubscription,
+): MatrixRoute => ({
   ...(body === undefined ? reading(table) : writing(table)),
   ask: async (service, fixtures, { caller, column, fresh }) => {
     const maker = fixtures.makerOf(caller, column);
@@ -232,12 +248,19 @@ const onSubscription = (table: MatrixTable, { path, body, product, before = [] }
       for (const step of fresh ? before : []) {
         expect((await service.post(`/subscriptions/${made.id}/${step}`, {}, maker.options)).status).toBe(200);
       }
+      if (fresh && isScheduled) {
+        const { headers = {} } = fixtures.callers['platform admin'].carriers[0] ?? {};
+        const to = `/subscriptions/${made.id}/change`;
+        expect((await service.post(to, OTHER_PLAN.merchantsBody, { headers })).status).toBe(200);
+      }
       return made;
     };
     const key = `${product} ${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
     const made = fresh ? make() : (sharedSubscriptions(service).get(key) ?? make());
     if (!fresh) sharedSubscriptions(service).set(key, made);
-    return { path: path((await made)['id'] ?? ''), ...(body !== undefined && { body }) };
+    const isPayers = column === 'own' || (column === 'organization' && caller !== 'platform admin');
+    const sent = !isPayers && MERCHANTS.includes(caller) ? merchantsBody : body;
+    return { path: path((await made)['id'] ?? ''), ...(sent !== undefined && { body: sent }) };
   },
 });
 
@@ -551,6 +574,18 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     body: {},
     before: ['pause'],
   }),
+  'subscriptions.change': onSubscription(WRITE_OR_ADMIN, {
+    path: (id) => `/subscriptions/${id}/change`,
+    ...OTHER_PLAN,
+  }),
+  'subscriptions.preview-change': onSubscription(WRITE_OR_ADMIN, {
+    path: (id) => `/subscriptions/${id}/change/preview`,
+    ...OTHER_PLAN,
+  }),
+  'subscriptions.withdraw-change': {
+    ...onSubscription(WRITE_OR_ADMIN, { path: (id) => `/subscriptions/${id}/change`, isScheduled: true }),
+    ...writing(WRITE_OR_ADMIN),
+  },
   'organizations.create': always(writing(SIGNED_IN, 201), { path: '/organizations', body: { name: 'New' } }),
   'organizations.list': always(reading(SIGNED_IN), { path: '/organizations' }),
   'organizations.get': inOrganization(reading(ORGANIZATION_READ), (staff) => `/organizations/${staff.organizationId}`),

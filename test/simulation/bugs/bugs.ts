@@ -3,6 +3,7 @@ import type { Bug } from './bug.ts';
 import { HOLD_BUGS } from './holds.ts';
 import { MIRROR_BUGS } from './mirrors.ts';
 import { PAYMENT_BUGS } from './payments.ts';
+import { PLAN_BUGS } from './plans.ts';
 import { RECORD_BUGS } from './records.ts';
 import { REFUND_BUGS } from './refunds.ts';
 import { RIGHTS_BUGS } from './rights.ts';
@@ -17,4 +18,5 @@ export const BUGS: readonly Bug[] = [
   ...RECORD_BUGS,
   ...ABUSE_BUGS,
   ...HOLD_BUGS,
+  ...PLAN_BUGS,
 ];

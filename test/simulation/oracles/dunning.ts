@@ -1,4 +1,5 @@
 import type { History, HistoryItem, HistoryOutage, Oracle } from '../model/history.ts';
+import { isOfChange } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
 /** Sentences about renewals that fail, of subscriptions that the service bills. */
@@ -83,7 +84,8 @@ const billsOf = (history: History): readonly Bill[] => {
     subscriptions.filter(({ paymentMethodId }) => paymentMethodId !== undefined).map(({ id }) => id),
   );
   const collected = payments.filter(
-    ({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined,
+    (payment) =>
+      payment['subscriptionId'] !== undefined && payment['providerInvoiceId'] === undefined && !isOfChange(payment),
   );
   return [...Map.groupBy(collected, ({ subscriptionId }) => String(subscriptionId))].map(([subscriptionId, own]) => {
     const versions = versionsOf(subscriptionId);

@@ -1,6 +1,7 @@
 import type { History, HistoryAct, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { amountOfCharge, wasHeld } from '../model/holds.ts';
 import { actsOnSubscriptions, PRICING, TRIAL_MOVED } from '../model/outside.ts';
+import { isOfChange, planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about charges, amounts and refunds. */
@@ -79,8 +80,11 @@ export const periodPaidOnce: Oracle = {
     const kept = new Set(subscriptions.map(({ id }) => id));
     const charges = grouped(history.ledger.charges.filter(isChargeTaken), ({ payment_id }) => payment_id);
     const paid = payments.filter(
-      ({ id, subscriptionId, providerInvoiceId }) =>
-        subscriptionId !== undefined && providerInvoiceId === undefined && charges.has(id),
+      (payment) =>
+        payment['subscriptionId'] !== undefined &&
+        payment['providerInvoiceId'] === undefined &&
+        !isOfChange(payment) &&
+        charges.has(payment['id']),
     );
     const claimed = claimedPeriods(history, paid);
     const named = new Set(claimed.map(({ by }) => by));
@@ -91,23 +95,28 @@ export const periodPaidOnce: Oracle = {
       ...paid
         .filter(({ id, subscriptionId }) => !named.has(id) && kept.has(subscriptionId))
         .map(({ id, subscriptionId }) => `${id} of ${subscriptionId} was paid for no period, or for one that is paid`),
-      ...[...periods].flatMap(([id, all]) => paidTwice(id, all, acts.get(id) ?? [])),
+      ...[...periods].flatMap(([id, all]) => paidTwice(id, all, beginnings(history, id, acts.get(id) ?? []))),
     ];
   },
 };
 
-/** On its dashboard a seller may begin another period before the paid one is over. */
-const isStartedThere = (acts: readonly HistoryAct[], before: PaidPeriod, next: PaidPeriod): boolean =>
-  acts.some(
-    ({ name, at: time }) =>
-      (name === TRIAL_MOVED || name === PRICING) && time >= before.start && time <= next.start + CLOCKS_DIFFER_MS,
-  );
+/**
+ * When another period may have begun before the paid one was over: by a seller on the provider's dashboard, or by a
+ * change of the plan to another interval.
+ */
+const beginnings = (history: History, id: string, acts: readonly HistoryAct[]): readonly number[] => [
+  ...acts.filter(({ name }) => name === TRIAL_MOVED || name === PRICING).map(({ at: time }) => time),
+  ...planVersions(history, id).map((version) => at(version['at'])),
+];
 
-const paidTwice = (id: string, all: readonly PaidPeriod[], acts: readonly HistoryAct[]): readonly string[] => {
+const isBegun = (times: readonly number[], before: PaidPeriod, next: PaidPeriod): boolean =>
+  times.some((time) => time >= before.start && time <= next.start + CLOCKS_DIFFER_MS);
+
+const paidTwice = (id: string, all: readonly PaidPeriod[], begun: readonly number[]): readonly string[] => {
   const inOrder = all.toSorted((one, other) => one.start - other.start);
   return inOrder.slice(1).flatMap((next, index) => {
     const before = inOrder[index];
-    if (!before || next.start > before.end - CLOCKS_DIFFER_MS || isStartedThere(acts, before, next)) return [];
+    if (!before || next.start > before.end - CLOCKS_DIFFER_MS || isBegun(begun, before, next)) return [];
     return [`${id} was paid by ${before.by} and by ${next.by} for the same time`];
   });
 };

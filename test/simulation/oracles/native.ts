@@ -1,6 +1,7 @@
 import { actingPerson } from '../model/acting.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
-import { INVOICE_PAID } from '../model/outside.ts';
+import { actsOnSubscriptions, INVOICE_PAID, PRICING } from '../model/outside.ts';
+import { planVersions } from '../model/plans.ts';
 import { at, recordsOf } from '../model/records.ts';
 
 /** Sentences about the record of a subscription that its provider bills. */
@@ -12,10 +13,16 @@ type Fields = Readonly<Record<string, unknown>>;
 interface Both {
   readonly here: HistoryItem;
   readonly there: HistoryJson;
+  /** True if its plan has changed or was to change. */
+  readonly isReplanned: boolean;
+  /** True if a seller has changed the price at the provider. */
+  readonly isPricedThere: boolean;
 }
 
 /** A trial at the provider that covers paid time is not a trial here, and has no period here. */
-const isBridged = ({ here, there }: Both): boolean => isStartedAgain(here) && there.trial_end !== null;
+const isBridged = ({ here, there, isReplanned }: Both): boolean =>
+  (isStartedAgain(here) && there.trial_end !== null) ||
+  (isReplanned && there.status === 'trialing' && here['status'] !== 'trialing');
 
 const isStartedAgain = (here: HistoryItem): boolean => (here['formerProviderIds'] ?? []).length > 0;
 
@@ -26,11 +33,12 @@ const endOf = ({ here, there }: Both): readonly [Fields, Fields] => [
 ];
 
 const timesOf = (both: Both): readonly [Fields, Fields] => {
-  const { here, there } = both;
+  const { here, there, isReplanned } = both;
   if (isBridged(both)) return [{}, {}];
   const { currentPeriodStart, currentPeriodEnd, trialEnd } = here;
-  // A record that was started again says when the trial of its first subscription ended.
-  const hasOwnTrial = !isStartedAgain(here);
+  // A record that was started again says when the trial of its first subscription ended. Another interval is a trial
+  // at the provider until the paid time ends.
+  const hasOwnTrial = !isStartedAgain(here) && !isReplanned;
   return [
     {
       from: secondOf(currentPeriodStart),
@@ -51,10 +59,15 @@ const billingOf = ({ here, there }: Both): readonly [Fields, Fields] =>
     ? [{ unpaid: here['isUnpaid'] === true }, { unpaid: there.status === 'unpaid' }]
     : [{}, {}];
 
-const priceOf = ({ here, there }: Both): readonly [Fields, Fields] => [
-  { price: here['totalCents'], currency: here['currency'] },
-  { price: there.amount, currency: there.currency },
-];
+/** The provider has the price of a scheduled change at once, unless a seller changes it there. */
+const priceOf = ({ here, there, isPricedThere }: Both): readonly [Fields, Fields] => {
+  const { totalCents, scheduledChange, currency } = here;
+  if (scheduledChange && isPricedThere) return [{}, {}];
+  return [
+    { price: scheduledChange?.plan.totalCents ?? totalCents, currency },
+    { price: there.amount, currency: there.currency },
+  ];
+};
 
 const PARTS = [endOf, timesOf, billingOf, priceOf];
 const LIVE = new Set(['trialing', 'active', 'past_due', 'paused']);
@@ -71,10 +84,13 @@ export const nativeFieldsAgree: Oracle = {
   atRestOnly: true,
   violations: (history) => {
     const rows = new Map(history.ledger.subscriptions.map((row) => [row.id, row] as const));
+    const acts = actsOnSubscriptions(history);
     return recordsOf(history).subscriptions.flatMap((here) => {
       const there = rows.get(here['providerSubscriptionId']);
       const isCompared = there && LIVE.has(here['status']) && there.status !== 'canceled';
-      return isCompared ? differenceOf({ here, there }) : [];
+      const isPricedThere = (acts.get(here['id']) ?? []).some(({ name }) => name === PRICING);
+      const isReplanned = planVersions(history, here['id']).length > 0;
+      return isCompared ? differenceOf({ here, there, isReplanned, isPricedThere }) : [];
     });
   },
 };

@@ -53,6 +53,14 @@ import {
 } from './money.ts';
 import { nativeFieldsAgree, nothingOwedAfterEnd, renewedOnce } from './native.ts';
 import {
+  appliedIsAsked,
+  appliedIsPaid,
+  merchantSetsPrices,
+  paidIsApplied,
+  previewIsCharge,
+  scheduledOnce,
+} from './plans.ts';
+import {
   defaultKept,
   erasedIsNameless,
   nothingAfterScheduledEnd,
@@ -104,6 +112,12 @@ export const ORACLES: readonly Oracle[] = [
   holdsEnd,
   remindedOnce,
   merchantEndsHolds,
+  paidIsApplied,
+  appliedIsPaid,
+  appliedIsAsked,
+  previewIsCharge,
+  scheduledOnce,
+  merchantSetsPrices,
   statusesAgree,
   chargesKnown,
   nothingWaits,

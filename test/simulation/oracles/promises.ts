@@ -130,7 +130,7 @@ export const erasedIsNameless: Oracle = {
 const MOVES_END = new Set<string>([ENDING, TRIAL_MOVED, PRICING]);
 
 /** Requests after which a subscription continues. */
-const GOES_ON = /^\/subscriptions\/[^/]+\/(reactivate|resume)$/;
+const GOES_ON = /^\/subscriptions\/[^/]+\/(reactivate|resume|change)$/;
 
 export const nothingAfterScheduledEnd: Oracle = {
   sentence: 'A subscription that was canceled for the end of its period is not charged for the next one',

@@ -1,5 +1,6 @@
 import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { changedThere } from '../model/outside.ts';
+import { plansBegun } from '../model/plans.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
@@ -111,7 +112,10 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
   });
 };
 
-/** Its provider's dashboard may give free time, and settle an invoice without a payment, so the last event counts. */
+/**
+ * Its provider's dashboard may give free time, and settle an invoice without a payment; and another plan may begin a
+ * membership. Then the last event counts.
+ */
 const lastOfMembership = (
   { id, status }: HistoryItem,
   events: ReadonlyMap<string, HistoryEvent> | undefined,
@@ -140,7 +144,7 @@ export const changesPublished: Oracle = {
         const own = memberOf.get(one['id']);
         const membership = own?.['id'] ?? 'its membership';
         const ofSubscription = difference(one['id'], eventsOfSubscription(one, versions), found(one['id']));
-        if (own && changed.has(one['id']))
+        if (own && (changed.has(one['id']) || plansBegun(history, one['id']).length > 0))
           return [...ofSubscription, ...lastOfMembership(own, published.get(own['id']))];
         const wanted = one['tierId'] === undefined ? [] : eventsOfMembership(one, versions);
         return [
@@ -263,10 +267,18 @@ const statedBy = (stored: HistoryItem | undefined, name: string): string => {
 
 const OF_HOLD = new Set(['payment.created', 'payment.authorized', 'payment.capture_due', 'payment.released']);
 
+/** A subscription at this version has the price that a later change of its plan replaced, else its present price. */
+const atVersion = (named: Named, subscription: HistoryItem | undefined, version: number): HistoryItem | undefined => {
+  const next = named
+    .versionsOf(subscription?.['id'])
+    .find((one) => one['wasPlan'] !== undefined && versionOf(one) > version);
+  return subscription && next ? { ...subscription, totalCents: next['wasPlan'].totalCents } : subscription;
+};
+
 const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const { record, name, version } = partsOf(event);
   const { amount, currency, refund, dispute } = event.detail.payload.data;
-  const stored = named.payments.get(record) ?? named.subscriptions.get(record);
+  const stored = named.payments.get(record) ?? atVersion(named, named.subscriptions.get(record), version);
   const lastUpdate = named.updated.get(record);
   const isEarlierPrice = named.repriced.has(record) && version < stored?.['version'];
   const mayDiffer =

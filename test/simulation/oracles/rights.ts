@@ -127,7 +127,7 @@ const isBacked = (history: History, { payment, claim, requests }: Claim): boolea
   });
 };
 
-const CHARGES = /^\/(?:payments\/confirm\/([^/]+)|subscriptions(?:\/([^/]+)(?:\/(?:resume|reactivate))?)?)$/;
+const CHARGES = /^\/(?:payments\/confirm\/([^/]+)|subscriptions(?:\/([^/]+)(?:\/(?:resume|reactivate|change))?)?)$/;
 
 /** The requests that charge a payment or a subscription, by the id that they name; '' for new subscriptions. */
 const chargingRequests = (history: History): ReadonlyMap<string, readonly HistoryExchange[]> =>

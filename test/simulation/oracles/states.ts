@@ -1,6 +1,7 @@
 import { attachedMethods } from '../model/exchanges.ts';
 import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { wasHeld } from '../model/holds.ts';
+import { planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about statuses of payments, subscriptions and memberships, and of work that must end. */
@@ -67,9 +68,13 @@ export const nothingWaits: Oracle = {
       .filter((payment) => isVisible(payment) && UNCONFIRMED.has(payment['status']))
       .filter(({ createdAt }) => history.now - at(createdAt) > CONFIRMATION_MS + LONGEST_SCHEDULE_MS)
       .map(({ id, status }) => `${id} is still ${status}, and its time to be confirmed is over`);
+    const unfinished = subscriptions
+      .filter(({ change, priceUpdate }) => change !== undefined || priceUpdate !== undefined)
+      .map(({ id, change }) => `${id} still has a change of its plan, ${change?.step ?? 'scheduled'}`);
     return [
       ...unsettled,
       ...uncaptured,
+      ...unfinished,
       ...unconfirmed,
       ...stuck(payments, UNCLEAR),
       ...stuck(
@@ -237,8 +242,11 @@ export const nativeStatusesAgree: Oracle = {
     const wrong = history.ledger.subscriptions.flatMap(({ id, status, subscription_id }: HistoryJson) => {
       const record = here.get(id);
       const own = record?.['status'] ?? 'gone';
-      // Its replacement runs as a trial there until the end of the paid time.
-      const isPaidTrial = status === 'trialing' && own === 'active' && replaced.has(subscription_id);
+      // Its replacement, or another interval, runs as a trial there until the end of the paid time.
+      const isPaidTrial =
+        status === 'trialing' &&
+        own === 'active' &&
+        (replaced.has(subscription_id) || planVersions(history, record?.['id']).length > 0);
       replaced.add(subscription_id);
       // Without a method, its collection is paused there; readers see it past due once its paid time is over.
       // Whatever its newest invoice says there, it is past due here as long as an older one is owed.

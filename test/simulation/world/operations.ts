@@ -7,6 +7,7 @@ import { MINTING_OPERATIONS } from './minting.ts';
 import type { WorldOperation } from './operation.ts';
 import { ORGANIZATION_OPERATIONS } from './organizations.ts';
 import { PAYMENT_OPERATIONS } from './payments.ts';
+import { PLAN_OPERATIONS } from './plans.ts';
 import { PROVIDER_ACTS } from './provider-acts.ts';
 import { READ_OPERATIONS } from './readers.ts';
 import { RIGHT_OPERATIONS } from './rights.ts';
@@ -25,4 +26,5 @@ export const OPERATIONS: readonly WorldOperation[] = [
   ...DASHBOARD_ACTS,
   ...DASHBOARD_SUBSCRIPTIONS,
   ...HOLD_OPERATIONS,
+  ...PLAN_OPERATIONS,
 ];

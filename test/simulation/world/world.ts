@@ -142,13 +142,32 @@ export const createWorld = ({
         for (const one of planned) note(`${one.label}: ${actorOf(one)}: ${one.operation.name}`);
         await Promise.all(planned.map(carryOut));
         const drawn = chance.weighted(spans.filter((span) => span.ms <= left)).ms;
-        const ms = round === longRound ? Math.max(drawn, startedAt + lastsUntil - stage.now()) : drawn;
+        const chosen = untilRenewal({ prng: chance.fork('renewal'), knowledge, now: stage.now() }, left) ?? drawn;
+        const ms = round === longRound ? Math.max(chosen, startedAt + lastsUntil - stage.now()) : chosen;
         left = Math.max(0, left - ms);
         await pass(ms);
         await afterRound?.(ms);
       }
     },
   };
+};
+
+/** How long before or after the end of a period the next round begins. A change now needs an hour. */
+const FROM_RENEWAL_MS = [-2 * HOUR_MS, -61 * MINUTE_MS, -50 * MINUTE_MS, -MINUTE_MS, -SECOND_MS, 0, 30 * SECOND_MS];
+
+/** Sometimes people act around the minute in which a subscription is renewed. */
+const untilRenewal = (
+  { prng, knowledge, now }: Pick<Scene, 'prng' | 'knowledge' | 'now'>,
+  left: number,
+): number | undefined => {
+  if (!prng.chance(0.15)) return undefined;
+  const from = prng.pick(FROM_RENEWAL_MS);
+  const spans = knowledge
+    .all('subscription')
+    .filter(({ fields }) => fields['status'] === 'active' || fields['status'] === 'trialing')
+    .map(({ fields }) => Date.parse(fields['current_period_end']) + from - now)
+    .filter((ms) => ms > 0 && ms <= left);
+  return spans.length === 0 ? undefined : prng.pick(spans);
 };
 
 interface Planned {

@@ -6,6 +6,8 @@ export class Problem extends Error {
   /** Empty if there was no response. */
   readonly requestId: string;
   readonly details: unknown;
+  /** The fields of the request that the API refuses, each with the reason. */
+  readonly fields: readonly string[];
 
   constructor(message: string, known: { status: number; code?: string; requestId?: string; details?: unknown }) {
     super(message);
@@ -14,6 +16,7 @@ export class Problem extends Error {
     this.code = known.code ?? '';
     this.requestId = known.requestId ?? '';
     this.details = known.details;
+    this.fields = refusedFields(known.details);
   }
 }
 
@@ -21,6 +24,12 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Each as `quantity must not exceed 50`. */
+const refusedFields = (details: unknown): readonly string[] =>
+  Array.isArray(details)
+    ? details.filter(isRecord).map(({ path, message }) => [textOf(path), textOf(message)].filter(Boolean).join(' '))
+    : [];
 
 export const problemOf = (response: Response, body: unknown): Problem => {
   const fields = isRecord(body) ? body : {};

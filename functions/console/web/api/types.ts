@@ -36,6 +36,7 @@ export type Subscription = Row<Answer<'subscriptions.list'>> & Payers;
 export type SearchHit = Row<Data<'admin.search'>>;
 export type SearchKind = SearchHit['kind'];
 export type SubscriptionStatus = Subscription['status'];
+export type PlanPreview = Answer<'subscriptions.preview-change'>;
 export type SubscriptionTimelineEntry = Row<Data<'subscriptions.timeline'>>;
 export type Customer = Row<Answer<'customers.list'>>;
 export type SummaryRow = Row<Data<'payments.summary'>>;

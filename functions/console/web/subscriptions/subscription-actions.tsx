@@ -1,13 +1,13 @@
 /** @module The commands that the caller may give for a subscription. Each is confirmed in a dialog. */
 
-import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import type { Subscription } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { dateInUtc } from '../view/format.ts';
-import { ProblemNote } from '../view/parts.tsx';
+import { Choice, ProblemNote } from '../view/parts.tsx';
+import { PlanChangeDialog } from './plan-change-dialog.tsx';
 import { type Command, commandsFor } from './subscription-rights.ts';
 
 interface ActionsProps {
@@ -16,6 +16,7 @@ interface ActionsProps {
 }
 
 const NAMES: Readonly<Record<Command, string>> = {
+  change: 'Change plan',
   cancel: 'Cancel',
   reactivate: 'Reactivate',
   pause: 'Pause',
@@ -33,8 +34,9 @@ export const SubscriptionActions = ({ subscription, onChanged }: ActionsProps) =
           {NAMES[command]}
         </button>
       ))}
+      {open === 'change' && <PlanChangeDialog {...props} />}
       {open === 'cancel' && <CancelDialog {...props} />}
-      {open !== undefined && open !== 'cancel' && <CommandDialog {...props} command={open} />}
+      {open !== undefined && open !== 'change' && open !== 'cancel' && <CommandDialog {...props} command={open} />}
     </>
   );
 };
@@ -43,7 +45,7 @@ interface DialogProps extends ActionsProps {
   readonly onClose: () => void;
 }
 
-type PlainCommand = Exclude<Command, 'cancel'>;
+type PlainCommand = Exclude<Command, 'change' | 'cancel'>;
 
 const give = (command: PlainCommand, id: string, key: string) => {
   const params = { path: { id }, header: { 'Idempotency-Key': key } };
@@ -110,12 +112,12 @@ const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
       {canWait ? (
         <fieldset class="choices">
           <legend class="unseen">When</legend>
-          <When isChosen={!isNow} onChoose={() => setNow(false)}>
+          <Choice of="when" isChosen={!isNow} onChoose={() => setNow(false)}>
             At the end of its period, on {dateInUtc(end)} (UTC). Nothing more is charged.
-          </When>
-          <When isChosen={isNow} onChoose={() => setNow(true)}>
+          </Choice>
+          <Choice of="when" isChosen={isNow} onChoose={() => setNow(true)}>
             Now. A linked membership ends immediately; nothing is refunded.
-          </When>
+          </Choice>
         </fieldset>
       ) : (
         <p>The subscription ends now, and nothing more is charged. A linked membership ends immediately.</p>
@@ -131,16 +133,3 @@ const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
     </Dialog>
   );
 };
-
-interface WhenProps {
-  readonly isChosen: boolean;
-  readonly onChoose: () => void;
-  readonly children: ComponentChildren;
-}
-
-const When = ({ isChosen, onChoose, children }: WhenProps) => (
-  <label class="choice">
-    <input type="radio" name="when" checked={isChosen} onChange={onChoose} />
-    <span>{children}</span>
-  </label>
-);

@@ -1,7 +1,7 @@
 /** @module Parts of a subscription that both the list and its own page show. */
 
 import type { Subscription } from '../api/types.ts';
-import { inWords, money } from '../view/format.ts';
+import { count, inWords, money } from '../view/format.ts';
 import { Status, Time } from '../view/parts.tsx';
 
 const PERIODS: Readonly<Record<string, readonly [one: string, many: string]>> = {
@@ -12,13 +12,13 @@ const PERIODS: Readonly<Record<string, readonly [one: string, many: string]>> = 
   yearly: ['year', 'years'],
 };
 
-type Plan = Pick<Subscription, 'total_cents' | 'currency' | 'billing_interval' | 'interval_multiplier'>;
+type Plan = Pick<Subscription, 'total_cents' | 'currency' | 'billing_interval' | 'interval_multiplier' | 'quantity'>;
 
-/** `EUR 19.00 per month`, `EUR 19.00 per 2 months`. */
-export const planOf = ({ total_cents, currency, billing_interval, interval_multiplier }: Plan): string => {
+/** `EUR 19.00 per month`, `EUR 57.00 per 2 months, quantity 3`. */
+export const planOf = ({ total_cents, currency, billing_interval, interval_multiplier, quantity }: Plan): string => {
   const [one, many] = PERIODS[billing_interval] ?? [billing_interval, billing_interval];
   const period = interval_multiplier === 1 ? one : `${interval_multiplier} ${many}`;
-  return `${money(total_cents, currency)} per ${period}`;
+  return `${money(total_cents, currency)} per ${period}${quantity === 1 ? '' : `, quantity ${count(quantity)}`}`;
 };
 
 export const nameOf = ({ concept, description, product_id: product, billing_interval }: Subscription): string =>

@@ -3,7 +3,7 @@ import { may, session } from '../api/session.ts';
 import type { Subscription } from '../api/types.ts';
 
 /** The commands for a subscription. The console offers only those that the API would accept from the caller. */
-export type Command = 'cancel' | 'reactivate' | 'pause' | 'resume';
+export type Command = 'change' | 'cancel' | 'reactivate' | 'pause' | 'resume';
 
 const MANAGING_ROLES: readonly string[] = ['owner', 'admin', 'billing'];
 
@@ -27,9 +27,17 @@ const fittingCommands = ({ status, cancel_at_period_end: isEnding }: Subscriptio
   }
 };
 
+/** The plan of a running subscription can change unless another change is under way. */
+const isChangeable = ({ status, pending_change: pending }: Subscription): boolean =>
+  (status === 'active' || status === 'trialing') && pending === null;
+
+/** The change of the plan that the user may withdraw: not while the outcome of its payment is unknown. */
+export const mayWithdraw = (subscription: Subscription): boolean =>
+  subscription.pending_change?.status !== 'processing' && (mayManage(subscription) || may('subscriptions:operate'));
+
 export const commandsFor = (subscription: Subscription): readonly Command[] => {
   const fitting = fittingCommands(subscription);
-  if (mayManage(subscription)) return fitting;
+  if (mayManage(subscription)) return isChangeable(subscription) ? ['change', ...fitting] : fitting;
   // With the scope a user may cancel any subscription, but may not change those of others in other ways.
   return may('subscriptions:operate') ? fitting.filter((command) => command === 'cancel') : [];
 };

@@ -2,8 +2,9 @@
 
 import type { SubscriptionTimelineEntry } from '../api/types.ts';
 import type { ShownChange } from '../pages/timeline.tsx';
-import { dateInUtc } from '../view/format.ts';
+import { count, dateInUtc, money } from '../view/format.ts';
 import { Link } from '../view/route.tsx';
+import { PlanChangeLines } from './plan-change-lines.tsx';
 
 type Change = Extract<SubscriptionTimelineEntry, { kind: 'change' }>;
 
@@ -24,10 +25,15 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   payment_method_unavailable: 'The payment method was removed',
   updated: 'Subscription updated',
   billing_address_changed: 'Billing address changed',
+  plan_changed: 'Plan changed',
+  plan_change_scheduled: 'Change of plan scheduled',
+  plan_change_withdrawn: 'Change of plan withdrawn',
+  plan_change_failed: 'Change of plan failed',
 };
 
-export const showSubscriptionChange = (change: Change): ShownChange => {
-  const { cause, status, payment_id: payment, failure_code: failure, cancel_at_period_end: isEnding } = change;
+export const showSubscriptionChange = (change: Change, currency: string): ShownChange => {
+  const { cause, status, payment_id: payment, failure_code: failure, plan_change: plan } = change;
+  const isEnding = change.cancel_at_period_end;
   return {
     title: cause === null ? 'Subscription changed' : CAUSES[cause],
     status,
@@ -44,8 +50,29 @@ export const showSubscriptionChange = (change: Change): ShownChange => {
             )}
           </p>
         )}
+        {plan && <ChangedPlan change={plan} currency={currency} />}
         {isEnding && status !== 'canceled' && <p class="quiet">Ends on {dateInUtc(change.current_period_end)} (UTC)</p>}
       </>
     ),
   };
+};
+
+type PlanChange = NonNullable<Change['plan_change']>;
+
+const planInShort = ({ product_id: product, quantity, total_cents: total }: PlanChange['to'], currency: string) =>
+  [product ?? 'Custom price', quantity > 1 && `quantity ${count(quantity)}`, money(total, currency)]
+    .filter(Boolean)
+    .join(', ');
+
+/** The plan before and after a change, and what the change cost. */
+const ChangedPlan = ({ change, currency }: { readonly change: PlanChange; readonly currency: string }) => {
+  const { from, to, lines, due_cents: due } = change;
+  return (
+    <>
+      <p>
+        From {planInShort(from, currency)} to {planInShort(to, currency)}
+      </p>
+      {lines.length > 0 && <PlanChangeLines lines={lines} sum={['Charged', due]} currency={currency} />}
+    </>
+  );
 };

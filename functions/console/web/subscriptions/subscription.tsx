@@ -12,12 +12,13 @@ import type { Payment, Subscription, SubscriptionTimelineEntry } from '../api/ty
 import { OWN_PAYMENT_COLUMNS } from '../pages/payment-columns.tsx';
 import { CustomerLink, OwningOrganization, Payer, SavedMethod } from '../pages/payment-parts.tsx';
 import { readTimeline, Timeline } from '../pages/timeline.tsx';
-import { inWords } from '../view/format.ts';
+import { count, inWords } from '../view/format.ts';
 import { type PageOf, usePages } from '../view/load.ts';
 import { Fact, Id, Json, Money, Time } from '../view/parts.tsx';
 import { RecordPage } from '../view/record-page.tsx';
 import { Link } from '../view/route.tsx';
 import { Table } from '../view/table.tsx';
+import { PlanChangeNotes } from './plan-change-notes.tsx';
 import { SubscriptionActions } from './subscription-actions.tsx';
 import { NextCharge, nameOf, planOf, SubscriptionStatus } from './subscription-parts.tsx';
 import { showSubscriptionChange } from './subscription-timeline.tsx';
@@ -71,22 +72,23 @@ export const SubscriptionPage = ({ id }: { readonly id: string }) => (
     read={() => readSubscription(id)}
     actions={({ subscription }, follow) => <SubscriptionActions subscription={subscription} onChanged={follow} />}
   >
-    {(file, follow) => <SubscriptionView file={file} onSent={follow} />}
+    {(file, follow) => <SubscriptionView file={file} onChanged={follow} />}
   </RecordPage>
 );
 
 interface ViewProps {
   readonly file: SubscriptionFile;
-  readonly onSent: () => void;
+  readonly onChanged: () => void;
 }
 
-const SubscriptionView = ({ file: { subscription, dunning, timeline }, onSent }: ViewProps) => (
+const SubscriptionView = ({ file: { subscription, dunning, timeline }, onChanged }: ViewProps) => (
   <>
     <div class="summary">
       <span class="amount">{planOf(subscription)}</span>
       <SubscriptionStatus subscription={subscription} />
     </div>
     {dunning && <DunningNote subscription={subscription} dunning={dunning} />}
+    <PlanChangeNotes subscription={subscription} onChanged={onChanged} />
     <div class="columns">
       <Card title="Plan">
         <Plan subscription={subscription} />
@@ -106,7 +108,11 @@ const SubscriptionView = ({ file: { subscription, dunning, timeline }, onSent }:
       <h2>Payments of its periods</h2>
       <Payments subscription={subscription} />
     </section>
-    <Timeline entries={timeline} show={showSubscriptionChange} onSent={onSent} />
+    <Timeline
+      entries={timeline}
+      show={(change) => showSubscriptionChange(change, subscription.currency)}
+      onSent={onChanged}
+    />
   </>
 );
 
@@ -196,6 +202,7 @@ const TextFacts = ({ subscription }: { readonly subscription: Subscription }) =>
   const facts: readonly (readonly [string, unknown])[] = [
     ['Provider’s ID', subscription.provider_subscription_id],
     ['Product', subscription.product_id],
+    ['Quantity', subscription.product_id === null ? null : count(subscription.quantity)],
     ['Description', subscription.description],
     ['Reference', subscription.reference_code],
     ['Project', subscription.project_id],

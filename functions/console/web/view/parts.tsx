@@ -78,6 +78,9 @@ export const ProblemNote = ({ problem, onRetry }: ProblemNoteProps) => (
   <div class="note note-bad" role="alert">
     <div>
       <strong>{problem.message}</strong>
+      {problem.fields.map((field) => (
+        <p key={field}>{field}</p>
+      ))}
       {problem.requestId !== '' && (
         <p class="quiet">
           Request <code>{problem.requestId}</code>
@@ -150,6 +153,22 @@ export const Fact = ({ name, isTime = false, children }: FactProps) => (
     <dt>{isTime ? withZone(name) : name}</dt>
     <dd>{children}</dd>
   </div>
+);
+
+interface ChoiceProps {
+  /** The name of the choices, of which one is chosen. */
+  readonly of: string;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** One of several choices, as a radio button. */
+export const Choice = ({ of: name, isChosen, onChoose, children }: ChoiceProps) => (
+  <label class="choice">
+    <input type="radio" name={name} checked={isChosen} onChange={onChoose} />
+    <span>{children}</span>
+  </label>
 );
 
 /** JSON, as the service stored it. It is no landmark, because a page may show the same payload twice. */

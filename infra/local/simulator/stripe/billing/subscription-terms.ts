@@ -114,10 +114,13 @@ export const futureTime = (unit: Unit, seconds: number, param: string): number =
 
 const TWO_YEARS_MS = 731 * 86_400_000;
 
-/** @throws Refused unless the trial ends in the future, at most two years after the anchor. */
-export const trialTime = (unit: Unit, seconds: number, anchor: number): number => {
+/**
+ * Stripe documents two years from the anchor, and counts them from now, as stripe-ruby's issue 804 found.
+ * @throws Refused unless the trial ends in the future, at most two years from now
+ */
+export const trialTime = (unit: Unit, seconds: number): number => {
   const end = futureTime(unit, seconds, 'trial_end');
-  if (end <= anchor + TWO_YEARS_MS) return end;
+  if (end <= unit.at + TWO_YEARS_MS) return end;
   throw invalidStripeRequest({
     message: 'Invalid timestamp: can be no more than two years in the future.',
     param: 'trial_end',

@@ -1,6 +1,6 @@
 /**
  * @module The update of a subscription, as its owner makes it by the API or on the dashboard. A change of price or
- * quantity needs `proration_behavior: none`, because the simulator has no prorations.
+ * quantity needs `proration_behavior: none`, because the simulator has no prorations; it offers no other behaviour.
  */
 import * as z from 'zod';
 import { changeTerms, type TermsChange } from '../../billing/subscription-changes.ts';
@@ -64,6 +64,7 @@ export const updateStripeSubscription = (request: StripeRequest): LedgerSubscrip
   const sent = readParameters(call, updateFields);
   const before = findSubscription(request);
   checkChangeable(before, sent);
+  requireNoProration(sent, 'none');
   const changes: Partial<LedgerSubscription> = {
     ...plainChanges(unit, before, sent),
     ...itemChanges(unit, before, sent),
@@ -73,7 +74,7 @@ export const updateStripeSubscription = (request: StripeRequest): LedgerSubscrip
   if (sent.billing_cycle_anchor?.type === 'now') {
     return paidFor(restartSubscription(unit, { before, changes }, first), first);
   }
-  const trialEnd = trialEndOf(unit, before, sent);
+  const trialEnd = trialEndOf(unit, sent);
   return paidFor(changeTerms(unit, { before, changes, trialEnd }, first), first);
 };
 
@@ -124,13 +125,13 @@ const itemChanges = (unit: Unit, before: LedgerSubscription, sent: UpdateFields)
     });
   }
   if (amount > 0) checkCharge(amount, price.currency);
-  if (amount !== before.amount) checkProration(before, sent);
+  if (amount !== before.amount && before.status !== 'trialing') requireNoProration(sent, undefined);
   return { priceId: price.id, quantity, amount, unit: price.unit, count: price.count };
 };
 
-/** A trial has nothing to prorate. */
-const checkProration = ({ status }: LedgerSubscription, sent: UpdateFields): void => {
-  if (status === 'trialing' || sent.proration_behavior === 'none') return;
+/** A trial has nothing to prorate. @param without the behaviour of a request that names none */
+const requireNoProration = ({ proration_behavior: sent }: UpdateFields, without: 'none' | undefined): void => {
+  if ((sent ?? without) === 'none') return;
   const { answer } = invalidStripeRequest({
     message: 'The simulator changes a price or a quantity only with proration_behavior: none.',
     param: 'proration_behavior',
@@ -159,8 +160,5 @@ const endChanges = (unit: Unit, before: LedgerSubscription, sent: UpdateFields):
   return {};
 };
 
-const trialEndOf = (
-  unit: Unit,
-  before: LedgerSubscription,
-  { trial_end: end }: UpdateFields,
-): TermsChange['trialEnd'] => (typeof end === 'number' ? trialTime(unit, end, before.anchor) : end);
+const trialEndOf = (unit: Unit, { trial_end: end }: UpdateFields): TermsChange['trialEnd'] =>
+  typeof end === 'number' ? trialTime(unit, end) : end;

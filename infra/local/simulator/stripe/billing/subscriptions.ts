@@ -136,7 +136,7 @@ const trialEndOf = (unit: Unit, sent: CreateFields): number | null => {
   const now = Math.floor(unit.at / 1_000);
   const days = sent.trial_period_days;
   const end = sent.trial_end ?? (days === undefined || days === 0 ? undefined : now + days * DAY_SECONDS);
-  return end === undefined ? null : trialTime(unit, end, unit.at);
+  return end === undefined ? null : trialTime(unit, end);
 };
 
 const resume = (request: StripeRequest): LedgerSubscription => {

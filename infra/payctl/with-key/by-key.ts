@@ -9,12 +9,15 @@ import { disputeViewSchema } from '../../../shared/payments/dispute.ts';
 import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import { timelineSchema } from '../../../shared/queries/payment-timeline.ts';
 import { subscriptionTimelineSchema } from '../../../shared/queries/subscription-timeline.ts';
+import { changePreviewSchema } from '../../../shared/subscriptions/plan-change-view.ts';
+import type { ChangeTime } from '../../../shared/subscriptions/subscription-requests.ts';
+import { type CaptureOptions, heldSchema, reportHold } from '../commands/holds.ts';
+import { type RefundOptions, reportPlan, reportRefund } from '../commands/refund.ts';
+import type { Report } from '../commands/report.ts';
+import { reportPayment, reportSubscription } from '../commands/timeline.ts';
 import type { Api } from '../installation/api.ts';
 import { NotReachable } from '../installation/control.ts';
-import { type CaptureOptions, heldSchema, reportHold } from './holds.ts';
-import { type RefundOptions, reportPlan, reportRefund } from './refund.ts';
-import type { Report } from './report.ts';
-import { reportPayment, reportSubscription } from './timeline.ts';
+import { reportPreview } from './preview.ts';
 
 const paymentSchema = z.object({
   id: z.string(),
@@ -35,7 +38,10 @@ const subscriptionSchema = z.object({
   billing_interval: z.string(),
   provider_id: z.string(),
   billing_owner: z.string(),
+  user_id: z.string().nullish(),
+  organization_id: z.string().nullish(),
 });
+type Subscription = z.output<typeof subscriptionSchema>;
 
 const foundSchema = z.array(
   z.object({ id: z.string(), provider_payment_id: z.string().nullish(), provider_intent_id: z.string().nullish() }),
@@ -60,8 +66,8 @@ const ourIdOf = async (api: Api, id: string): Promise<string> => {
 /** As `timeline` without a key, by the scopes payments:read and subscriptions:read; deliveries by webhooks:read. */
 export const showTimelineByKey = async (api: Api, id: string): Promise<Report> => {
   if (id.startsWith('subs_')) {
-    const path = `/subscriptions/${encodeURIComponent(id)}`;
-    const subscription = subscriptionSchema.parse((await api.get(path)).data);
+    const path = pathOf(id);
+    const subscription = await readSubscription(api, id);
     return reportSubscription(subscription, await readTimeline(api, path, subscriptionTimelineSchema));
   }
   const payment = await findPayment(api, id);
@@ -73,6 +79,11 @@ export const showTimelineByKey = async (api: Api, id: string): Promise<Report> =
     entries: await readTimeline(api, path, timelineSchema),
   });
 };
+
+const pathOf = (subscriptionId: string): string => `/subscriptions/${encodeURIComponent(subscriptionId)}`;
+
+const readSubscription = async (api: Api, id: string): Promise<Subscription> =>
+  subscriptionSchema.parse((await api.get(pathOf(id))).data);
 
 interface Entry {
   readonly at: string;
@@ -144,4 +155,29 @@ const planRefund = (payment: Payment, { amount, reason }: RefundOptions): Report
     throw new NotReachable(`${payment.id} is ${payment.status}, and ${left} minor units are left to refund`);
   }
   return reportPlan(payment, { amountCents, reason });
+};
+
+export interface PlanOptions {
+  readonly product?: string | undefined;
+  readonly quantity?: number | undefined;
+  readonly when?: ChangeTime | undefined;
+}
+
+/** What a change of the plan would cost its payer, by the scopes subscriptions:read and subscriptions:write. */
+export const previewChangeByKey = async (api: Api, id: string, options: PlanOptions): Promise<Report> => {
+  const { product, quantity, when } = options;
+  const body = {
+    ...(product !== undefined && { product_id: product }),
+    ...(quantity !== undefined && { quantity }),
+    ...(when !== undefined && { when }),
+  };
+  const payer = payerOf(await readSubscription(api, id));
+  return reportPreview(changePreviewSchema().parse((await api.ask(`${pathOf(id)}/change/preview`, body, payer)).data));
+};
+
+/** As the header X-Act-For names the payer. @throws NotReachable for a guest, for whom no key can act */
+const payerOf = ({ id, organization_id: organization, user_id: user }: Subscription): string => {
+  if (organization) return `organization:${organization}`;
+  if (user) return `user:${user}`;
+  throw new NotReachable(`${id} is a guest's, and no key acts for a guest`);
 };

@@ -1,0 +1,246 @@
+/**
+ * @module The dialog that changes the plan of a subscription. Its first step takes the product and the quantity. Its
+ * second step shows the previews of the API, and sends the change with the amount that the user has seen.
+ */
+
+import { useState } from 'preact/hooks';
+import { answerOf, api } from '../api/client.ts';
+import type { Problem } from '../api/problem.ts';
+import type { PlanPreview, Subscription } from '../api/types.ts';
+import { newKey, useAction } from '../view/action.ts';
+import { Dialog, DialogActions } from '../view/dialog.tsx';
+import { dateInUtc, money } from '../view/format.ts';
+import { asProblem } from '../view/load.ts';
+import { Choice, Fact, Money, ProblemNote } from '../view/parts.tsx';
+import { PlanChangeLines } from './plan-change-lines.tsx';
+
+interface PlanChangeDialogProps {
+  readonly subscription: Subscription;
+  readonly onChanged: () => void;
+  readonly onClose: () => void;
+}
+
+/** The fields as the user enters them. */
+interface PlanDraft {
+  readonly productId: string;
+  readonly quantity: number;
+}
+
+type When = PlanPreview['when'];
+
+/** What the API accepts, with one Idempotency-Key per preview. */
+interface Offer {
+  readonly previews: readonly (PlanPreview & { readonly key: string })[];
+  /** Why the change cannot take effect now; empty if it can. */
+  readonly whyLater: string;
+}
+
+export const PlanChangeDialog = ({ subscription, onChanged, onClose }: PlanChangeDialogProps) => {
+  const { id, product_id: productId, quantity } = subscription;
+  const [draft, setDraft] = useState<PlanDraft>({ productId: productId ?? '', quantity });
+  const [offer, setOffer] = useState<Offer>();
+  const [refusal, setRefusal] = useState<Problem>();
+  const asking = useAction(async () => {
+    setRefusal(undefined);
+    setOffer(await readOffer(id, draft));
+  });
+  const refuse = (problem: Problem): void => {
+    setRefusal(problem);
+    setOffer(undefined);
+  };
+  return (
+    <Dialog title="Change plan" onClose={onClose}>
+      {offer ? (
+        <OfferedChange
+          subscriptionId={id}
+          draft={draft}
+          offer={offer}
+          onChanged={onChanged}
+          onRefused={refuse}
+          onBack={() => setOffer(undefined)}
+          onClose={onClose}
+        />
+      ) : (
+        <DraftForm
+          draft={draft}
+          asking={asking}
+          problem={asking.problem ?? refusal}
+          onChange={setDraft}
+          onClose={onClose}
+        />
+      )}
+    </Dialog>
+  );
+};
+
+/** Previews the change for both times. @throws Problem if the API accepts neither */
+const readOffer = async (id: string, draft: PlanDraft): Promise<Offer> => {
+  const read = async (when: When) => {
+    const call = api.POST('/subscriptions/{id}/change/preview', {
+      params: { path: { id } },
+      body: { product_id: draft.productId, quantity: draft.quantity, when },
+    });
+    return { ...(await answerOf(call)).data, key: newKey() };
+  };
+  const [now, later] = await Promise.allSettled([read('now'), read('period_end')]);
+  const previews = [now, later].flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  if (previews.length === 0 && later.status === 'rejected') throw later.reason;
+  return { previews, whyLater: now.status === 'rejected' ? asProblem(now.reason).message : '' };
+};
+
+interface DraftFormProps {
+  readonly draft: PlanDraft;
+  readonly asking: ReturnType<typeof useAction>;
+  readonly problem: Problem | undefined;
+  readonly onChange: (draft: PlanDraft) => void;
+  readonly onClose: () => void;
+}
+
+const MAX_QUANTITY = 10_000;
+
+const DraftForm = ({ draft, asking, problem, onChange, onClose }: DraftFormProps) => {
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    asking.run();
+  };
+  return (
+    <form class="form" onSubmit={submit}>
+      <label class="field">
+        <span>Product ID</span>
+        <input
+          type="text"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          value={draft.productId}
+          onInput={({ currentTarget }) => onChange({ ...draft, productId: currentTarget.value.trim() })}
+        />
+      </label>
+      <label class="field">
+        <span>Quantity</span>
+        <input
+          type="number"
+          required
+          min={1}
+          max={MAX_QUANTITY}
+          value={draft.quantity}
+          onInput={({ currentTarget }) => onChange({ ...draft, quantity: currentTarget.valueAsNumber })}
+        />
+      </label>
+      {problem && <ProblemNote problem={problem} />}
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+        <button type="submit" class="primary" disabled={asking.isBusy}>
+          {asking.isBusy ? 'Computing…' : 'Preview'}
+        </button>
+      </div>
+    </form>
+  );
+};
+
+interface OfferedChangeProps {
+  readonly subscriptionId: string;
+  readonly draft: PlanDraft;
+  readonly offer: Offer;
+  readonly onChanged: () => void;
+  /** Called if the change was certainly not made. A further try needs a new preview with a new key. */
+  readonly onRefused: (problem: Problem) => void;
+  readonly onBack: () => void;
+  readonly onClose: () => void;
+}
+
+const OfferedChange = (props: OfferedChangeProps) => {
+  const { subscriptionId: id, draft, offer, onChanged, onRefused, onBack, onClose } = props;
+  const { previews, whyLater } = offer;
+  // An upgrade is proposed for now. A downgrade now leaves paid time without use, so it is proposed for later.
+  const [when, setWhen] = useState<When>(previews[0]?.kind === 'upgrade' ? 'now' : 'period_end');
+  const chosen = previews.find((preview) => preview.when === when) ?? previews[0];
+  const changing = useAction(async () => {
+    if (!chosen) return;
+    try {
+      await sendChange(id, draft, chosen);
+    } catch (reason) {
+      const problem = asProblem(reason);
+      if (isRefusal(problem)) onRefused(problem);
+      throw reason;
+    } finally {
+      onChanged();
+    }
+    onClose();
+  });
+  if (!chosen) return null;
+  return (
+    <div class="form">
+      {previews.length > 1 && (
+        <fieldset class="choices">
+          <legend class="unseen">When</legend>
+          {previews.map((preview) => (
+            <Choice
+              key={preview.when}
+              of="when"
+              isChosen={preview.when === chosen.when}
+              onChoose={() => setWhen(preview.when)}
+            >
+              {preview.when === 'now' ? 'Now' : `At the end of the period, on ${dateInUtc(preview.effective_at)} (UTC)`}
+            </Choice>
+          ))}
+        </fieldset>
+      )}
+      {whyLater !== '' && <p class="quiet">Not possible now: {whyLater}</p>}
+      <Preview preview={chosen} />
+      {changing.problem && <ProblemNote problem={changing.problem} />}
+      <DialogActions back="Back" onBack={onBack} act={[nameOfAct(chosen), 'Changing…']} action={changing} />
+    </div>
+  );
+};
+
+/** True unless the first request may be running, or its response was lost. */
+const isRefusal = ({ status, code }: Problem): boolean =>
+  status >= 400 && status < 500 && code !== 'IDEMPOTENCY_IN_PROGRESS';
+
+const nameOfAct = ({ when, due_now_cents: due, currency }: PlanPreview): string => {
+  if (when === 'period_end') return 'Schedule change';
+  return due > 0 ? `Pay ${money(due, currency)} now` : 'Change plan now';
+};
+
+/** Sends the moment and the amount of the preview, so that the API charges exactly this amount or refuses. */
+const sendChange = (id: string, { productId, quantity }: PlanDraft, preview: Offer['previews'][number]) => {
+  const { key, when, proration_at, due_now_cents: due } = preview;
+  const body = { product_id: productId, quantity, when, expected_cents: due };
+  return answerOf(
+    api.POST('/subscriptions/{id}/change', {
+      params: { path: { id }, header: { 'Idempotency-Key': key } },
+      body: when === 'now' ? { ...body, proration_at } : body,
+    }),
+  );
+};
+
+const Preview = ({ preview }: { readonly preview: PlanPreview }) => {
+  const { when, lines, due_now_cents: due, forfeited_cents: forfeited, currency } = preview;
+  return (
+    <>
+      {lines.length > 0 && <PlanChangeLines lines={lines} sum={['Due now', due]} currency={currency} />}
+      <dl class="facts">
+        <Fact name="Takes effect">{when === 'now' ? 'Now' : `${dateInUtc(preview.effective_at)} (UTC)`}</Fact>
+        {lines.length === 0 && (
+          <Fact name="Due now">
+            <Money cents={due} currency={currency} />
+          </Fact>
+        )}
+        {preview.next_billing_date !== null && (
+          <Fact name="Next charge">
+            <Money cents={preview.next_total_cents} currency={currency} /> on {dateInUtc(preview.next_billing_date)}{' '}
+            (UTC)
+          </Fact>
+        )}
+      </dl>
+      {forfeited > 0 && (
+        <p class="wrong">
+          <Money cents={forfeited} currency={currency} /> of what was paid for this period is not given back.
+        </p>
+      )}
+    </>
+  );
+};

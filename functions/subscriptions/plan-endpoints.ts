@@ -1,0 +1,113 @@
+/** @module The HTTP endpoints that change the plan of a subscription. */
+
+import * as z from 'zod';
+import type { NamedRecord } from '../../shared/access/record-kind.ts';
+import { productRecord } from '../../shared/catalog/catalog-records.ts';
+import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+import { idSchema } from '../../shared/http/fields.ts';
+import { declineLimits } from '../../shared/http/windows.ts';
+import { changePreviewSchema } from '../../shared/subscriptions/plan-change-view.ts';
+import { subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
+import { type ChangePlanBody, changePlanBody } from '../../shared/subscriptions/subscription-requests.ts';
+import { subscriptionViewSchema } from '../../shared/subscriptions/subscription-view.ts';
+
+const ofPlan = {
+  auth: 'session',
+  params: z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') }),
+  query: z.object({}),
+  response: subscriptionViewSchema,
+  status: 200,
+  form: 'bare',
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
+  timeoutSeconds: 29,
+} as const;
+
+const access = { action: 'canManageSubscriptions', record: subscriptionRecord } as const;
+
+const COMMAND_ERRORS = [
+  'VALIDATION_ERROR',
+  'RESOURCE_NOT_FOUND',
+  'INSUFFICIENT_PERMISSIONS',
+  'INVALID_STATE',
+  'PAYMENT_IN_PROGRESS',
+  'VERSION_CONFLICT',
+  'PROVIDER_TIMEOUT',
+] as const;
+
+const targetNamed = ({ product_id: id }: ChangePlanBody): readonly NamedRecord[] =>
+  id === undefined ? [] : [{ kind: productRecord, id }];
+
+const PLAN_ERRORS = [
+  ...COMMAND_ERRORS,
+  'PRICING_MISMATCH',
+  'PRODUCT_INACTIVE',
+  'QUANTITY_INVALID',
+  'AMOUNT_TOO_SMALL',
+  'UNSUPPORTED_CURRENCY',
+  'UNSUPPORTED_PROVIDER',
+  'PROVIDER_MISMATCH',
+  'PAYMENT_METHOD_REQUIRED',
+  'PRICE_CHANGED',
+] as const;
+
+export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...ofPlan,
+  idempotent: 'stored',
+  id: 'subscriptions.change',
+  method: 'POST',
+  path: '/subscriptions/{id}/change',
+  summary: 'Change the product or the quantity of a subscription',
+  description: `Changes the plan now, or when the next period opens. The service computes and charges the difference itself, alike at every
+    provider, so the preview is the charge.
+
+    - \`now\`: the rest of the period is charged at the new price, less what is left of the old price. With another interval a new period
+      begins. 200 with the new plan.
+    - \`now\`, and the payer must authenticate: 200 with the old plan and \`pending_change\`; continue in the browser with its
+      \`client_secret\`. Unpaid, it ends at \`expires_at\`.
+    - \`now\`, and the charge is declined: 402 \`PAYMENT_DECLINED\`, and nothing has changed.
+    - \`period_end\`: 200 with \`scheduled_change\`. Another change replaces it, \`DELETE\` withdraws it.
+
+    An upgrade takes effect now and a downgrade at the end of the period, unless the settings PLAN_CHANGE_UPGRADE and PLAN_CHANGE_DOWNGRADE
+    say otherwise. A payer may always choose \`period_end\`. A downgrade now, \`proration: none\`, and a price or an interval without a
+    product are for the merchant (\`subscriptions:operate\`); others get 403.
+
+    An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. In a trial nothing is charged.`,
+  access: { ...access, references: targetNamed },
+  body: changePlanBody,
+  accepted:
+    'The outcome of the payment, or of the new price at the provider, is not known yet: `pending_change.status` is `processing`. The change is finished in the background.',
+  errors: [...PLAN_ERRORS, 'PAYMENT_DECLINED', 'PROVIDER_UNAVAILABLE'],
+  limits: declineLimits,
+  paymentPath: true,
+}));
+
+export const previewChangeEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...ofPlan,
+  id: 'subscriptions.preview-change',
+  method: 'POST',
+  path: '/subscriptions/{id}/change/preview',
+  summary: 'Preview what a change of the plan costs and does',
+  description: `Computes the change of the same body without storing or charging anything. The change that is made with \`proration_at\` of
+    this response within 10 minutes costs exactly \`due_now_cents\`. A body that the change would refuse gets the same error here.`,
+  access: { ...access, references: targetNamed },
+  body: changePlanBody,
+  response: changePreviewSchema,
+  errors: PLAN_ERRORS,
+  uses: ['table:read', ...PAYMENT_SECRETS],
+}));
+
+export const withdrawChangeEndpoint = /* @__PURE__ */ endpoint(() => ({
+  ...ofPlan,
+  id: 'subscriptions.withdraw-change',
+  method: 'DELETE',
+  path: '/subscriptions/{id}/change',
+  summary: 'Withdraw a change of the plan that is scheduled or unpaid',
+  description: `Withdraws \`scheduled_change\`, or a \`pending_change\` that waits for its payer, whose payment is canceled. Without either:
+    409 \`INVALID_STATE\`. While the outcome of the payment is unknown: 409 \`PAYMENT_IN_PROGRESS\`.`,
+  access,
+  body: null,
+  errors: COMMAND_ERRORS,
+}));
+
+export const planEndpoints = [changePlanEndpoint, previewChangeEndpoint, withdrawChangeEndpoint];

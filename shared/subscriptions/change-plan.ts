@@ -1,0 +1,126 @@
+/** @module Changes the plan of a subscription: product, quantity, price or interval, now or when the next period opens. */
+
+import { DomainError } from '../core/errors.ts';
+import type { Reply } from '../http/request.ts';
+import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
+import { type ChargedChange, chargeChange, continueChange } from './finish-change.ts';
+import { openPaymentView } from './open-payment.ts';
+import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
+import { claimChange, scheduleChange } from './plan-change-steps.ts';
+import {
+  type PlanChangeDeps,
+  type PlanChangeRequest,
+  readWantedChange,
+  type WantedChange,
+} from './plan-change-terms.ts';
+import { pendingChangeView } from './plan-change-view.ts';
+import { finishPriceUpdate } from './price-at-provider.ts';
+import { invalidStateError } from './provider-biller.ts';
+import { isLive, type Subscription, type VisibleSubscription } from './subscription.ts';
+import { subscriptionStore } from './subscription-store.ts';
+import { commandView } from './subscription-view.ts';
+
+/**
+ * A change of a price that is due now is one payment, whose id derives from subscription and change. What is paid is
+ * applied, whatever fails in between.
+ */
+export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
+  const wanted = await readWantedChange(deps, request, { isClaiming: true });
+  return wanted.when === 'now' ? changeNow(deps, request, wanted) : changeLater(deps, request, wanted);
+};
+
+const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {
+  const { record, right } = request;
+  const id = deps.newId('change');
+  const claimed = await subscriptionStore(deps.table).change(
+    record,
+    (current) => {
+      requirePlanChangeable(current);
+      requireSame(record, current);
+      requirePeriodLeft(current, deps.now());
+      return claimChange(current, wanted, { id, now: deps.now() });
+    },
+    right.onlyIf,
+  );
+  if (wanted.method === undefined) return replyOf(deps, record, { subscription: await continueChange(deps, claimed) });
+  const { subscription, payment } = await charge(deps, request, { claimed, method: wanted.method });
+  if (subscription.change === undefined || subscription.change.step === 'dropped') requirePaid(payment);
+  return replyOf(deps, record, { subscription, payment });
+};
+
+interface ClaimedChange {
+  readonly claimed: Subscription;
+  readonly method: UsableMethod;
+}
+
+/** @throws DomainError why nothing was charged, such as the loss of the method since the subscription was read */
+const charge = async (
+  deps: PlanChangeDeps,
+  { caller, right, record }: PlanChangeRequest,
+  { claimed, method }: ClaimedChange,
+): Promise<ChargedChange> => {
+  try {
+    return await chargeChange(deps, claimed, { method, right: right.onlyIf });
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'VERSION_CONFLICT') {
+      await requireHeld({ table: deps.table, caller }, record, record);
+    }
+    throw error;
+  }
+};
+
+const requirePaid = ({ status, failureCode }: VisiblePayment): void => {
+  if (status !== 'failed') return;
+  const details = { decline_code: failureCode ?? 'processing_error' };
+  throw new DomainError('PAYMENT_DECLINED', { details });
+};
+
+/** The change was priced for the record of the request. @throws DomainError VERSION_CONFLICT if that plan has changed */
+const requireSame = (record: VisibleSubscription, current: Subscription): void => {
+  const isSame = COMPARED.every((field) => record[field] === current[field]);
+  if (!isSame) throw new DomainError('VERSION_CONFLICT');
+};
+
+const COMPARED = [
+  ...(['status', 'productId', 'quantity', 'totalCents', 'taxCents', 'discountCents', 'paymentMethodId'] as const),
+  ...(['currentPeriodStart', 'currentPeriodEnd', 'billingInterval', 'intervalMultiplier'] as const),
+];
+
+const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {
+  const { record, right } = request;
+  const id = deps.newId('change');
+  const scheduled = await subscriptionStore(deps.table).change(
+    record,
+    (current) => {
+      requirePlanChangeable(current);
+      requireSame(record, current);
+      requireRenewal(current);
+      return scheduleChange(current, wanted.plan, { id, now: deps.now() });
+    },
+    right.onlyIf,
+  );
+  const sent = await finishPriceUpdate(deps, scheduled);
+  if (sent.scheduledChange?.id !== id) throw refusedError(sent);
+  return { data: commandView(sent) };
+};
+
+/** The provider that bills has refused the price. */
+const refusedError = (subscription: Subscription): DomainError =>
+  subscription.status === 'active' || subscription.status === 'trialing'
+    ? new DomainError('PROVIDER_ERROR', { details: { subscription_id: subscription.id } })
+    : invalidStateError(subscription);
+
+const replyOf = (
+  deps: PlanChangeDeps,
+  record: VisibleSubscription,
+  { subscription, payment }: { readonly subscription: Subscription; readonly payment?: VisiblePayment },
+): Reply => {
+  const { change, version } = subscription;
+  if (change === undefined && (version === record.version || !isLive(subscription))) throw refusedError(subscription);
+  const view = commandView(subscription);
+  if (change === undefined || change.step === 'dropped') return { data: view };
+  if (change.step !== 'awaiting_payment' || !payment) return { data: view, status: 202 };
+  const pending_change = pendingChangeView(subscription, openPaymentView(payment, deps.now()));
+  return { data: { ...view, pending_change }, keptData: view };
+};

@@ -1,0 +1,38 @@
+/** @module Ends a change of the plan for the payer, and before the subscription is canceled or paused. */
+
+import { DomainError } from '../core/errors.ts';
+import type { BillingDeps } from './biller.ts';
+import { continueChange } from './finish-change.ts';
+import { requireNoChange } from './plan-change-states.ts';
+import { dropChange, withdrawScheduled } from './plan-change-steps.ts';
+import { finishPriceUpdate } from './price-at-provider.ts';
+import type { Subscription } from './subscription.ts';
+import { subscriptionStore } from './subscription-store.ts';
+
+/**
+ * Cancels the payment of a change that waits for its payer, and drops the change. What is paid is applied.
+ * @returns the subscription without a change
+ * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of the payment is unknown
+ */
+export const endChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  if (!subscription.change || subscription.status === 'canceled') return subscription;
+  const dropped = await subscriptionStore(deps.table).change(subscription, (current) =>
+    current.change?.step === 'awaiting_payment' ? dropChange(current, 'plan_change_withdrawn', deps.now()) : current,
+  );
+  const ended = await continueChange(deps, dropped);
+  if (ended.change) throw new DomainError('PAYMENT_IN_PROGRESS');
+  return ended;
+};
+
+/** Withdraws the scheduled change. The provider that bills gets the present price again. */
+export const withdrawSchedule = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const withdrawn = await subscriptionStore(deps.table).change(subscription, (current) => {
+    if (!current.scheduledChange) return current;
+    requireNoChange(current);
+    return withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() });
+  });
+  return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
+};
+
+/** Names the withdrawal at the provider. A change is withdrawn once. */
+const withdrawalId = (changeId: string): string => `${changeId}_withdrawn`;

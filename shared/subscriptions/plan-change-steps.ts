@@ -1,0 +1,252 @@
+/** @module The steps of a change of the plan, as pure functions. A change is claimed, charged and applied, or dropped. */
+
+import { derivedId } from '../core/ids.ts';
+import { HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
+import { recordKey } from '../platform/keys.ts';
+import type { TransactionStep } from '../platform/table.ts';
+import type { ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
+import type { ChangePrice } from './plan-change-price.ts';
+import { isProviderBilled, type Subscription } from './subscription.ts';
+import { edit } from './subscription-versions.ts';
+
+/** The first look at a change whose function may have ended. Later looks are rare, because the payment's event comes. */
+const FIRST_LOOK_MS = MINUTE_MS;
+const NEXT_LOOK_MS = HOUR_MS;
+/** A payer has this long to authenticate, but never until the period ends. */
+const PAYERS_TIME_MS = 23 * HOUR_MS;
+const BEFORE_PERIOD_END_MS = 10 * MINUTE_MS;
+
+/** The payment's id is derived from subscription and change, so that two runs cannot charge twice. */
+const changePaymentId = (subscriptionId: string, changeId: string): string =>
+  derivedId('payment', subscriptionId, changeId);
+
+/** A change with its price at a moment. */
+export interface PricedChange {
+  readonly plan: SubscriptionPlan;
+  /** The moment for which the price is computed. */
+  readonly at: Instant;
+  /** What the change costs now. */
+  readonly price: ChangePrice;
+  readonly lines: readonly ChangeLine[];
+  /** The current period after the change. */
+  readonly period: { readonly start: Instant; readonly end: Instant };
+  /** True if a new period begins with the change. */
+  readonly startsPeriod: boolean;
+}
+
+interface Claim {
+  readonly id: string;
+  readonly now: Instant;
+}
+
+/** Claims a change that takes effect now. Without a charge, and if the service bills, it is applied at once. */
+export const claimChange = (subscription: Subscription, wanted: PricedChange, { id, now }: Claim): Subscription => {
+  const { plan, at, price, lines, startsPeriod, period } = wanted;
+  const isDue = price.due.totalCents > 0;
+  const change: PlanChange = {
+    id,
+    plan,
+    step: 'claimed',
+    at: iso(at),
+    periodStart: subscription.currentPeriodStart,
+    periodEnd: subscription.currentPeriodEnd,
+    ...(startsPeriod && { nextPeriodEnd: iso(period.end) }),
+    due: price.due,
+    lines: [...lines],
+    ...(isDue && { paymentId: changePaymentId(subscription.id, id) }),
+    lookAt: iso(now + FIRST_LOOK_MS),
+  };
+  const claimed = { ...subscription, change };
+  return isDue ? claimed : recordChangePaid(claimed, now);
+};
+
+/** Stores a change for the next period. The provider that bills gets the price at once. */
+export const scheduleChange = (subscription: Subscription, plan: SubscriptionPlan, { id, now }: Claim): Subscription =>
+  edit(
+    subscription,
+    { reason: 'plan_change_scheduled', now },
+    { scheduledChange: { id, plan }, ...updateOfPrice(subscription, { id, now, plan, end: undefined }) },
+  );
+
+/** Withdraws the scheduled change, also at the provider that bills. */
+export const withdrawScheduled = (subscription: Subscription, { id, now }: Claim): Subscription =>
+  edit(
+    subscription,
+    { reason: 'plan_change_withdrawn', now },
+    { scheduledChange: undefined, ...updateOfPrice(subscription, { id, now, plan: subscription, end: undefined }) },
+  );
+
+interface NewPriceClaim extends Claim {
+  readonly plan: SubscriptionPlan;
+  /** The end of the period that begins now, if one does. */
+  readonly end: string | undefined;
+}
+
+/**
+ * The update that gives the provider this price. If the interval or the end of the paid time changes, or the price
+ * begins or ceases to be 0, the provider would begin a period at once, so it charges nothing before that end.
+ */
+const updateOfPrice = (
+  subscription: Subscription,
+  { id, now, plan, end }: NewPriceClaim,
+): { readonly priceUpdate?: PriceUpdate } => {
+  if (!isProviderBilled(subscription)) return {};
+  const known = subscription.scheduledChange?.plan ?? subscription;
+  const isSame =
+    known.billingInterval === plan.billingInterval &&
+    known.intervalMultiplier === plan.intervalMultiplier &&
+    (known.totalCents === 0) === (plan.totalCents === 0);
+  return {
+    priceUpdate: {
+      id,
+      ...((!isSame || end !== undefined) && { freeUntil: end ?? subscription.currentPeriodEnd }),
+      claimedAt: iso(now),
+      lookAt: iso(now + FIRST_LOOK_MS),
+    },
+  };
+};
+
+/** The plan that the provider that bills has, or gets by an update that is under way. */
+export const planAtProvider = ({ change, scheduledChange, ...subscription }: Subscription): SubscriptionPlan =>
+  change?.step === 'paid' ? change.plan : (scheduledChange?.plan ?? subscription);
+
+/** What is paid is applied. The provider that bills gets the new price first. Readers do not see that step. */
+const recordChangePaid = (subscription: Subscription, now: Instant): Subscription => {
+  const { change } = subscription;
+  if (!change || change.step === 'paid') return subscription;
+  if (!isProviderBilled(subscription)) return applyChange(subscription, now);
+  const { id, plan, nextPeriodEnd } = change;
+  return {
+    ...subscription,
+    change: { ...change, step: 'paid', expiresAt: undefined, dropReason: undefined, lookAt: iso(now + FIRST_LOOK_MS) },
+    ...updateOfPrice(subscription, { id, now, plan, end: nextPeriodEnd }),
+  };
+};
+
+/** The plan of the change holds from now on. A scheduled change is withdrawn by it. */
+export const applyChange = (subscription: Subscription, now: Instant): Subscription => {
+  const { change, paidUntil = '', latestPaymentId } = subscription;
+  if (!change) return subscription;
+  const { plan, at, nextPeriodEnd, paymentId } = change;
+  const isTrial = subscription.status === 'trialing';
+  const period = nextPeriodEnd !== undefined &&
+    !isTrial && {
+      anchor: at,
+      period: 0,
+      currentPeriodStart: at,
+      currentPeriodEnd: nextPeriodEnd,
+      paidUntil: paidUntil > nextPeriodEnd ? paidUntil : nextPeriodEnd,
+    };
+  return edit(
+    subscription,
+    { reason: 'plan_changed', now },
+    {
+      ...changedPlan(subscription, plan, now),
+      ...period,
+      latestPaymentId: paymentId ?? latestPaymentId,
+      change: undefined,
+      priceUpdate: undefined,
+    },
+  );
+};
+
+/** The fields of another plan, with which no scheduled change is left. */
+export const changedPlan = (
+  { tierId: formerTier, formerTierIds = [], tierSince }: Subscription,
+  { productId, productName, tierId, ...plan }: SubscriptionPlan,
+  now: Instant,
+): Partial<Subscription> => {
+  const former = formerTier === undefined || formerTier === tierId ? formerTierIds : [...formerTierIds, formerTier];
+  const tiers = [...new Set(former)].filter((tier) => tier !== tierId);
+  return {
+    ...plan,
+    ...{ productId, productName, tierId },
+    tierSince: formerTier === tierId ? tierSince : iso(now),
+    formerTierIds: tiers.length > 0 ? tiers : undefined,
+    scheduledChange: undefined,
+  };
+};
+
+/** Settles the payment of the change. Idempotent, because a change of another payment stays as it is. */
+export const settleChange = (subscription: Subscription, payment: VisiblePayment, now: Instant): Subscription => {
+  const { change } = subscription;
+  if (change === undefined || change.paymentId !== payment.id || change.step === 'paid') return subscription;
+  switch (payment.status) {
+    case 'succeeded':
+      return subscription.status === 'canceled'
+        ? removeChange(subscription, 'plan_change_failed', now)
+        : recordChangePaid(subscription, now);
+    case 'canceled':
+      return removeChange(subscription, reasonOfEnd(change), now);
+    case 'failed':
+    case 'created':
+    case 'requires_payment_method':
+      return dropChange(subscription, reasonOfEnd(change), now);
+    case 'pending':
+    case 'processing':
+    case 'requires_capture':
+      return change.step === 'dropped' ? lookLater(subscription, now) : waitForPayment(subscription, payment, now);
+  }
+};
+
+type DropReason = NonNullable<PlanChange['dropReason']>;
+
+/** Readers have never seen a change that fails within its own request. */
+const reasonOfEnd = ({ step, dropReason }: PlanChange): DropReason | undefined => {
+  if (step === 'dropped') return dropReason;
+  return step === 'claimed' ? undefined : 'plan_change_failed';
+};
+
+const waitForPayment = (subscription: Subscription, payment: VisiblePayment, now: Instant): Subscription => {
+  const { change, currentPeriodEnd } = subscription;
+  if (!change) return subscription;
+  const lookAt = iso(now + NEXT_LOOK_MS);
+  if (payment.status !== 'pending' || payment.nextAction === undefined) {
+    return { ...subscription, change: { ...change, step: 'processing', expiresAt: undefined, lookAt } };
+  }
+  const ends = Math.min(now + PAYERS_TIME_MS, instant(currentPeriodEnd) - BEFORE_PERIOD_END_MS);
+  const expiresAt = change.expiresAt ?? iso(ends);
+  return { ...subscription, change: { ...change, step: 'awaiting_payment', expiresAt, lookAt } };
+};
+
+export const lookLater = (subscription: Subscription, now: Instant): Subscription => {
+  const { change } = subscription;
+  return change ? { ...subscription, change: { ...change, lookAt: iso(now + NEXT_LOOK_MS) } } : subscription;
+};
+
+/**
+ * Ends a change without a payment. It stays until its payment is canceled or its outcome is known, because the payer
+ * could still pay it in the browser. What is paid is applied.
+ */
+export const dropChange = (
+  subscription: Subscription,
+  dropReason: DropReason | undefined,
+  now: Instant,
+): Subscription => {
+  const { change } = subscription;
+  if (!change || change.step === 'dropped' || change.step === 'paid') return subscription;
+  const dropped = { ...change, step: 'dropped' as const, expiresAt: undefined, dropReason };
+  return { ...subscription, change: { ...dropped, lookAt: iso(now + FIRST_LOOK_MS) } };
+};
+
+/** Nothing is left of the change. Without a reason readers see no change. */
+export const removeChange = (
+  subscription: Subscription,
+  reason: DropReason | undefined,
+  now: Instant,
+): Subscription => {
+  const without = { ...subscription, change: undefined };
+  return reason === undefined ? without : edit(without, { reason, now }, {});
+};
+
+/** Checks in a write that the subscription still waits for the payment of this change. */
+export const changeOpenCondition = (subscriptionId: string, changeId: string): TransactionStep => ({
+  check: recordKey('SUB', subscriptionId),
+  if: [
+    { exists: true },
+    { equals: ['change.id', changeId] },
+    { differs: ['change.step', 'dropped'] },
+    { differs: ['status', 'canceled'] },
+  ],
+});

@@ -1,0 +1,42 @@
+import type { Bug } from './bug.ts';
+
+/** Mistakes in how plans change. */
+export const PLAN_BUGS: readonly Bug[] = [
+  {
+    name: 'change-applied-unpaid',
+    what: 'A change of a plan whose payment is declined takes effect',
+    file: 'shared/subscriptions/plan-change-steps.ts',
+    text: `    case 'requires_payment_method':
+      return dropChange(subscription, reasonOfEnd(change), now);`,
+    replacement: `    case 'requires_payment_method':
+      return recordChangePaid(subscription, now);`,
+  },
+  {
+    name: 'paid-change-dropped',
+    what: 'A change of a plan that is paid is dropped',
+    file: 'shared/subscriptions/plan-change-steps.ts',
+    text: '        : recordChangePaid(subscription, now);',
+    replacement: "        : removeChange(subscription, 'plan_change_failed', now);",
+  },
+  {
+    name: 'change-charges-full-price',
+    what: 'A change of a plan charges the whole new price in place of the difference',
+    file: 'shared/subscriptions/finish-change.ts',
+    text: '...change.plan, ...change.due }',
+    replacement: '...change.due, ...change.plan }',
+  },
+  {
+    name: 'new-price-only-here',
+    what: 'The provider that bills never gets the new price',
+    file: 'shared/subscriptions/price-at-provider.ts',
+    text: 'await port.changePrice(requestOf(deps, subscription, priceUpdate));',
+    replacement: "{ kind: 'done' };",
+  },
+  {
+    name: 'payer-sets-price',
+    what: 'A payer may set the price of an own subscription',
+    file: 'shared/subscriptions/plan-change-terms.ts',
+    text: "  if ((isFree || isFreeNow) && !isMerchant) throw scopeMissing('subscriptions:operate');\n",
+    replacement: '',
+  },
+];

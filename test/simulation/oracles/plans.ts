@@ -1,0 +1,164 @@
+import { SKEW_MS } from '../model/exchanges.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { actsOnSubscriptions } from '../model/outside.ts';
+import { changeRequests, isOfChange, plansBegun } from '../model/plans.ts';
+import { at, isChargeTaken, recordsOf } from '../model/records.ts';
+import { PRODUCTS } from '../world/people.ts';
+
+/** Sentences about changes of the plan of a subscription. */
+
+const chargesOf = ({ ledger }: History): ReadonlyMap<string, HistoryJson> =>
+  new Map(ledger.charges.filter(isChargeTaken).map((charge) => [String(charge.payment_id), charge]));
+
+const isSettled = (charge: HistoryJson): boolean => charge !== undefined && charge.status !== 'pending';
+
+export const paidIsApplied: Oracle = {
+  sentence: 'At rest what a change of a plan has charged is applied once, unless the subscription has ended',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payments, subscriptions, versionsOf } = recordsOf(history);
+    const charges = chargesOf(history);
+    const kept = new Set(subscriptions.map(({ id }) => id));
+    return payments
+      .filter((payment) => isOfChange(payment) && isSettled(charges.get(payment['id'])))
+      .filter(({ subscriptionId }) => kept.has(subscriptionId))
+      .flatMap(({ id, subscriptionId }) => {
+        const times = plansBegun(history, subscriptionId).filter(({ paymentId }) => paymentId === id).length;
+        const hasEnded = versionsOf(subscriptionId).some(({ status }) => status === 'canceled');
+        return times === 1 || (times === 0 && hasEnded)
+          ? []
+          : [`${id} of ${subscriptionId} was applied ${times} times`];
+      });
+  },
+};
+
+export const appliedIsPaid: Oracle = {
+  sentence: 'A change of a plan that costs something takes effect only if exactly that was paid',
+  atRestOnly: false,
+  violations: (history) => {
+    const charges = chargesOf(history);
+    return recordsOf(history).subscriptions.flatMap(({ id }) =>
+      plansBegun(history, id)
+        .filter(({ dueCents = 0, paymentId }) => dueCents > 0 && charges.get(paymentId)?.amount !== dueCents)
+        .map(
+          ({ dueCents, paymentId, at: time }) =>
+            `${id} changed at ${time} for ${dueCents}, and ${paymentId} took ${charges.get(paymentId)?.amount}`,
+        ),
+    );
+  },
+};
+
+const TOTALS: ReadonlyMap<string, number> = new Map(
+  Object.values(PRODUCTS).map(({ id, total_cents }) => [id, total_cents]),
+);
+
+/** True if the request asks for the plan that the version brings. */
+const isAsked = ({ sent, sentAt }: HistoryExchange, { plan, wasPlan, at: time }: HistoryItem): boolean => {
+  const { product_id: product, quantity, total_cents: total } = sent ?? {};
+  const isFree = product === undefined && (total !== undefined || sent?.billing_interval !== undefined);
+  const price = isFree ? total : (TOTALS.get(plan.productId) ?? Number.NaN) * plan.quantity;
+  return (
+    sentAt <= at(time) + SKEW_MS &&
+    (product === undefined || product === plan.productId) &&
+    (quantity === undefined || quantity === plan.quantity) &&
+    (isFree || quantity !== undefined || product !== undefined || plan.quantity === wasPlan.quantity) &&
+    (price === undefined || price === plan.totalCents)
+  );
+};
+
+export const appliedIsAsked: Oracle = {
+  sentence: 'A change of a plan brings the product, the quantity and the price that a request has asked for',
+  atRestOnly: false,
+  violations: (history) => {
+    const requests = changeRequests(history);
+    return recordsOf(history).subscriptions.flatMap(({ id }) =>
+      plansBegun(history, id)
+        .filter((version) => !(requests.get(id) ?? []).some((one) => isAsked(one, version)))
+        .map(({ plan, at: time }) => `${id} has ${JSON.stringify(plan)} since ${time}, and nobody asked for it`),
+    );
+  },
+};
+
+/** The amount that the response to a change shows as due, or as paid. */
+const amountOf = (history: History, { sentAt, body }: HistoryExchange): number | undefined => {
+  if (body?.pending_change) return body.pending_change.due_now_cents;
+  const paid = recordsOf(history).payment(body?.latest_payment_id ?? '');
+  const isOwn = paid !== undefined && isOfChange(paid) && at(paid['createdAt']) >= sentAt - SKEW_MS;
+  return isOwn ? paid['totalCents'] : undefined;
+};
+
+export const previewIsCharge: Oracle = {
+  sentence: 'A change of a plan costs what its preview has said, to the cent',
+  atRestOnly: false,
+  violations: (history) => {
+    const previews = new Map(
+      history.exchanges
+        .filter(({ path, status }) => path.endsWith('/change/preview') && status === 200)
+        .map(({ path, body }) => [`${path} ${body.proration_at}`, body.due_now_cents]),
+    );
+    return [...changeRequests(history).values()].flat().flatMap((exchange) => {
+      const { number, path, sent, status } = exchange;
+      const said = previews.get(`${path}/preview ${sent?.proration_at}`);
+      const amount = status === 200 || status === 202 ? amountOf(history, exchange) : undefined;
+      // A change that costs nothing shows the payment of an earlier one.
+      if (!said || amount === undefined || amount === said) return [];
+      return [`answer ${number}: POST ${path} costs ${amount}, its preview said ${said}`];
+    });
+  },
+};
+
+/** A change that takes effect later is nobody's request of that moment. */
+const isBySchedule = ({ actor, dueCents }: HistoryItem): boolean =>
+  dueCents === undefined && !['user', 'admin', 'key'].includes(actor?.type);
+
+/** With these a schedule ends. */
+const SCHEDULE_ENDS = new Set(['cancel_scheduled', 'canceled']);
+const CLOCKS_DIFFER_MS = 5_000;
+
+const switchedWrongly = (versions: readonly HistoryItem[]): readonly string[] => {
+  let effectiveAt: number | undefined;
+  return versions.flatMap((version) => {
+    const { cause, periodEnd, at: time } = version;
+    if (cause === 'plan_change_scheduled') effectiveAt = at(periodEnd);
+    if (SCHEDULE_ENDS.has(cause)) effectiveAt = undefined;
+    if (cause !== 'plan_changed') return [];
+    const isDue = effectiveAt !== undefined && at(time) >= effectiveAt - CLOCKS_DIFFER_MS;
+    const isEarly = isBySchedule(version) && !isDue;
+    effectiveAt = undefined;
+    return isEarly ? [time] : [];
+  });
+};
+
+export const scheduledOnce: Oracle = {
+  sentence: 'A scheduled change takes effect once, when the next period opens',
+  atRestOnly: false,
+  violations: (history) => {
+    const acts = actsOnSubscriptions(history);
+    const { subscriptions, versionsOf } = recordsOf(history);
+    return subscriptions
+      .filter(({ id }) => !acts.has(id))
+      .flatMap(({ id }) =>
+        switchedWrongly(versionsOf(id)).map((time) => `${id} changed at ${time}, and no change was due then`),
+      );
+  },
+};
+
+const PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'billing_interval'] as const;
+
+const isOfMerchant = (sent: HistoryJson): boolean =>
+  (sent?.product_id === undefined && PRICES.some((field) => sent?.[field] !== undefined)) ||
+  (sent?.proration === 'none' && sent?.when === 'now');
+
+export const merchantSetsPrices: Oracle = {
+  sentence: 'Only the merchant sets a price, or changes a plan without its difference',
+  atRestOnly: false,
+  violations: (history) => {
+    const merchants = new Set(history.people.filter(({ kind }) => kind === 'admin').map(({ name }) => name));
+    return [...changeRequests(history).values()]
+      .flat()
+      .filter(
+        ({ person, sent, status }) => !merchants.has(person) && isOfMerchant(sent) && status >= 200 && status < 300,
+      )
+      .map(({ number, person, path, status }) => `answer ${number}: ${person} did POST ${path}: ${status}`);
+  },
+};

@@ -1,0 +1,165 @@
+import type { Prng } from '../kernel/prng.ts';
+import type { Person } from '../model/history.ts';
+import type { Known } from './knowledge.ts';
+import {
+  type AskedRequest,
+  choose,
+  isDone,
+  maybe,
+  type OperationStep,
+  type Scene,
+  type WorldOperation,
+} from './operation.ts';
+import { drawAmount } from './payments.ts';
+import { PRODUCTS, ROOT } from './people.ts';
+import type { StageAnswer } from './stage.ts';
+
+/** @module Payers who preview, change and withdraw plans, and a merchant who sets prices; payers who try that too. */
+
+type Body = Readonly<Record<string, unknown>>;
+
+const CHANGEABLE = new Set(['active', 'trialing']);
+
+/** Mostly a subscription that can change; sometimes one that is past due, paused or canceled. */
+const chooseChangeable = ({ prng, knowledge, latest }: Scene): Known | undefined => {
+  const isAny = prng.chance(0.25);
+  const found = knowledge.all('subscription').filter(({ fields }) => isAny || CHANGEABLE.has(fields['status']));
+  return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
+};
+
+interface Changer {
+  readonly person: Person;
+  readonly id: string;
+}
+
+/** Mostly a person who has seen the subscription. */
+const drawChanger = (scene: Scene): Changer | undefined => {
+  const subscription = chooseChangeable(scene);
+  if (!subscription) return undefined;
+  const seeing = scene.users.filter(({ name }) => subscription.seenBy.has(name));
+  const among = seeing.length === 0 || scene.prng.chance(0.1) ? scene.users : seeing;
+  return { person: scene.prng.pick(among), id: subscription.id };
+};
+
+const TIMES = [
+  { weight: 2, value: undefined },
+  { weight: 1, value: 'now' },
+  { weight: 1, value: 'period_end' },
+] as const;
+
+const drawTarget = (prng: Prng): Body => {
+  const product = prng.chance(0.6) ? prng.pick(Object.values(PRODUCTS)).id : undefined;
+  const quantity = product === undefined || prng.chance(0.5) ? prng.int(1, 5) : undefined;
+  return {
+    ...maybe('product_id', product),
+    ...maybe('quantity', quantity),
+    ...maybe('when', prng.weighted(TIMES).value),
+  };
+};
+
+const changeBy = ({ person, id }: Changer, body: Body): AskedRequest => ({
+  ...{ kind: 'request', person, method: 'POST', path: `/subscriptions/${id}/change`, body },
+});
+
+const withdrawBy = ({ person, id }: Changer): AskedRequest => ({
+  ...{ kind: 'request', person, method: 'DELETE', path: `/subscriptions/${id}/change` },
+});
+
+const cancelBy = ({ person, id }: Changer, prng: Prng): AskedRequest => ({
+  ...{ kind: 'request', person, method: 'POST', path: `/subscriptions/${id}/cancel` },
+  body: { cancel_at_period_end: prng.chance(0.5) },
+});
+
+/** What a payer may do while the change is under way, or just after it. */
+const regret = (changer: Changer, prng: Prng): OperationStep | undefined =>
+  prng.weighted([
+    { weight: 6, value: undefined },
+    { weight: 2, value: withdrawBy(changer) },
+    { weight: 1, value: cancelBy(changer, prng) },
+  ]).value;
+
+/** The preview leads to a change that names its time, and what it said. */
+const previewBy = (changer: Changer, body: Body, prng: Prng): AskedRequest => ({
+  ...changeBy(changer, body),
+  path: `/subscriptions/${changer.id}/change/preview`,
+  next: (answer: StageAnswer) => {
+    if (!isDone(answer)) return undefined;
+    const { proration_at, due_now_cents: expected_cents } = answer.body;
+    const next = regret(changer, prng);
+    return { ...changeBy(changer, { ...body, proration_at, expected_cents }), ...(next && { next: () => next }) };
+  },
+});
+
+const changePlan: WorldOperation = {
+  name: 'change a plan',
+  weight: 30,
+  twice: 0.4,
+  // At the same time comes another change, or the payer withdraws it or cancels.
+  again: (step, prng) => {
+    const id = step.kind === 'request' && /^\/subscriptions\/([^/]+)\//.exec(step.path)?.[1];
+    if (!id) return step;
+    const changer = { person: step.person, id };
+    return prng.chance(0.4) ? step : (regret(changer, prng) ?? changeBy(changer, drawTarget(prng)));
+  },
+  plan: (scene) => {
+    const { prng } = scene;
+    const changer = drawChanger(scene);
+    if (!changer) return undefined;
+    const body = drawTarget(prng);
+    if (prng.chance(0.5)) return previewBy(changer, body, prng);
+    const next = regret(changer, prng);
+    return { ...changeBy(changer, body), ...(next && { next: () => next }) };
+  },
+};
+
+const withdrawChange: WorldOperation = {
+  name: 'withdraw a change of a plan',
+  weight: 8,
+  plan: (scene) => {
+    const person = scene.prng.pick(scene.users);
+    const isAny = scene.prng.chance(0.2);
+    const changing = choose(scene, {
+      ...{ kind: 'subscription', person: person.name },
+      fits: ({ scheduled_change, pending_change }) => isAny || Boolean(scheduled_change ?? pending_change),
+    });
+    return changing && withdrawBy({ person, id: changing.id });
+  },
+};
+
+const drawFree = (prng: Prng): Body =>
+  prng.weighted([
+    { weight: 3, value: { total_cents: drawAmount(prng) } },
+    { weight: 1, value: { total_cents: 0 } },
+    { weight: 1, value: { billing_interval: prng.pick(['weekly', 'monthly']) } },
+  ]).value;
+
+/** The merchant, whose price holds now without a charge or from the next period on. A price that charges is refused. */
+const setPrice: WorldOperation = {
+  name: 'set the price of a subscription',
+  weight: 8,
+  plan: (scene) => {
+    const { prng } = scene;
+    const subscription = chooseChangeable(scene);
+    const how = prng.pick([
+      { when: 'period_end' },
+      { when: 'period_end' },
+      { when: 'now', proration: 'none' },
+      { when: 'now' },
+    ]);
+    return subscription && changeBy({ person: ROOT, id: subscription.id }, { ...drawFree(prng), ...how });
+  },
+};
+
+/** A payer who wants a price of their own, or a dearer plan without its difference. */
+const tryPrice: WorldOperation = {
+  name: 'try to set the price of a subscription',
+  weight: 5,
+  plan: (scene) => {
+    const { prng } = scene;
+    const changer = drawChanger(scene);
+    const body = prng.chance(0.5) ? drawFree(prng) : { ...drawTarget(prng), when: 'now', proration: 'none' };
+    return changer && changeBy(changer, body);
+  },
+};
+
+export const PLAN_OPERATIONS: readonly WorldOperation[] = [changePlan, withdrawChange, setPrice, tryPrice];
