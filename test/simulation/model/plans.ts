@@ -27,5 +27,5 @@ export const planVersions = (history: Pick<History, 'items'>, id: string): reado
     .filter(({ cause }) => PLAN_CHANGES.has(cause));
 
 /** The versions in which another plan begins to hold. */
-export const plansBegun = (history: Pick<History, 'items'>, id: string): readonly HistoryItem[] =>
+export const plansStarted = (history: Pick<History, 'items'>, id: string): readonly HistoryItem[] =>
   planVersions(history, id).filter(({ cause }) => cause === 'plan_changed');

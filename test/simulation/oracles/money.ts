@@ -101,7 +101,7 @@ export const periodPaidOnce: Oracle = {
 };
 
 /**
- * When another period may have begun before the paid one was over: by a seller on the provider's dashboard, or by a
+ * When another period may have started before the paid one was over: by a seller on the provider's dashboard, or by a
  * change of the plan to another interval.
  */
 const beginnings = (history: History, id: string, acts: readonly HistoryAct[]): readonly number[] => [
@@ -109,14 +109,14 @@ const beginnings = (history: History, id: string, acts: readonly HistoryAct[]): 
   ...planVersions(history, id).map((version) => at(version['at'])),
 ];
 
-const isBegun = (times: readonly number[], before: PaidPeriod, next: PaidPeriod): boolean =>
+const isStarted = (times: readonly number[], before: PaidPeriod, next: PaidPeriod): boolean =>
   times.some((time) => time >= before.start && time <= next.start + CLOCKS_DIFFER_MS);
 
-const paidTwice = (id: string, all: readonly PaidPeriod[], begun: readonly number[]): readonly string[] => {
+const paidTwice = (id: string, all: readonly PaidPeriod[], started: readonly number[]): readonly string[] => {
   const inOrder = all.toSorted((one, other) => one.start - other.start);
   return inOrder.slice(1).flatMap((next, index) => {
     const before = inOrder[index];
-    if (!before || next.start > before.end - CLOCKS_DIFFER_MS || isBegun(begun, before, next)) return [];
+    if (!before || next.start > before.end - CLOCKS_DIFFER_MS || isStarted(started, before, next)) return [];
     return [`${id} was paid by ${before.by} and by ${next.by} for the same time`];
   });
 };

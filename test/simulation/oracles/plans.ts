@@ -1,7 +1,7 @@
 import { SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { actsOnSubscriptions } from '../model/outside.ts';
-import { changeRequests, isOfChange, plansBegun } from '../model/plans.ts';
+import { changeRequests, isOfChange, plansStarted } from '../model/plans.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { PRODUCTS } from '../world/people.ts';
 
@@ -23,7 +23,7 @@ export const paidIsApplied: Oracle = {
       .filter((payment) => isOfChange(payment) && isSettled(charges.get(payment['id'])))
       .filter(({ subscriptionId }) => kept.has(subscriptionId))
       .flatMap(({ id, subscriptionId }) => {
-        const times = plansBegun(history, subscriptionId).filter(({ paymentId }) => paymentId === id).length;
+        const times = plansStarted(history, subscriptionId).filter(({ paymentId }) => paymentId === id).length;
         const hasEnded = versionsOf(subscriptionId).some(({ status }) => status === 'canceled');
         return times === 1 || (times === 0 && hasEnded)
           ? []
@@ -38,7 +38,7 @@ export const appliedIsPaid: Oracle = {
   violations: (history) => {
     const charges = chargesOf(history);
     return recordsOf(history).subscriptions.flatMap(({ id }) =>
-      plansBegun(history, id)
+      plansStarted(history, id)
         .filter(({ dueCents = 0, paymentId }) => dueCents > 0 && charges.get(paymentId)?.amount !== dueCents)
         .map(
           ({ dueCents, paymentId, at: time }) =>
@@ -72,9 +72,9 @@ export const appliedIsAsked: Oracle = {
   violations: (history) => {
     const requests = changeRequests(history);
     return recordsOf(history).subscriptions.flatMap(({ id }) =>
-      plansBegun(history, id)
+      plansStarted(history, id)
         .filter((version) => !(requests.get(id) ?? []).some((one) => isAsked(one, version)))
-        .map(({ plan, at: time }) => `${id} has ${JSON.stringify(plan)} since ${time}, and nobody asked for it`),
+        .map(({ plan, at: time }) => `${id} has ${JSON.stringify(plan)} since ${time}, and no one asked for it`),
     );
   },
 };

@@ -1,6 +1,6 @@
 import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { changedThere } from '../model/outside.ts';
-import { plansBegun } from '../model/plans.ts';
+import { plansStarted } from '../model/plans.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
@@ -144,7 +144,7 @@ export const changesPublished: Oracle = {
         const own = memberOf.get(one['id']);
         const membership = own?.['id'] ?? 'its membership';
         const ofSubscription = difference(one['id'], eventsOfSubscription(one, versions), found(one['id']));
-        if (own && (changed.has(one['id']) || plansBegun(history, one['id']).length > 0))
+        if (own && (changed.has(one['id']) || plansStarted(history, one['id']).length > 0))
           return [...ofSubscription, ...lastOfMembership(own, published.get(own['id']))];
         const wanted = one['tierId'] === undefined ? [] : eventsOfMembership(one, versions);
         return [
