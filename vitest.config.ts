@@ -13,37 +13,8 @@ interface More {
   readonly sequence?: { readonly groupOrder: number };
 }
 
-/** Tests that run with `npm run test:long` only, so that `npm test` takes less than 15 minutes on two cores. */
-const LONG_ONLY = [
-  'test/flow/console-refund-lost.test.ts',
-  'test/flow/customers-faults.test.ts',
-  'test/flow/holds-lost.test.ts',
-  'test/flow/inbound-interface.test.ts',
-  'test/flow/lists-totals.test.ts',
-  'test/flow/local-start-folders.test.ts',
-  'test/flow/payctl-holds.test.ts',
-  'test/flow/payctl-refunds.test.ts',
-  'test/flow/payments-not-done.test.ts',
-  'test/flow/payments-updates-unclear.test.ts',
-  'test/flow/permission-former-members.test.ts',
-  'test/flow/permission-lost.test.ts',
-  'test/flow/permission-matrix-scale.test.ts',
-  'test/flow/permission-restarts.test.ts',
-  'test/flow/plan-change-many.test.ts',
-  'test/flow/plan-change-year.test.ts',
-  'test/flow/refunds-disputed.test.ts',
-  'test/flow/refunds-unclear.test.ts',
-  'test/flow/requests-abuse.test.ts',
-  'test/flow/subscriptions-authentication-late.test.ts',
-  'test/flow/subscriptions-commands-lost.test.ts',
-  'test/flow/subscriptions-failed-create.test.ts',
-  'test/flow/subscriptions-lent.test.ts',
-  'test/flow/subscriptions-native-lost.test.ts',
-  'test/flow/subscriptions-native-mirror.test.ts',
-  'test/flow/subscriptions-native-owed.test.ts',
-  'test/flow/subscriptions-transfer.test.ts',
-  'test/flow/time-unclear.test.ts',
-];
+/** Tests of rare faults, long sequences, the browser and whole processes run with `npm run test:long` only. */
+const LONG = 'test/**/*.long.test.ts';
 
 /** Tests that run their full load with `npm run test:long` and a part of it with `npm test`. */
 const SCALED = [
@@ -51,13 +22,10 @@ const SCALED = [
   'test/flow/**/*-scale.test.ts',
   'test/flow/**/*-stopped.test.ts',
   'test/flow/organizations-deletion.test.ts',
-  'test/flow/organizations-races.test.ts',
-  'test/flow/reference-page.test.ts',
-  'test/infra/bundles.test.ts',
   'test/simulation/simulation.test.ts',
 ];
 
-const LONGEST = ['test/flow/local-start.test.ts', 'test/infra/bundles.test.ts', 'test/flow/payctl.test.ts'];
+const LONGEST = ['test/flow/local-start.test.ts', 'test/flow/authorization-matrix.test.ts'];
 
 const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((file) => moduleId.endsWith(file));
 
@@ -88,9 +56,9 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),
-      project('flow', 120 * SECOND_MS, { exclude: LONG_ONLY, globalSetup: BROWSER, provide: { scale: 1 } }),
+      project('flow', 120 * SECOND_MS, { exclude: [LONG], globalSetup: BROWSER, provide: { scale: 1 } }),
       project('long', 1_800 * SECOND_MS, {
-        include: [...LONG_ONLY, ...SCALED],
+        include: [LONG, ...SCALED],
         globalSetup: [BROWSER, INFRA],
         provide: { scale: 10 },
       }),
@@ -98,7 +66,7 @@ export default defineConfig({
       project('contract', 60 * SECOND_MS),
       // After all other tests, because its processes take both cores.
       project('simulation', 120 * SECOND_MS, { provide: { scale: 1 }, sequence: { groupOrder: 1 } }),
-      project('infra', 120 * SECOND_MS, { globalSetup: INFRA, provide: { scale: 1 } }),
+      project('infra', 120 * SECOND_MS, { exclude: [LONG], globalSetup: INFRA }),
     ],
   },
 });

@@ -120,21 +120,8 @@ export const USES = all.filter((use) => !Object.values(LEFT_OUT).some((isLeftOut
 
 export const ALL_USES = all;
 
-/** A fixed third, spread over all that a use consists of. */
-const isOfThird = (index: number): boolean => Math.imul(index + 1, 0x9e3779b1) % 3 === 0;
-
-const askedOf = ({ action, caller }: Use): string => `${action} by ${caller}`;
-const OF_THIRD = new Set(USES.filter((_, index) => isOfThird(index)).map(askedOf));
-
-/**
- * A third of the uses, and those of a caller who would otherwise request nothing of an action, each at one provider in
- * turn; or every use at every provider.
- */
-export const cellsOf = (whole: boolean): UseCell[] =>
-  USES.filter((use, index) => whole || isOfThird(index) || !OF_THIRD.has(askedOf(use))).flatMap((use, index) => {
-    const providers = whole ? PROVIDERS : [PROVIDERS[index % PROVIDERS.length] ?? 'provider_a'];
-    return providers.map((provider) => ({ ...use, provider }));
-  });
+/** Every use at every provider. */
+export const CELLS: readonly UseCell[] = USES.flatMap((use) => PROVIDERS.map((provider) => ({ ...use, provider })));
 
 export const cellName = ({ action, caller, holder, naming, payer, provider }: UseCell): string =>
   `${action}, ${provider}: ${caller}, for ${payer === 'person' ? 'themselves' : 'the organization'}, the method of ${holder} by ${naming}`;

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { withTable } from './engines.ts';
 import { answerOf, anyTableOperation, clear, everything, type TableOperation } from './operations.ts';
 
-/** A thousand operations with `npm test`, a hundred thousand with `npm run test:long`. */
-const RUNS = 20 * inject('scale') ** 2;
+const RUNS = 2_000;
 const OPERATIONS = 50;
 
 describe('the embedded table, beside another engine', () => {

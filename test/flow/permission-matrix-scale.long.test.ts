@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT } from './flow.ts';
@@ -9,8 +9,8 @@ import {
   ACTIONS,
   type ActionName,
   ALL_USES,
+  CELLS,
   cellName,
-  cellsOf,
   HOLDERS,
   LEFT_OUT,
   NAMINGS,
@@ -25,11 +25,9 @@ import { expectedOf } from './use/oracle.ts';
 
 /**
  * The right to use a payment method. Every use of the matrix is compared with an oracle that knows the decisions only,
- * and with the provider's charges. `npm test` tests a third of the uses, each at one provider; `npm run test:long`
- * tests every use at all three.
+ * and with the provider's charges. Every use is tried at all three providers.
  */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
-const IS_WHOLE = inject('scale') > 1;
 const LEAST_USES = 1_000;
 const AT_ONCE = 8;
 const SETUP_MS = 600_000;
@@ -51,15 +49,14 @@ const isOfPeriod = ({ action }: UseCell): boolean => ['change method', 'resume',
 
 beforeAll(async () => {
   const context: ActionContext = { service, fixtures: await createUseFixtures(service), fromBefore: [] };
-  const cells = cellsOf(IS_WHOLE);
   const prepare = (cell: UseCell): Promise<PreparedUse> => RUN[cell.action](context, cell);
-  const subscribed = await inTurns(cells.filter(isOfPeriod), prepare);
+  const subscribed = await inTurns(CELLS.filter(isOfPeriod), prepare);
   await service.advance(TRIAL_DAYS * DAY_SECONDS + HOUR_SECONDS);
   await context.fixtures.meetGuests();
-  const rest = cells.filter((cell) => !isOfPeriod(cell));
+  const rest = CELLS.filter((cell) => !isOfPeriod(cell));
   const stored = await inTurns(rest.filter(isStored), prepare);
   await writeRowsFromBefore(context);
-  await inTurns(cells, context.fixtures.methodOf);
+  await inTurns(CELLS, context.fixtures.methodOf);
   await context.fixtures.end();
   const named = await inTurns(
     rest.filter((cell) => !isStored(cell)),
@@ -124,14 +121,13 @@ const asTaken = ({ amount, method }: Pick<Taken, 'amount' | 'method'>): string =
 describe('the usage matrix', () => {
   test('covers every caller, holder, naming and provider, and gives a reason for each omission', () => {
     expect(USES.length).toBeGreaterThanOrEqual(LEAST_USES);
-    const cells = cellsOf(IS_WHOLE);
     for (const action of ACTIONS) {
-      const asked = cells.filter((cell) => cell.action === action);
+      const asked = CELLS.filter((cell) => cell.action === action);
       expect([...new Set(asked.map(({ caller }) => caller))]).toEqual([...USE_CALLERS]);
       expect([...new Set(asked.map(({ provider }) => provider))].sort()).toEqual([...PROVIDERS]);
     }
-    expect(new Set(cells.map(({ holder }) => holder)).size).toBe(HOLDERS.length);
-    expect(new Set(cells.map(({ naming }) => naming)).size).toBe(NAMINGS.length);
+    expect(new Set(CELLS.map(({ holder }) => holder)).size).toBe(HOLDERS.length);
+    expect(new Set(CELLS.map(({ naming }) => naming)).size).toBe(NAMINGS.length);
     for (const [reason, isLeftOut] of Object.entries(LEFT_OUT)) {
       expect({ reason, leavesOut: ALL_USES.some(isLeftOut) }).toEqual({ reason, leavesOut: true });
     }

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
@@ -19,18 +19,8 @@ const LARGEST_BYTES = 896 * 1_024;
 const BUILD_MS = 600_000;
 const PROVIDER_CLIENTS = ['stripe', 'braintree'];
 
-/** Tests below ask for these by name. */
-const NAMED = ['payments.get', 'payments.list', 'api.openapi'];
-
-/** In `npm test`, those, the first endpoint of each room with the same rights, and all triggers; in `test:long`, all. */
-const served = [
-  ...Map.groupBy(endpoints, ({ id, uses }) =>
-    inject('scale') > 1 || NAMED.includes(id) ? id : `${id.split('.')[0]} ${uses.toSorted().join(' ')}`,
-  ).values(),
-].flatMap(([first]) => first ?? []);
-
 const all: readonly { readonly id: string; readonly uses: readonly Right[]; readonly consumes: boolean }[] = [
-  ...served.map(({ id, uses }) => ({ id, uses, consumes: false })),
+  ...endpoints.map(({ id, uses }) => ({ id, uses, consumes: false })),
   ...triggers.map(({ id, uses, kind }) => ({ id, uses, consumes: kind === 'queue' })),
   { id: DEFAULT_ID, uses: [], consumes: false },
 ];
@@ -138,7 +128,7 @@ describe('the bundles of the functions', () => {
   });
 
   test('become stacks, offline and without credentials', () => {
-    const { ofType } = synthesize({ codeDir: folder, endpoints: served });
+    const { ofType } = synthesize({ codeDir: folder, endpoints: endpoints });
     expect(ofType('AWS::Lambda::Function')).toHaveLength(ids.length);
   });
 });

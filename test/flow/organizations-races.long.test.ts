@@ -1,4 +1,4 @@
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { draw } from '../../infra/local/simulator/state/random.ts';
 import { memberIdOf } from '../../shared/platform/keys.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
@@ -16,7 +16,7 @@ import {
 const service = withHost({ frozen: true });
 
 const SEED = 3;
-const ORGANIZATIONS = inject('scale') > 1 ? 100 : 30;
+const ORGANIZATIONS = 100;
 const RACES_EACH = 10;
 const AT_ONCE = 8;
 const ROLES = ['admin', 'billing', 'member'] as const;
