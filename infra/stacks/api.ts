@@ -1,5 +1,5 @@
 import { CfnOutput, Duration } from 'aws-cdk-lib';
-import { CorsHttpMethod, HttpApi, HttpRoute, HttpRouteKey, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { CfnApi, CorsHttpMethod, HttpApi, HttpRoute, HttpRouteKey, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
@@ -45,11 +45,12 @@ export class ApiStack extends ServiceStack {
         },
       }),
     });
-    const baseUrl = configuredBaseUrl(settings) || api.apiEndpoint;
+    const endpoint = endpointOf(api);
+    const baseUrl = configuredBaseUrl(settings) || endpoint;
     new CfnOutput(this, 'BaseUrl', { value: baseUrl });
     const { queue } = new UndoneInvocations(this, 'Undone', { alarms: kept.alarms, alarmEmail });
     this.share({ id: api.apiId, 'base-url': baseUrl, 'undone-arn': queue.queueArn });
-    this.keepExports([api.apiId, api.apiEndpoint, queue.queueArn, queue.queueName, queue.queueUrl]);
+    this.keepExports([api.apiId, endpoint, queue.queueArn, queue.queueName, queue.queueUrl]);
     this.#answerTheRest(HttpApi.fromHttpApiAttributes(this, 'Reference', { httpApiId: api.apiId }), defaultId, {
       kept,
       codeDir,
@@ -81,6 +82,12 @@ export class ApiStack extends ServiceStack {
     acknowledge(route, 'AwsSolutions-APIG4');
   }
 }
+
+/** The API's own address, which a custom domain disables, but which an export may still name. */
+const endpointOf = ({ node: { defaultChild } }: HttpApi): string => {
+  if (!(defaultChild instanceof CfnApi)) throw new Error('an HTTP API has no resource');
+  return defaultChild.attrApiEndpoint;
+};
 
 export interface RoutesStackProps {
   readonly settings: DeploymentSettings;
@@ -117,9 +124,8 @@ export class RoutesStack extends ServiceStack {
         logGroup,
         canaries,
       });
-      if (!hasOwnUrl(endpoint, settings)) continue;
-      this.share({ [functionValue(endpoint.id)]: functionName });
-      this.keepExports([functionName]);
+      if (hasOwnUrl(endpoint, settings)) this.share({ [functionValue(endpoint.id)]: functionName });
+      if (endpoint.auth === 'provider-signature') this.keepExports([functionName]);
     }
   }
 }

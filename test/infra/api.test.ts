@@ -3,8 +3,8 @@ import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
-import { STAGE_THROTTLE, throttleOf } from '../../infra/stacks/throttling.ts';
 import { createCors } from '../../infra/local/gateway/cors.ts';
+import { STAGE_THROTTLE, throttleOf } from '../../infra/stacks/throttling.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const ORIGIN = 'https://shop.example';
