@@ -54,7 +54,6 @@ const SCALED = [
   'test/flow/organizations-races.test.ts',
   'test/flow/reference-page.test.ts',
   'test/infra/bundles.test.ts',
-  'test/infra/updates.test.ts',
   'test/simulation/simulation.test.ts',
 ];
 

@@ -1,51 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, inject, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { constructId } from '../../infra/constructs/service-function.ts';
 import { byGroup, groupOf } from '../../infra/stacks/api.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import type { Environment } from '../../shared/core/setting.ts';
-import type { Endpoint } from '../../shared/http/endpoint.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
 import { type StageTemplates, type Template, templatesOf } from './stage-templates.ts';
+import { expectEndpointUpdates, expectUpdates, ofGroups, PROD, RESTORED, SWITCHES } from './update-pairs.ts';
 import { parametersReadBy, problemsOf } from './update-problems.ts';
 
-/** All endpoints with `npm run test:long`, one of each group otherwise. */
-const isWhole = inject('scale') > 1;
-const RESTORED = {
-  TABLE_NAME_IN_USE: 'payments-restored',
-  TABLE_STREAM_ARN_IN_USE:
-    'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored/stream/2026-11-26T18:00:00.000',
-};
-const COPY = { BACKUP_COPY_TO: 'arn:aws:backup:eu-central-1:123456789012:backup-vault:payments-copies' };
-const PROD = { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com', ALARM_EMAIL: 'ops@example.com' };
-
 const groups = byGroup(endpoints);
-const ofGroups = (...names: readonly string[]): readonly Endpoint[] =>
-  endpoints.filter((endpoint) => names.includes(groupOf(endpoint)));
-
-/** Both directions of an update. */
-const expectUpdates = (one: StageTemplates, other: StageTemplates, removes: readonly string[] = []): void => {
-  expect(problemsOf({ before: one, after: other, removes })).toEqual([]);
-  expect(problemsOf({ before: other, after: one, removes })).toEqual([]);
-};
 
 describe('a removed, renamed or added endpoint', () => {
-  describe.each([...groups.keys()])('of %s', (group) => {
-    const members = groups.get(group) ?? [];
-    const chosen = isWhole ? members : members.slice(-1);
-    const whole = templatesOf({ endpoints: members });
+  // One per group. The long run has all endpoints.
+  const chosen = [...groups.values()].flatMap((members) => members.slice(-1));
 
-    test.each(chosen.map((endpoint) => [endpoint.id, endpoint] as const))(
-      'leaves a stage that deploys: %s',
-      (id, endpoint) => {
-        const rest = members.filter((member) => member !== endpoint);
-        const renamed = { ...endpoint, id: `${id}-renamed`, path: `${endpoint.path}/renamed` as const };
-        expectUpdates(whole, templatesOf({ endpoints: rest }));
-        expectUpdates(whole, templatesOf({ endpoints: [...rest, renamed] }));
-      },
-    );
-  });
+  test.each(chosen.map((endpoint) => [endpoint.id, endpoint] as const))(
+    'leaves a stage that deploys: %s',
+    (_, endpoint) => expectEndpointUpdates(endpoint, groups.get(groupOf(endpoint)) ?? []),
+  );
 });
 
 const withoutRight = <T extends { readonly uses: readonly Right[] }>(
@@ -84,49 +58,14 @@ describe('a removed, renamed or added worker', () => {
   });
 });
 
-interface Switch {
-  readonly name: string;
-  readonly env: Environment;
-  readonly base?: Environment;
-}
-
-const SWITCHES: readonly Switch[] = [
-  { name: 'FUNCTION_URLS', env: { FUNCTION_URLS: 'off' } },
-  { name: 'CONSOLE', env: { CONSOLE: 'off' } },
-  { name: 'BULKHEADS', env: { BULKHEADS: 'on' } },
-  { name: 'DEPLOY', env: { DEPLOY: 'canary' } },
-  { name: 'CUSTOM_DOMAIN', env: { CUSTOM_DOMAIN: 'pay.example.com' } },
-  { name: 'CUSTOM_DOMAIN with BASE_PATH', env: { CUSTOM_DOMAIN: 'pay.example.com', BASE_PATH: '/pay' } },
-  { name: 'PUBLIC_BASE_URL', env: { PUBLIC_BASE_URL: 'https://pay.example.com' } },
-  { name: 'ALARM_EMAIL', env: { ALARM_EMAIL: 'ops@example.com' } },
-  { name: 'ALLOWED_ORIGINS', env: { ALLOWED_ORIGINS: 'https://shop.example.com' } },
-  { name: 'LOG_RETENTION_DAYS', env: { LOG_RETENTION_DAYS: '365' } },
-  { name: 'PROVIDER_B', env: { PROVIDER_B: 'paypal' } },
-  {
-    name: 'outbound webhooks',
-    env: { EXTERNAL_WEBHOOK_TIMEOUT: '45000', EXTERNAL_WEBHOOK_MAX_RETRIES: '6' },
-  },
-  { name: 'the table in use', env: RESTORED },
-  { name: 'the console of prod', env: { CONSOLE: 'on' }, base: PROD },
-  { name: 'the table in use of prod', env: RESTORED, base: PROD },
-  { name: 'the table in use of prod with canaries', env: RESTORED, base: { ...PROD, DEPLOY: 'canary' } },
-  { name: 'BACKUP_COPY_TO', env: COPY, base: PROD },
-];
-
 describe('a deployment setting', () => {
-  const served = isWhole ? endpoints : ofGroups('webhooks', 'console', 'payments');
-  const stageOf = (env: Environment): StageTemplates => {
-    const known = made.get(env);
-    if (known) return known;
-    const stage = templatesOf({ env, endpoints: served });
-    made.set(env, stage);
-    return stage;
-  };
-  const made = new Map<Environment, StageTemplates>();
+  const served = ofGroups('webhooks', 'console', 'payments');
   const DEV: Environment = {};
+  const bases = new Map([DEV, PROD].map((env) => [env, templatesOf({ env, endpoints: served })]));
 
   test.each(SWITCHES)('that changes in either direction leaves a stage that deploys: $name', ({ env, base = DEV }) => {
-    expectUpdates(stageOf(base), templatesOf({ env: { ...base, ...env }, endpoints: served }));
+    const before = bases.get(base) ?? templatesOf({ env: base, endpoints: served });
+    expectUpdates(before, templatesOf({ env: { ...base, ...env }, endpoints: served }));
   });
 });
 
