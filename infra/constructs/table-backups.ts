@@ -27,7 +27,7 @@ export interface TableBackupsProps {
   readonly removalPolicy: RemovalPolicy;
 }
 
-/** The backups of the table by AWS Backup. They outlive the table, which point-in-time recovery does not. */
+/** The backups of the table by AWS Backup. They remain if the table is deleted; its point-in-time recovery does not. */
 export class TableBackups extends Construct {
   constructor(scope: Construct, id: string, props: TableBackupsProps) {
     super(scope, id);

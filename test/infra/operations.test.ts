@@ -161,6 +161,7 @@ describe('an alarm of the service', () => {
     expect(silent.toSorted()).toEqual(
       [
         'anomalies',
+        'backup-failed',
         'disputes-due',
         'opened-disputes',
         'project-changes-gave-up',
