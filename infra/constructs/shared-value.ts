@@ -7,7 +7,7 @@ import type { Construct } from 'constructs';
 import type { Stage } from '../stage/settings.ts';
 import { constructId } from './service-function.ts';
 
-export interface SharedName {
+interface SharedName {
   readonly stage: Stage;
   /** The part of the stack that writes the value. */
   readonly part: string;

@@ -132,7 +132,7 @@ export class RoutesStack extends ServiceStack {
 
 /** Groups endpoints by the folder of their entries, such as `payments.get` under `payments`. */
 export const byGroup = (endpoints: readonly Endpoint[]): ReadonlyMap<string, readonly Endpoint[]> =>
-  Map.groupBy(endpoints, groupOf);
+  Map.groupBy(endpoints, routeGroupOf);
 
-export const groupOf = ({ id }: Endpoint): string => id.split('.')[0] ?? id;
+export const routeGroupOf = ({ id }: Endpoint): string => id.split('.')[0] ?? id;
 export const routesPart = (group: string): string => `api-${group}`;

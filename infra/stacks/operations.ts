@@ -12,7 +12,7 @@ import { constructId } from '../constructs/service-function.ts';
 import { streamMetrics } from '../constructs/stream-consumer.ts';
 import { backupFailures } from '../constructs/table-backups.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
-import { groupOf, routesPart } from './api.ts';
+import { routeGroupOf, routesPart } from './api.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
 import { metricAlarms } from './metric-alarms.ts';
 import { apiIn, functionValue, keptIn, queueValue, sourceValue, undoneIn } from './references.ts';
@@ -35,7 +35,7 @@ export class OperationsStack extends ServiceStack {
     const urls = new Map(
       endpoints
         .filter((endpoint) => hasOwnUrl(endpoint, settings))
-        .map((endpoint) => [endpoint.id, this.shared(routesPart(groupOf(endpoint)), functionValue(endpoint.id))]),
+        .map((endpoint) => [endpoint.id, this.shared(routesPart(routeGroupOf(endpoint)), functionValue(endpoint.id))]),
     );
     const metrics = serviceMetrics({ stage, apiId: api.apiId, tableName: table.name, urls });
     for (const alarm of metricAlarms(metrics)) {

@@ -32,7 +32,7 @@ export interface StageStack {
 /** The stacks in the order of their deployment. */
 export type StageTemplates = readonly StageStack[];
 
-export interface StageOptions {
+interface StageOptions {
   readonly env?: Environment;
   readonly endpoints?: readonly Endpoint[];
   readonly triggers?: readonly Trigger[];

@@ -1,11 +1,11 @@
 /** @module Pairs of stages, of which each must be able to follow the other. */
 import { expect } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { groupOf } from '../../infra/stacks/api.ts';
+import { routeGroupOf } from '../../infra/stacks/api.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { type StageTemplates, templatesOf } from './stage-templates.ts';
-import { problemsOf } from './update-problems.ts';
+import { updateProblemsOf } from './update-problems.ts';
 
 /** A restored table. */
 export const RESTORED = {
@@ -17,12 +17,12 @@ const COPY = { BACKUP_COPY_TO: 'arn:aws:backup:eu-central-1:123456789012:backup-
 export const PROD = { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com', ALARM_EMAIL: 'ops@example.com' };
 
 export const ofGroups = (...names: readonly string[]): readonly Endpoint[] =>
-  endpoints.filter((endpoint) => names.includes(groupOf(endpoint)));
+  endpoints.filter((endpoint) => names.includes(routeGroupOf(endpoint)));
 
 /** Both directions of an update. */
 export const expectUpdates = (one: StageTemplates, other: StageTemplates, removes: readonly string[] = []): void => {
-  expect(problemsOf({ before: one, after: other, removes })).toEqual([]);
-  expect(problemsOf({ before: other, after: one, removes })).toEqual([]);
+  expect(updateProblemsOf({ before: one, after: other, removes })).toEqual([]);
+  expect(updateProblemsOf({ before: other, after: one, removes })).toEqual([]);
 };
 
 /** The endpoint is removed, renamed and added in a stage that has only its group. */
@@ -42,7 +42,7 @@ const groupStage = (members: readonly Endpoint[]): StageTemplates => {
   return known;
 };
 
-export interface Switch {
+interface Switch {
   readonly name: string;
   readonly env: Environment;
   readonly base?: Environment;

@@ -3,7 +3,7 @@
 import type { StageStack, StageTemplates, Template, TemplateResource } from './stage-templates.ts';
 import type { Value } from './synthesized.ts';
 
-export interface Update {
+interface Update {
   readonly before: StageTemplates;
   readonly after: StageTemplates;
   /** The starts of the logical ids of kept resources that the update removes intentionally. */
@@ -11,7 +11,7 @@ export interface Update {
 }
 
 /** @returns the problems, in words; empty if every stack of the stage can be updated in turn. */
-export const problemsOf = (update: Update): readonly string[] => [
+export const updateProblemsOf = (update: Update): readonly string[] => [
   ...lostExports(update),
   ...missingImports(update),
   ...missingParameters(update),
@@ -66,7 +66,7 @@ export const parametersReadBy = ({ Parameters = {} }: Template): readonly string
     Type.startsWith('AWS::SSM::Parameter::Value') && Default?.startsWith('/payments/') ? [Default] : [],
   );
 
-export const parametersWrittenBy = ({ Resources }: Template): readonly string[] =>
+const parametersWrittenBy = ({ Resources }: Template): readonly string[] =>
   Object.values(Resources).flatMap(({ Type, Properties }) =>
     Type === 'AWS::SSM::Parameter' ? [String(Properties?.['Name'])] : [],
   );

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { constructId } from '../../infra/constructs/service-function.ts';
-import { byGroup, groupOf } from '../../infra/stacks/api.ts';
+import { byGroup, routeGroupOf } from '../../infra/stacks/api.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
-import { type StageTemplates, type Template, templatesOf } from './stage-templates.ts';
+import { type StageTemplates, type Template, type TemplateResource, templatesOf } from './stage-templates.ts';
 import { expectEndpointUpdates, expectUpdates, ofGroups, PROD, RESTORED, SWITCHES } from './update-pairs.ts';
-import { parametersReadBy, problemsOf } from './update-problems.ts';
+import { parametersReadBy, updateProblemsOf } from './update-problems.ts';
 
 const groups = byGroup(endpoints);
 
@@ -18,7 +18,7 @@ describe('a removed, renamed or added endpoint', () => {
 
   test.each(chosen.map((endpoint) => [endpoint.id, endpoint] as const))(
     'leaves a stage that deploys: %s',
-    (_, endpoint) => expectEndpointUpdates(endpoint, groups.get(groupOf(endpoint)) ?? []),
+    (_, endpoint) => expectEndpointUpdates(endpoint, groups.get(routeGroupOf(endpoint)) ?? []),
   );
 });
 
@@ -112,6 +112,32 @@ describe('the table in use', () => {
     ]);
   });
 
+  test('is the only table that functions know, may use, or read the stream of', () => {
+    const values = valuesIn(restored);
+    const resources = restored.flatMap(({ template: { Resources, Parameters = {} } }) =>
+      Object.values<TemplateResource>(
+        JSON.parse(JSON.stringify(Resources), (_, value) => {
+          if (typeof value?.Ref === 'string') return values[Parameters[value.Ref]?.Default ?? ''] ?? value;
+          const parts: readonly unknown[] = value?.['Fn::Join']?.[1] ?? [];
+          return parts.length > 0 && parts.every((part) => typeof part === 'string') ? parts.join('') : value;
+        }),
+      ),
+    );
+    const inUse = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
+    const ofType = (type: string): string => JSON.stringify(resources.filter(({ Type }) => Type === type));
+    expect(new Set(ofType('AWS::Lambda::Function').match(/"TABLE_NAME":[^,}]+/g))).toEqual(
+      new Set(['"TABLE_NAME":"payments-restored"']),
+    );
+    const statements = ofType('AWS::IAM::ManagedPolicy').match(/\{"Action":[^{}]*"dynamodb:[^{}]*\}/g) ?? [];
+    expect(statements.length).toBeGreaterThan(20);
+    for (const statement of statements) {
+      const [, used = ''] = /"Resource":(.*)\}$/.exec(statement) ?? [];
+      for (const arn of [JSON.parse(used)].flat()) expect(String(arn).startsWith(inUse), String(arn)).toBe(true);
+    }
+    const streams = ofType('AWS::Lambda::EventSourceMapping').match(/"EventSourceArn":"arn:aws:dynamodb:[^"]+"/g);
+    expect(streams).toEqual(Array(2).fill(`"EventSourceArn":"${RESTORED.TABLE_STREAM_ARN_IN_USE}"`));
+  });
+
   test('makes new versions of the functions that a canary deploys, because a version keeps its table', () => {
     const versionsOf = (env: Environment): readonly string[] =>
       templatesOf({ env: { ...env, DEPLOY: 'canary' }, endpoints: served }).flatMap(({ template }) =>
@@ -170,7 +196,7 @@ const withTemplate = (stage: StageTemplates, part: string, change: (template: Te
 const withoutEntry = <T>(entries: Readonly<Record<string, T>>, gone: (id: string, entry: T) => boolean) =>
   Object.fromEntries(Object.entries(entries).filter(([id, entry]) => !gone(id, entry)));
 
-describe('problemsOf', () => {
+describe('updateProblemsOf', () => {
   const [first, ...rest] = ofGroups('webhooks');
   if (!first) throw new Error('there is no webhook endpoint');
   const stage = templatesOf({ env: PROD, endpoints: [first, ...rest] });
@@ -195,12 +221,12 @@ describe('problemsOf', () => {
       ...template,
       Outputs: withoutEntry(Outputs, (_, { Export }) => Export?.Name === importedName),
     }));
-    expect(problemsOf({ before, after: dropped })).toEqual([
+    expect(updateProblemsOf({ before, after: dropped })).toEqual([
       `payments-prod-data drops or changes the export ${importedName}, which payments-prod-front imports`,
     ]);
-    expect(problemsOf({ before, after: before })).toEqual([]);
+    expect(updateProblemsOf({ before, after: before })).toEqual([]);
     expect(
-      problemsOf({
+      updateProblemsOf({
         before: dropped,
         after: withTemplate(before, '-data', () => dropped[0]?.template ?? { Resources: {} }),
       }),
@@ -215,10 +241,10 @@ describe('problemsOf', () => {
         (_, { Properties }) => Properties?.['Name'] === '/payments/prod/data/bus-arn',
       ),
     }));
-    expect(problemsOf({ before: stage, after })).toEqual([
+    expect(updateProblemsOf({ before: stage, after })).toEqual([
       'payments-prod-events reads /payments/prod/data/bus-arn, which no stack before it writes',
     ]);
-    expect(problemsOf({ before: stage, after: stage.toReversed() })).toContain(
+    expect(updateProblemsOf({ before: stage, after: stage.toReversed() })).toContain(
       'payments-prod-events reads /payments/prod/data/bus-arn, which no stack before it writes',
     );
   });
@@ -233,7 +259,7 @@ describe('problemsOf', () => {
     ['-events', 'AWS::SQS::Queue'],
     ['-events', 'AWS::S3::Bucket'],
   ])('reports that the stack %s loses its %s', (part, type) => {
-    const problems = problemsOf({ before: stage, after: withoutResource(part, type) });
+    const problems = updateProblemsOf({ before: stage, after: withoutResource(part, type) });
     expect(problems.length).toBeGreaterThan(0);
     for (const problem of problems) expect(problem).toMatch(new RegExp(`${part} loses ${type} `));
   });
@@ -250,26 +276,26 @@ describe('problemsOf', () => {
         ]),
       ),
     }));
-    expect(problemsOf({ before: stage, after })).toEqual([
+    expect(updateProblemsOf({ before: stage, after })).toEqual([
       expect.stringMatching(/-data replaces AWS::DynamoDB::Table \w+, because its TableName changes/),
     ]);
   });
 
   test('reports a route that gets another id and keeps its path, because API Gateway refuses the second route', () => {
     const after = templatesOf({ env: PROD, endpoints: [{ ...first, id: `${first.id}-renamed` }, ...rest] });
-    expect(problemsOf({ before: stage, after })).toEqual([
+    expect(updateProblemsOf({ before: stage, after })).toEqual([
       expect.stringContaining(`creates AWS::ApiGatewayV2::Route ${first.method} ${first.path}`),
     ]);
   });
 
   test('reports a vanished stack with data, or with values that another stack reads', () => {
     const without = (part: string): StageTemplates => stage.filter(({ name }) => !name.endsWith(part));
-    expect(problemsOf({ before: stage, after: without('-events') })).toEqual(
+    expect(updateProblemsOf({ before: stage, after: without('-events') })).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/-events vanishes and holds AWS::SQS::Queue|-events vanishes and holds AWS::S3::Bucket/),
         'payments-prod-events vanishes, but payments-prod-operations reads its values',
       ]),
     );
-    expect(problemsOf({ before: stage, after: without('-front') })).toEqual([]);
+    expect(updateProblemsOf({ before: stage, after: without('-front') })).toEqual([]);
   });
 });
