@@ -1,12 +1,10 @@
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage/settings.ts';
 
 /** The stage, and the topic of its alarms. */
 export interface Alarms {
-  readonly topic: ITopic;
+  readonly topicArn: string;
   readonly stage: Stage;
 }
 
@@ -44,7 +42,7 @@ export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmPr
         : ComparisonOperator.LESS_THAN_THRESHOLD,
     treatMissingData: alarmsOn === 'much' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
   });
-  const action = new SnsAction(alarms.topic);
+  const action = { bind: () => ({ alarmActionArn: alarms.topicArn }) };
   alarm.addAlarmAction(action);
   if (watches === 'state') alarm.addOkAction(action);
   return alarm;

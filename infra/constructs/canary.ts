@@ -12,6 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { acknowledge } from '../stage/acknowledged.ts';
+import type { TableInUse } from '../stage/settings.ts';
 import { type Alarms, serviceAlarm } from './alarm.ts';
 import { allow } from './rights.ts';
 
@@ -53,6 +54,7 @@ export interface CanaryProps {
   readonly canaries: Canaries;
   /** The alarm's name is `canary-errors-<name>`. */
   readonly name: string;
+  readonly tableInUse: TableInUse | undefined;
 }
 
 /**
@@ -62,8 +64,10 @@ export interface CanaryProps {
 export class Canary extends Construct {
   readonly alias: IFunction;
 
-  constructor(scope: Construct, id: string, { lambda, canaries, name }: CanaryProps) {
+  constructor(scope: Construct, id: string, { lambda, canaries, name, tableInUse }: CanaryProps) {
     super(scope, id);
+    // The template is the same for another table, but a version keeps the name of the table that it was published with.
+    if (tableInUse) lambda.invalidateVersionBasedOn(tableInUse.streamArn);
     const { currentVersion: version } = lambda;
     if (!isVersion(version)) throw new Error('a function has a current version');
     const alias = new Alias(this, 'Alias', { aliasName: 'live', version });

@@ -6,6 +6,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
+import type { DeploymentSettings } from '../stage/settings.ts';
 import { reservedForEndpoint } from './bulkheads.ts';
 import { type Canaries, Canary } from './canary.ts';
 import type { ServiceContext } from './context.ts';
@@ -20,13 +21,15 @@ export interface EndpointFunctionProps {
   readonly canaries: Canaries | undefined;
 }
 
+export const hasOwnUrl = ({ auth }: Endpoint, { functionUrls }: Pick<DeploymentSettings, 'functionUrls'>): boolean =>
+  auth === 'provider-signature' && functionUrls;
+
 /**
  * The function and the route of one endpoint. A provider's webhook also has a URL that the throttle of other callers
  * cannot affect.
  */
 export class EndpointFunction extends Construct {
-  /** The name of the endpoint's function, if the function has its own URL. */
-  readonly reachedByUrl: string | undefined;
+  readonly functionName: string;
 
   constructor(scope: Construct, id: string, { context, api, endpoint, logGroup, canaries }: EndpointFunctionProps) {
     super(scope, id);
@@ -34,19 +37,19 @@ export class EndpointFunction extends Construct {
     const reserved = reservedForEndpoint(endpoint, settings.bulkheads);
     const { lambda } = new ServiceFunction(this, 'Handler', { context, spec: endpoint, logGroup, reserved });
     const isShifted = canaries !== undefined && endpoint.paymentPath;
+    this.functionName = lambda.functionName;
     const name = endpoint.id.replaceAll('.', '-');
+    const { tableInUse } = settings;
+    const served = isShifted ? new Canary(this, 'Canary', { lambda, canaries, name, tableInUse }).alias : lambda;
     new HttpRoute(this, 'Route', {
       httpApi: api,
       routeKey: HttpRouteKey.with(endpoint.path, HttpMethod[endpoint.method]),
-      integration: isShifted
-        ? new HttpLambdaIntegration('Integration', new Canary(this, 'Canary', { lambda, canaries, name }).alias)
-        : new HttpLambdaIntegration('Integration', lambda),
+      integration: new HttpLambdaIntegration('Integration', served),
     });
     acknowledge(this, 'AwsSolutions-APIG4');
-    if (endpoint.auth === 'provider-signature' && settings.functionUrls) {
+    if (hasOwnUrl(endpoint, settings)) {
       acknowledge(lambda, 'PCI.DSS.321-LambdaFunctionPublicAccessProhibited');
       const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
-      this.reachedByUrl = lambda.functionName;
       new CfnOutput(this, 'Url', { key: `${constructId(endpoint.id)}Url`, value: url, description: endpoint.summary });
     }
   }

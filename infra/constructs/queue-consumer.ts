@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { CfnRule, type EventBus } from 'aws-cdk-lib/aws-events';
+import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
@@ -21,7 +21,7 @@ const DEAD_LETTER_RETENTION = Duration.days(14);
 
 export interface ConsumedQueueProps {
   readonly trigger: QueueTrigger;
-  readonly kept: Pick<KeptResources, 'bus' | 'alarms'>;
+  readonly kept: KeptResources;
 }
 
 /** A queue, its dead-letter queue with an alarm, and the bus rules that feed it. */
@@ -54,21 +54,21 @@ export class ConsumedQueue extends Construct {
       watches: 'state',
       description: `Messages of ${trigger.queue} are in its dead-letter queue. ${trigger.impact}`,
     });
-    for (const rule of trigger.rules) feed(this, { bus: kept.bus, queue: this.queue, deadLetters, rule });
+    for (const rule of trigger.rules) feed(this, { busName: kept.bus.name, queue: this.queue, deadLetters, rule });
   }
 }
 
 interface Feed {
-  readonly bus: EventBus;
+  readonly busName: string;
   readonly queue: Queue;
   readonly deadLetters: Queue;
   readonly rule: QueueTrigger['rules'][number];
 }
 
 /** Events that the bus cannot deliver go to the consumer's dead-letter queue, because they are the same messages. */
-const feed = (scope: Construct, { bus, queue, deadLetters, rule }: Feed): void => {
+const feed = (scope: Construct, { busName, queue, deadLetters, rule }: Feed): void => {
   const { attrArn } = new CfnRule(scope, `Rule${constructId(rule.name)}`, {
-    eventBusName: bus.eventBusName,
+    eventBusName: busName,
     eventPattern: rule.pattern,
     targets: [{ id: 'Queue', arn: queue.queueArn, deadLetterConfig: { arn: deadLetters.queueArn } }],
   });

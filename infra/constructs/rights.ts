@@ -1,6 +1,5 @@
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { verifiesWithKeys } from '../../shared/core/capabilities.ts';
 import { type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
 import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
@@ -12,50 +11,50 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
     case 'table:read':
       return [
         allow(TABLE_ACTIONS[right], [
-          context.table.tableArn,
-          ...TABLE.indexes.map(({ name }) => `${context.table.tableArn}/index/${name}`),
+          context.kept.table.arn,
+          ...TABLE.indexes.map(({ name }) => `${context.kept.table.arn}/index/${name}`),
         ]),
       ];
     case 'table:put':
     case 'table:delete':
     case 'table:scan':
-      return [allow(TABLE_ACTIONS[right], [context.table.tableArn])];
+      return [allow(TABLE_ACTIONS[right], [context.kept.table.arn])];
     case 'table:count':
       return [countIn(context)];
     case 'events:put':
-      return [allow(['events:PutEvents'], [context.bus.eventBusArn])];
+      return [allow(['events:PutEvents'], [context.kept.bus.arn])];
     case 'secrets:guest-tokens':
-      return [readSecret(context.guestTokenSecret.secretArn), useKeyForSecrets(context)];
+      return [readSecret(context.kept.guestTokenSecretArn), useKeyForSecrets(context)];
     case 'secrets:webhooks':
-      return [readSecret(context.webhookSecret.secretArn), useKeyForSecrets(context)];
+      return [readSecret(context.kept.webhookSecretArn), useKeyForSecrets(context)];
     case 'secrets:provider_a':
     case 'secrets:provider_b':
     case 'secrets:provider_c':
     case 'secrets:provider_d':
-      return [readSecret(context.providerSecrets[slotOf(right)].secretArn), useKeyForSecrets(context)];
+      return [readSecret(context.kept.providerSecretArn(slotOf(right))), useKeyForSecrets(context)];
     case 'signatures:provider_a':
     case 'signatures:provider_b':
     case 'signatures:provider_c':
-      return [readSecret(secretForEvents(receivingSlotOf(right), context).secretArn), useKeyForSecrets(context)];
+      return [readSecret(secretForEvents(receivingSlotOf(right), context)), useKeyForSecrets(context)];
     case 'queue:depth:run-due':
-      return [allow(['sqs:GetQueueAttributes'], [queueOf('run-due', context).queueArn])];
+      return [allow(['sqs:GetQueueAttributes'], [queueOf('run-due', context).arn])];
     default:
-      return [allow(['sqs:SendMessage'], [queueOf(queueNameOf(right), context).queueArn])];
+      return [allow(['sqs:SendMessage'], [queueOf(queueNameOf(right), context).arn])];
   }
 };
 
 /** Only rate windows and the notes of when keys were used, so that a function that only reads can change no record. */
-const countIn = ({ table }: ServiceContext): PolicyStatement =>
+const countIn = ({ kept: { table } }: ServiceContext): PolicyStatement =>
   new PolicyStatement({
     actions: ['dynamodb:UpdateItem'],
-    resources: [table.tableArn],
+    resources: [table.arn],
     conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...COUNTED_KEYS] } },
   });
 
 const readSecret = (arn: string): PolicyStatement => allow(['secretsmanager:GetSecretValue'], [arn]);
 
 /** Functions may use the key for secrets, but not for other data that it encrypts. */
-const useKeyForSecrets = ({ key }: ServiceContext): PolicyStatement =>
+const useKeyForSecrets = ({ kept: { key } }: ServiceContext): PolicyStatement =>
   new PolicyStatement({
     actions: ['kms:Decrypt'],
     resources: [key.keyArn],
@@ -70,30 +69,30 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
     case 'table:delete':
     case 'table:scan':
     case 'table:count':
-      return { TABLE_NAME: context.table.tableName };
+      return { TABLE_NAME: context.kept.table.name };
     case 'events:put':
-      return { EVENT_BUS_NAME: context.bus.eventBusName };
+      return { EVENT_BUS_NAME: context.kept.bus.name };
     case 'secrets:guest-tokens':
-      return { GUEST_TOKEN_SECRET_ARN: context.guestTokenSecret.secretArn };
+      return { GUEST_TOKEN_SECRET_ARN: context.kept.guestTokenSecretArn };
     case 'secrets:webhooks':
-      return { WEBHOOKS_SECRET_ARN: context.webhookSecret.secretArn };
+      return { WEBHOOKS_SECRET_ARN: context.kept.webhookSecretArn };
     case 'secrets:provider_a':
     case 'secrets:provider_b':
     case 'secrets:provider_c':
     case 'secrets:provider_d': {
       const slot = slotOf(right);
-      return { [`${slot.toUpperCase()}_SECRET_ARN`]: context.providerSecrets[slot].secretArn };
+      return { [`${slot.toUpperCase()}_SECRET_ARN`]: context.kept.providerSecretArn(slot) };
     }
     case 'signatures:provider_a':
     case 'signatures:provider_b':
     case 'signatures:provider_c': {
       const slot = receivingSlotOf(right);
-      return { [`${slot.toUpperCase()}_SIGNATURE_SECRET_ARN`]: secretForEvents(slot, context).secretArn };
+      return { [`${slot.toUpperCase()}_SIGNATURE_SECRET_ARN`]: secretForEvents(slot, context) };
     }
     case 'queue:depth:run-due':
-      return queueEnvironment('run-due', queueOf('run-due', context).queueUrl);
+      return queueEnvironment('run-due', queueOf('run-due', context).url);
     default:
-      return queueEnvironment(queueNameOf(right), queueOf(queueNameOf(right), context).queueUrl);
+      return queueEnvironment(queueNameOf(right), queueOf(queueNameOf(right), context).url);
   }
 };
 
@@ -109,9 +108,9 @@ const receivingSlotOf = (right: `signatures:${PaymentSlot}`): PaymentSlot => {
   return slot;
 };
 
-/** The one secret that an event receiver may read. PayPal's events are verified by a call that uses PayPal's keys. */
-const secretForEvents = (slot: PaymentSlot, { providerSecrets, signatureSecrets, settings }: ServiceContext): Secret =>
-  verifiesWithKeys(settings.adapters[slot]) ? providerSecrets[slot] : signatureSecrets[slot];
+/** The ARN of the one secret that an event receiver may read. PayPal's events are verified by a call that uses PayPal's keys. */
+const secretForEvents = (slot: PaymentSlot, { kept, settings }: ServiceContext): string =>
+  verifiesWithKeys(settings.adapters[slot]) ? kept.providerSecretArn(slot) : kept.signatureSecretArn(slot);
 
 export const queueEnvironment = (queue: string, url: string): Readonly<Record<string, string>> => ({
   [`QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`]: url,

@@ -1,10 +1,9 @@
 import { Duration } from 'aws-cdk-lib';
-import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { ScheduleTrigger } from '../../shared/platform/trigger.ts';
 import { serviceAlarm } from './alarm.ts';
@@ -21,11 +20,27 @@ export interface ScheduledJobProps {
   readonly logGroup: ILogGroup;
 }
 
+export interface JobMetrics {
+  readonly runs: Metric;
+  readonly failures: Metric;
+}
+
+export const jobMetrics = ({ everyMinutes }: ScheduleTrigger, functionName: string): JobMetrics => {
+  const count = (metricName: string): Metric =>
+    new Metric({
+      namespace: 'AWS/Lambda',
+      metricName,
+      dimensionsMap: { FunctionName: functionName },
+      period: Duration.minutes(everyMinutes),
+      statistic: 'Sum',
+    });
+  return { runs: count('Invocations'), failures: count('Errors') };
+};
+
 /** A function that runs regularly, with alarms for failed and for missing runs. */
 export class ScheduledJob extends Construct {
   readonly trigger: ScheduleTrigger;
-  readonly runs: Metric;
-  readonly failures: Metric;
+  readonly functionName: string;
 
   constructor(scope: Construct, id: string, { context, trigger, logGroup }: ScheduledJobProps) {
     super(scope, id);
@@ -37,27 +52,27 @@ export class ScheduledJob extends Construct {
       logGroup,
       reserved: reservedForTrigger(trigger, context.settings.bulkheads),
     });
-    // By its ARN only, because the queue's own policy admits every schedule of the stage.
-    const undone = Queue.fromQueueArn(this, 'Undone', context.undone.queueArn);
+    // The queue's own policy admits every schedule of the stage.
+    const { undone } = context;
     new Rule(this, 'Schedule', {
       schedule: Schedule.rate(every),
       targets: [new LambdaFunction(lambda, { retryAttempts: 0, deadLetterQueue: undone })],
     });
     lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every, onFailure: new SqsDestination(undone) });
-    const alarm = { alarms: context.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM, watches: 'state' } as const;
-    this.runs = lambda.metricInvocations({ period: every, statistic: 'Sum' });
-    this.failures = lambda.metricErrors({ period: every, statistic: 'Sum' });
+    const alarm = { alarms: context.kept.alarms, threshold: 1, periods: RUNS_UNTIL_ALARM, watches: 'state' } as const;
+    this.functionName = lambda.functionName;
+    const { runs, failures } = jobMetrics(trigger, this.functionName);
     const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'FailureAlarm', {
       ...alarm,
       name: `${name}-fails`,
-      metric: this.failures,
+      metric: failures,
       description: `${trigger.id} fails. ${trigger.impact}`,
     });
     serviceAlarm(this, 'SilenceAlarm', {
       ...alarm,
       name: `${name}-silent`,
-      metric: this.runs,
+      metric: runs,
       alarmsOn: 'silence',
       description: `${trigger.id} does not run. ${trigger.impact}`,
     });

@@ -22,22 +22,48 @@ export interface StreamConsumerProps {
   readonly failures: Bucket;
 }
 
+export interface StreamMetrics {
+  /** The maximum delay behind the stream. */
+  readonly age: Metric;
+  /** The numbers of the consumer's records by result. */
+  readonly counts: readonly Metric[];
+  readonly givenUp: MathExpression;
+}
+
+export const streamMetrics = ({
+  functionName,
+  sourceId,
+}: {
+  readonly functionName: string;
+  readonly sourceId: string;
+}): StreamMetrics => {
+  const count = counterOf(sourceId);
+  return {
+    age: new Metric({
+      namespace: 'AWS/Lambda',
+      metricName: 'IteratorAge',
+      dimensionsMap: { FunctionName: functionName },
+      statistic: 'Maximum',
+      period: Duration.minutes(1),
+    }),
+    counts: [count('PolledEventCount'), count('InvokedEventCount'), count('FailedInvokeEventCount')],
+    givenUp: sumOfGivenUp(count),
+  };
+};
+
 /**
  * A function that reads the changes of each item in order from the table's stream. A record that fails ten times is
  * kept in a bucket and raises an alarm.
  */
 export class StreamConsumer extends Construct {
   readonly trigger: StreamTrigger;
-  /** The maximum delay behind the stream. */
-  readonly age: Metric;
-  /** The numbers of the consumer's records by result. */
-  readonly counts: readonly Metric[];
-  readonly givenUp: MathExpression;
+  readonly functionName: string;
+  readonly sourceId: string;
 
   constructor(scope: Construct, id: string, { context, trigger, logGroup, failures }: StreamConsumerProps) {
     super(scope, id);
     this.trigger = trigger;
-    const streamArn = streamOf(context);
+    const { streamArn } = context.kept.table;
     const { lambda } = new ServiceFunction(this, 'Consumer', {
       context,
       spec: trigger,
@@ -50,7 +76,7 @@ export class StreamConsumer extends Construct {
         ),
         allow(['s3:ListBucket'], [failures.bucketArn]),
         allow(['s3:PutObject'], [failures.arnForObjects('*')]),
-        allow(['kms:GenerateDataKey'], [context.key.keyArn]),
+        allow(['kms:GenerateDataKey'], [context.kept.key.keyArn]),
       ],
     });
     const source = new EventSourceMapping(this, 'Source', {
@@ -66,23 +92,22 @@ export class StreamConsumer extends Construct {
       filters: filtersOf(trigger),
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     });
-    const count = counterOf(source.eventSourceMappingId);
-    this.age = lambda.metric('IteratorAge', { statistic: 'Maximum', period: Duration.minutes(1) });
-    this.counts = [count('PolledEventCount'), count('InvokedEventCount'), count('FailedInvokeEventCount')];
-    this.givenUp = sumOfGivenUp(count);
+    this.functionName = lambda.functionName;
+    this.sourceId = source.eventSourceMappingId;
+    const { age, givenUp } = streamMetrics(this);
     const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'Alarm', {
-      alarms: context.alarms,
+      alarms: context.kept.alarms,
       name: `${name}-gave-up`,
-      metric: this.givenUp,
+      metric: givenUp,
       threshold: 1,
       watches: 'occurrence',
       description: `${trigger.id} gave up on changes; they are in the failure bucket. ${trigger.impact}`,
     });
     serviceAlarm(this, 'LateAlarm', {
-      alarms: context.alarms,
+      alarms: context.kept.alarms,
       name: `${name}-late`,
-      metric: this.age,
+      metric: age,
       threshold: LATE.toMilliseconds(),
       periods: 5,
       watches: 'state',
@@ -90,11 +115,6 @@ export class StreamConsumer extends Construct {
     });
   }
 }
-
-const streamOf = ({ table }: ServiceContext): string => {
-  if (!table.tableStreamArn) throw new Error('the table has no stream');
-  return table.tableStreamArn;
-};
 
 /** The function gets only insertions and changes of its records, and the removals that it declares. */
 const filtersOf = ({ sortKeys, removalsOf }: StreamTrigger) => [

@@ -1,6 +1,6 @@
 import { Aws, Duration } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Subscription, SubscriptionProtocol } from 'aws-cdk-lib/aws-sns';
+import { Subscription, SubscriptionProtocol, Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { acknowledge } from '../stage/acknowledged.ts';
@@ -32,7 +32,7 @@ export class UndoneInvocations extends Construct {
     acknowledge(this.queue, 'Serverless-SQSRedrivePolicy');
     for (const [service, sourceArn] of [
       ['events', `arn:${Aws.PARTITION}:events:${Aws.REGION}:${Aws.ACCOUNT_ID}:rule/payments-${alarms.stage}-*`],
-      ['sns', alarms.topic.topicArn],
+      ['sns', alarms.topicArn],
     ] as const) {
       this.queue.addToResourcePolicy(
         new PolicyStatement({
@@ -59,7 +59,8 @@ export class UndoneInvocations extends Construct {
     if (alarmEmail !== '') {
       // By its ARN only, because the queue's own policy admits the topic.
       const deadLetterQueue = Queue.fromQueueArn(this, 'Reference', this.queue.queueArn);
-      const mail = { topic: alarms.topic, protocol: SubscriptionProtocol.EMAIL, endpoint: alarmEmail };
+      const topic = Topic.fromTopicArn(this, 'Alarms', alarms.topicArn);
+      const mail = { topic, protocol: SubscriptionProtocol.EMAIL, endpoint: alarmEmail };
       new Subscription(this, 'Mail', { ...mail, deadLetterQueue });
     }
   }

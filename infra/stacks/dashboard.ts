@@ -1,33 +1,37 @@
 import type { IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { AlarmStatusWidget, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmStatusWidget, type IAlarm, type MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { type CustomMetricGroup, DefaultDashboardFactory, MonitoringFacade } from 'cdk-monitoring-constructs';
 import type { Construct } from 'constructs';
 import type { MetricName } from '../../shared/core/metrics.ts';
 import type { QueueName } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
-import type { KeptResources } from '../constructs/context.ts';
-import type { ScheduledJob } from '../constructs/scheduled-job.ts';
+import type { JobMetrics } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
-import type { StreamConsumer } from '../constructs/stream-consumer.ts';
+import type { StreamMetrics } from '../constructs/stream-consumer.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { ServiceMetrics } from './watched.ts';
 
-/** The alarms and metrics that the dashboard shows. */
-export interface Shown {
-  readonly stage: Stage;
-  readonly kept: KeptResources;
-  readonly api: IHttpApi;
-  readonly queues: ReadonlyMap<QueueName, Queue>;
-  readonly deadLetters: ReadonlyMap<QueueName, Queue>;
-  readonly undone: Queue;
-  readonly readers: readonly StreamConsumer[];
-  readonly jobs: readonly ScheduledJob[];
+interface ShownQueue {
+  readonly name: QueueName;
+  readonly queue: IQueue;
+  readonly deadLetterQueue: IQueue;
 }
 
-export interface DashboardProps extends Shown {
+/** The alarms and metrics that the dashboard shows. */
+export interface DashboardProps {
+  readonly stage: Stage;
+  readonly tableName: string;
+  readonly api: IHttpApi;
+  readonly queues: readonly ShownQueue[];
+  readonly undone: IQueue;
+  /** By the ids of their triggers. */
+  readonly readers: readonly ({ readonly id: string } & StreamMetrics)[];
+  readonly jobs: readonly ({ readonly id: string } & JobMetrics)[];
   readonly metrics: ServiceMetrics;
+  /** The failed backups of the table; undefined if the stage has no backups. */
+  readonly backups: MathExpression | undefined;
   readonly alarms: IAlarm[];
 }
 
@@ -46,6 +50,7 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
   addEvents(board, props);
   addTable(board, scope, props);
   addSection(board, 'Turned away', turnedAway(props.metrics));
+  if (props.backups) addSection(board, 'Backups', [{ title: 'Failed', metrics: [props.backups] }]);
   return board.createdDashboard()?.dashboardName ?? '';
 };
 
@@ -84,33 +89,31 @@ const addRequests = (board: MonitoringFacade, { api, metrics }: DashboardProps):
 };
 
 const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
-  const { metrics, readers, jobs, queues, deadLetters, undone } = props;
+  const { metrics, readers, jobs, queues, undone } = props;
   addSection(board, 'Events', [
     { title: 'Not published', metrics: [metrics.publishFailures] },
     { title: 'Messages and records with a failed attempt', metrics: [metrics.count('ConsumerFailures')] },
   ]);
-  for (const { trigger, age, counts, givenUp } of readers) {
-    addSection(board, trigger.id, [
+  for (const { id, age, counts, givenUp } of readers) {
+    addSection(board, id, [
       { title: 'Behind the stream', metrics: [age] },
       { title: 'Changes', metrics: [...counts] },
       { title: 'Given up', metrics: [givenUp] },
     ]);
   }
-  for (const { trigger, runs, failures } of jobs) {
-    addSection(board, trigger.id, [{ title: 'Runs', metrics: [runs, failures] }]);
+  for (const { id, runs, failures } of jobs) {
+    addSection(board, id, [{ title: 'Runs', metrics: [runs, failures] }]);
   }
-  for (const [queueName, queue] of queues) {
-    const deadLetterQueue = deadLetters.get(queueName);
-    if (!deadLetterQueue) continue;
-    const alarmFriendlyName = constructId(queueName);
-    board.monitorSqsQueueWithDlq({ queue, deadLetterQueue, humanReadableName: queueName, alarmFriendlyName });
+  for (const { name, queue, deadLetterQueue } of queues) {
+    const alarmFriendlyName = constructId(name);
+    board.monitorSqsQueueWithDlq({ queue, deadLetterQueue, humanReadableName: name, alarmFriendlyName });
   }
   board.monitorSqsQueue({ queue: undone, humanReadableName: 'Undone invocations', alarmFriendlyName: 'Undone' });
 };
 
-const addTable = (board: MonitoringFacade, scope: Construct, { kept }: DashboardProps): void => {
+const addTable = (board: MonitoringFacade, scope: Construct, { tableName }: DashboardProps): void => {
   board.monitorDynamoTable({
-    table: Table.fromTableName(scope, 'Table', kept.table.tableName),
+    table: Table.fromTableName(scope, 'Table', tableName),
     billingMode: BillingMode.PAY_PER_REQUEST,
     humanReadableName: 'Table',
     alarmFriendlyName: 'Table',

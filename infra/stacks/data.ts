@@ -15,46 +15,67 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
-import type { KeptResources } from '../constructs/context.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { ServiceKey } from '../constructs/service-key.ts';
+import { TableBackups } from '../constructs/table-backups.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
-import { type DeploymentSettings, type Stage, webhookSecretName } from '../stage/settings.ts';
+import { type DeploymentSettings, type Stage, type TableInUse, webhookSecretName } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** The resources with data, which are the table, the bus, the key, the secrets, and the topic of the alarms. */
 export class DataStack extends ServiceStack {
-  readonly kept: KeptResources;
-
-  constructor(scope: Construct, { stage }: DeploymentSettings) {
+  constructor(scope: Construct, { stage, tableInUse, backupCopyTo }: DeploymentSettings) {
     super(scope, { stage, part: 'data', description: 'Payments: table, event bus, secrets' });
     const key = new ServiceKey(this, 'Key', { removalPolicy: this.removalPolicy }).reference;
-    this.kept = {
-      key,
-      table: this.#table(),
-      bus: new EventBus(this, 'Bus', { description: 'Events of payments and of their providers' }),
-      providerSecrets: {
-        provider_a: this.#providerSecret('provider_a', key),
-        provider_b: this.#providerSecret('provider_b', key),
-        provider_c: this.#providerSecret('provider_c', key),
-        provider_d: this.#providerSecret('provider_d', key),
-      },
-      signatureSecrets: {
-        provider_a: this.#signatureSecret('provider_a', key),
-        provider_b: this.#signatureSecret('provider_b', key),
-        provider_c: this.#signatureSecret('provider_c', key),
-      },
-      guestTokenSecret: this.#guestTokenSecret(key),
-      webhookSecret: this.#webhookSecret(stage, key),
-      alarms: { topic: this.#alarms(stage, key), stage },
-    };
-    for (const slot of PROVIDER_SLOTS) {
-      new CfnOutput(this, `${constructId(slot)}SecretArn`, { value: this.kept.providerSecrets[slot].secretArn });
+    const table = this.#table();
+    const bus = new EventBus(this, 'Bus', { description: 'Events of payments and of their providers' });
+    const secrets = this.#secrets(stage, key);
+    const { topicArn } = this.#alarms(stage, key);
+    const used = tableInUse ?? ownTable(table);
+    this.share({ 'table-name': used.name, 'table-arn': used.arn, 'table-stream-arn': used.streamArn });
+    this.share({ 'bus-name': bus.eventBusName, 'bus-arn': bus.eventBusArn });
+    this.share({ 'key-arn': key.keyArn, 'alarms-arn': topicArn });
+    this.share(Object.fromEntries([...secrets].map(([name, { secretArn }]) => [name, secretArn])));
+    if (this.production) {
+      const backups = new TableBackups(this, 'Backups', {
+        tableArn: used.arn,
+        key,
+        copyTo: backupCopyTo,
+        alarms: { stage, topicArn },
+        removalPolicy: this.removalPolicy,
+      });
+      const named = tableInUse?.arn ?? `<${this.logicalIdOf(table)}.Arn>`;
+      acknowledge(backups, 'AwsSolutions-IAM5', `Resource::${named}/backup/*`);
     }
-    for (const slot of PAYMENT_SLOTS) {
-      const { secretArn: value } = this.kept.signatureSecrets[slot];
+    this.keepExports([
+      ...Object.values(ownTable(table)),
+      bus.eventBusName,
+      bus.eventBusArn,
+      key.keyArn,
+      topicArn,
+      ...[...secrets.values()].map(({ secretArn }) => secretArn),
+    ]);
+  }
+
+  /** The secrets by the names of their shared values. */
+  #secrets(stage: Stage, key: IKey): ReadonlyMap<string, Secret> {
+    const ofProviders = PROVIDER_SLOTS.map((slot) => [slot, this.#providerSecret(slot, key)] as const);
+    const ofSignatures = PAYMENT_SLOTS.map((slot) => [slot, this.#signatureSecret(slot, key)] as const);
+    const others = [
+      ['guest-token-secret-arn', this.#guestTokenSecret(key)],
+      ['webhook-secret-arn', this.#webhookSecret(stage, key)],
+    ] as const;
+    for (const [slot, { secretArn: value }] of ofProviders) {
+      new CfnOutput(this, `${constructId(slot)}SecretArn`, { value });
+    }
+    for (const [slot, { secretArn: value }] of ofSignatures) {
       new CfnOutput(this, `${constructId(slot)}SignatureSecretArn`, { value });
     }
+    return new Map([
+      ...ofProviders.map(([slot, secret]) => [`${slot}-secret-arn`, secret] as const),
+      ...ofSignatures.map(([slot, secret]) => [`${slot}-signature-secret-arn`, secret] as const),
+      ...others,
+    ]);
   }
 
   #alarms(stage: Stage, key: IKey): Topic {
@@ -148,3 +169,8 @@ export class DataStack extends ServiceStack {
     return secret;
   }
 }
+
+const ownTable = ({ tableName: name, tableArn: arn, tableStreamArn: streamArn }: Table): TableInUse => {
+  if (streamArn === undefined) throw new Error('the table has no stream');
+  return { name, arn, streamArn };
+};

@@ -1,8 +1,7 @@
-import { CfnElement, CfnOutput, Duration, type Stack } from 'aws-cdk-lib';
+import { CfnOutput, Duration } from 'aws-cdk-lib';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption, type BucketProps } from 'aws-cdk-lib/aws-s3';
-import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { QueueName } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
@@ -13,12 +12,13 @@ import { constructId } from '../constructs/service-function.ts';
 import { StreamConsumer } from '../constructs/stream-consumer.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
 import {
+  type DeploymentSettings,
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
   OPERATED_FUNCTION_OUTPUT,
   queueOutput,
-  type Stage,
 } from '../stage/settings.ts';
+import { baseUrlIn, functionValue, keptIn, queueValue, sourceValue, undoneIn } from './references.ts';
 import { ServiceStack } from './service-stack.ts';
 
 /** A stream supports two consumers. A third consumer would throttle all of them. */
@@ -28,22 +28,20 @@ const OPERATED = 'workers.run-due';
 const FAILURES_KEPT = Duration.days(90);
 
 export interface EventsStackProps {
-  readonly stage: Stage;
+  readonly settings: DeploymentSettings;
+  readonly codeDir: string;
   readonly triggers: readonly Trigger[];
-  /** The context without the queues, because this stack creates them. */
-  readonly context: Omit<ServiceContext, 'queues'>;
 }
+
+type Consumed = ReadonlyMap<QueueName, ConsumedQueue>;
 
 /** Background work, with stream readers, queues with their consumers, and schedules. */
 export class EventsStack extends ServiceStack {
-  readonly queues: ReadonlyMap<QueueName, Queue>;
-  readonly deadLetters: ReadonlyMap<QueueName, Queue>;
-  readonly readers: readonly StreamConsumer[];
-  readonly jobs: readonly ScheduledJob[];
-
-  constructor(scope: Construct, { stage, triggers, context: kept }: EventsStackProps) {
+  constructor(scope: Construct, { settings, codeDir, triggers }: EventsStackProps) {
+    const { stage } = settings;
     super(scope, { stage, part: 'events', description: 'Payments: stream and queue consumers, schedules' });
-    const consumed = new Map(
+    const kept = keptIn(this, stage);
+    const consumed: Consumed = new Map(
       triggers
         .filter((trigger) => trigger.kind === 'queue')
         .map((trigger) => [
@@ -51,39 +49,69 @@ export class EventsStack extends ServiceStack {
           new ConsumedQueue(this, `${constructId(trigger.queue)}Queue`, { trigger, kept }),
         ]),
     );
-    this.queues = new Map([...consumed].map(([name, { queue }]) => [name, queue]));
-    this.deadLetters = new Map([...consumed].map(([name, { deadLetters }]) => [name, deadLetters]));
     if (triggers.filter(({ kind }) => kind === 'stream').length > STREAM_CONSUMERS) {
       throw new Error(`a stream takes ${STREAM_CONSUMERS} consumers`);
     }
-    const context = { ...kept, queues: this.queues };
-    const logGroup = this.logGroup('Logs', { encryptionKey: kept.key, days: kept.settings.logDays });
+    const context: ServiceContext = {
+      kept,
+      codeDir,
+      settings,
+      undone: undoneIn(this),
+      queues: new Map([...consumed].map(([name, { queue }]) => [name, { arn: queue.queueArn, url: queue.queueUrl }])),
+      environment: { ...settings.environment, PUBLIC_BASE_URL: baseUrlIn(this, settings) },
+    };
+    const logGroup = this.logGroup('Logs', { encryptionKey: kept.key, days: settings.logDays });
     const failures = this.#failures(kept.key);
     for (const trigger of triggers) {
       const id = constructId(trigger.id);
       if (trigger.kind === 'stream') new StreamConsumer(this, id, { context, trigger, logGroup, failures });
       if (trigger.kind === 'schedule') new ScheduledJob(this, id, { context, trigger, logGroup });
-      const queue = trigger.kind === 'queue' ? this.queues.get(trigger.queue) : undefined;
+      const queue = trigger.kind === 'queue' ? consumed.get(trigger.queue)?.queue : undefined;
       if (trigger.kind === 'queue' && queue) new QueueConsumer(this, id, { context, trigger, logGroup, queue });
     }
-    this.#tellOperators(failures);
-    this.jobs = this.node.children.filter((child) => child instanceof ScheduledJob);
-    this.readers = this.node.children.filter((child) => child instanceof StreamConsumer);
-    for (const consumer of this.readers) {
-      acknowledge(consumer, 'AwsSolutions-IAM5', `Resource::<${logicalIdOf(this, failures)}.Arn>/*`);
+    this.#tellOperators(failures, consumed);
+    this.#shareQueues(consumed);
+    this.#shareFunctions();
+    for (const consumer of this.node.children.filter((child) => child instanceof StreamConsumer)) {
+      acknowledge(consumer, 'AwsSolutions-IAM5', `Resource::<${this.logicalIdOf(failures)}.Arn>/*`);
     }
   }
 
   /** Outputs that payctl reads. */
-  #tellOperators(failures: Bucket): void {
-    for (const [name, { queueUrl }] of this.queues) new CfnOutput(this, queueOutput(name), { value: queueUrl });
-    for (const [name, { queueUrl }] of this.deadLetters) {
-      new CfnOutput(this, deadLettersOutput(name), { value: queueUrl });
+  #tellOperators(failures: Bucket, consumed: Consumed): void {
+    for (const [name, { queue }] of consumed) new CfnOutput(this, queueOutput(name), { value: queue.queueUrl });
+    for (const [name, { deadLetters }] of consumed) {
+      new CfnOutput(this, deadLettersOutput(name), { value: deadLetters.queueUrl });
     }
     const operated = this.node.tryFindChild(constructId(OPERATED));
     if (!(operated instanceof QueueConsumer)) throw new Error(`there is no function ${OPERATED}`);
     new CfnOutput(this, OPERATED_FUNCTION_OUTPUT, { value: operated.lambda.functionName });
     new CfnOutput(this, FAILURE_BUCKET_OUTPUT, { value: failures.bucketName });
+  }
+
+  #shareQueues(consumed: Consumed): void {
+    for (const [name, { queue, deadLetters }] of consumed) {
+      this.share({
+        [queueValue(name, 'arn')]: queue.queueArn,
+        [queueValue(name, 'url')]: queue.queueUrl,
+        [queueValue(name, 'dead-letters-arn')]: deadLetters.queueArn,
+      });
+      this.keepExports([queue.queueArn, ...[queue, deadLetters].flatMap((kept) => [kept.queueName, kept.queueUrl])]);
+    }
+  }
+
+  /** The functions and event sources that the dashboard shows. */
+  #shareFunctions(): void {
+    for (const child of this.node.children) {
+      if (child instanceof ScheduledJob || child instanceof StreamConsumer) {
+        this.share({ [functionValue(child.trigger.id)]: child.functionName });
+        this.keepExports([child.functionName]);
+      }
+      if (child instanceof StreamConsumer) {
+        this.share({ [sourceValue(child.trigger.id)]: child.sourceId });
+        this.keepExports([child.sourceId]);
+      }
+    }
   }
 
   /** The bucket of failed records. It holds whole changes, which contain personal data. */
@@ -115,8 +143,3 @@ export class EventsStack extends ServiceStack {
     return failures;
   }
 }
-
-const logicalIdOf = (stack: Stack, { node: { defaultChild } }: Construct): string => {
-  if (!CfnElement.isCfnElement(defaultChild)) throw new Error('a construct without a resource has no logical id');
-  return stack.getLogicalId(defaultChild);
-};

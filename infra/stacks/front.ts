@@ -1,12 +1,12 @@
 import { CfnOutput } from 'aws-cdk-lib';
 import { ApiMapping, CfnStage, DomainName, HttpStage, type IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager';
-import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { metricsNamespace } from '../../shared/core/metrics.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
+import { apiIn, keptIn } from './references.ts';
 import { ServiceStack } from './service-stack.ts';
 import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';
 
@@ -42,15 +42,15 @@ const limitsOf = ({ rate, burst }: Throttle) => ({ throttlingRateLimit: rate, th
 
 export interface FrontStackProps {
   readonly settings: DeploymentSettings;
-  readonly api: IHttpApi;
-  readonly key: IKey;
   readonly endpoints: readonly Endpoint[];
 }
 
 /** The stage that callers reach. It is deployed last, because its limits may only name existing routes. */
 export class FrontStack extends ServiceStack {
-  constructor(scope: Construct, { settings, api, key, endpoints }: FrontStackProps) {
+  constructor(scope: Construct, { settings, endpoints }: FrontStackProps) {
     super(scope, { stage: settings.stage, part: 'front', description: 'Payments: stage, limits, domain' });
+    const api = apiIn(this);
+    const { key } = keptIn(this, settings.stage);
     const accessLogs = this.logGroup('AccessLogs', { encryptionKey: key, days: settings.logDays });
     new MetricFilter(this, 'ThrottledRequests', { logGroup: accessLogs, ...throttledRequests(settings.stage) });
     const stage = new CfnStage(this, 'Stage', {
@@ -64,9 +64,11 @@ export class FrontStack extends ServiceStack {
       defaultRouteSettings: limitsOf(STAGE_THROTTLE),
       // CloudFormation passes this map on unchanged.
       routeSettings: Object.fromEntries(
-        endpoints.map((endpoint) => {
-          const { rate, burst } = throttleOf(endpoint);
-          return [`${endpoint.method} ${endpoint.path}`, { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }];
+        endpoints.flatMap((endpoint) => {
+          const throttle = throttleOf(endpoint);
+          if (throttle === STAGE_THROTTLE) return [];
+          const { rate, burst } = throttle;
+          return [[`${endpoint.method} ${endpoint.path}`, { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst }]];
         }),
       ),
     });

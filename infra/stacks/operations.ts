@@ -1,29 +1,81 @@
 import { ArnFormat, CfnOutput } from 'aws-cdk-lib';
 import { Alarm, CfnAlarm, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import type { QueueName } from '../../shared/core/rights.ts';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import type { Trigger } from '../../shared/platform/trigger.ts';
 import { serviceAlarm } from '../constructs/alarm.ts';
+import { hasOwnUrl } from '../constructs/endpoint-function.ts';
+import { jobMetrics } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
-import { addDashboard, type Shown } from './dashboard.ts';
+import { streamMetrics } from '../constructs/stream-consumer.ts';
+import { backupFailures } from '../constructs/table-backups.ts';
+import type { DeploymentSettings } from '../stage/settings.ts';
+import { routeGroupOf, routesPart } from './api.ts';
+import { addDashboard, type DashboardProps } from './dashboard.ts';
 import { metricAlarms } from './metric-alarms.ts';
+import { apiIn, functionValue, keptIn, queueValue, sourceValue, undoneIn } from './references.ts';
 import { ServiceStack } from './service-stack.ts';
 import { serviceMetrics } from './watched.ts';
 
-export interface OperationsStackProps extends Shown {
-  /** Names of the functions that have their own URL, by endpoint id. */
-  readonly urls: ReadonlyMap<string, string>;
+export interface OperationsStackProps {
+  readonly settings: DeploymentSettings;
+  readonly endpoints: readonly Endpoint[];
+  readonly triggers: readonly Trigger[];
 }
 
-/** The alarms for the service as a whole, and one dashboard. No other stack depends on this stack. */
+/** The alarms for the service as a whole, and one dashboard. No other stack uses its values. */
 export class OperationsStack extends ServiceStack {
-  constructor(scope: Construct, props: OperationsStackProps) {
-    super(scope, { stage: props.stage, part: 'operations', description: 'Payments: alarms, dashboard' });
-    const { stage, kept, api, urls } = props;
-    const metrics = serviceMetrics({ stage, apiId: api.apiId, tableName: kept.table.tableName, urls });
+  constructor(scope: Construct, { settings, endpoints, triggers }: OperationsStackProps) {
+    const { stage } = settings;
+    super(scope, { stage, part: 'operations', description: 'Payments: alarms, dashboard' });
+    const { table, alarms } = keptIn(this, stage);
+    const api = apiIn(this);
+    const urls = new Map(
+      endpoints
+        .filter((endpoint) => hasOwnUrl(endpoint, settings))
+        .map((endpoint) => [endpoint.id, this.shared(routesPart(routeGroupOf(endpoint)), functionValue(endpoint.id))]),
+    );
+    const metrics = serviceMetrics({ stage, apiId: api.apiId, tableName: table.name, urls });
     for (const alarm of metricAlarms(metrics)) {
-      serviceAlarm(this, constructId(alarm.name), { alarms: kept.alarms, ...alarm });
+      serviceAlarm(this, constructId(alarm.name), { alarms, ...alarm });
     }
-    const dashboard = addDashboard(this, { ...props, metrics, alarms: this.#allAlarms() });
+    const dashboard = addDashboard(this, {
+      stage,
+      tableName: table.name,
+      api,
+      metrics,
+      backups: this.production ? backupFailures(stage) : undefined,
+      undone: undoneIn(this),
+      alarms: this.#allAlarms(),
+      ...this.#shown(triggers),
+    });
     new CfnOutput(this, 'DashboardName', { value: dashboard });
+  }
+
+  /** The queues, stream readers and jobs of the stack `events`. */
+  #shown(triggers: readonly Trigger[]): Pick<DashboardProps, 'queues' | 'readers' | 'jobs'> {
+    const read = (name: string): string => this.shared('events', name);
+    const queueAt = (queue: QueueName, attribute: 'arn' | 'dead-letters-arn') =>
+      Queue.fromQueueArn(this, constructId(queueValue(queue, attribute)), read(queueValue(queue, attribute)));
+    return {
+      queues: triggers.flatMap((trigger) => {
+        if (trigger.kind !== 'queue') return [];
+        const { queue: name } = trigger;
+        return [{ name, queue: queueAt(name, 'arn'), deadLetterQueue: queueAt(name, 'dead-letters-arn') }];
+      }),
+      readers: triggers.flatMap(({ id, kind }) => {
+        if (kind !== 'stream') return [];
+        const source = { functionName: read(functionValue(id)), sourceId: read(sourceValue(id)) };
+        return [{ id, ...streamMetrics(source) }];
+      }),
+      jobs: triggers.flatMap((trigger) =>
+        trigger.kind === 'schedule'
+          ? [{ id: trigger.id, ...jobMetrics(trigger, read(functionValue(trigger.id))) }]
+          : [],
+      ),
+    };
   }
 
   /** Imports resources by name, so that no stack has to export them. */

@@ -1,7 +1,8 @@
-import { RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnElement, RemovalPolicy, Stack, type StackProps } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { readShared, writeShared } from '../constructs/shared-value.ts';
 import { type Stage, stackName } from '../stage/settings.ts';
 
 export interface ServiceStackProps {
@@ -14,12 +15,16 @@ export interface ServiceStackProps {
 /** The common part of every stack of the service. */
 export class ServiceStack extends Stack {
   readonly production: boolean;
+  readonly #stage: Stage;
+  readonly #part: string;
 
   constructor(scope: Construct, { stage, part, description }: ServiceStackProps) {
     const name = stackName(stage, part);
     const properties: StackProps = { stackName: name, description, terminationProtection: stage === 'prod' };
     super(scope, name, { ...properties, tags: { service: 'payments', stage } });
     this.production = stage === 'prod';
+    this.#stage = stage;
+    this.#part = part;
   }
 
   /**
@@ -32,5 +37,30 @@ export class ServiceStack extends Stack {
 
   logGroup(id: string, { encryptionKey, days }: { readonly encryptionKey: IKey; readonly days: number }): LogGroup {
     return new LogGroup(this, id, { encryptionKey, retention: days, removalPolicy: this.removalPolicy });
+  }
+
+  logicalIdOf({ node: { defaultChild } }: Construct): string {
+    if (!CfnElement.isCfnElement(defaultChild)) throw new Error('a construct without a resource has no logical id');
+    return this.getLogicalId(defaultChild);
+  }
+
+  /** Writes values for the stacks that are deployed after this stack. */
+  share(values: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(values)) {
+      writeShared(this, { stage: this.#stage, part: this.#part, name }, value);
+    }
+  }
+
+  /** Reads a value of a stack that is deployed before this stack. */
+  shared(part: string, name: string): string {
+    return readShared(this, { stage: this.#stage, part, name });
+  }
+
+  /**
+   * Exports the values that the stacks of version 0.1.0 import, under the same names. CloudFormation refuses to remove an
+   * export in use, so the update from 0.1.0 needs them. The version after 0.2 removes them.
+   */
+  keepExports(values: readonly string[]): void {
+    for (const value of values) this.exportValue(value);
   }
 }

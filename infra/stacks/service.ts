@@ -19,45 +19,34 @@ export interface ServiceProps {
   readonly defaultId: string;
 }
 
-/** The whole service as stacks, deployed in the order data, api, events, the groups of routes, operations, front. */
-export const addService = (app: App, { settings, codeDir, triggers, defaultId, ...declared }: ServiceProps): void => {
-  const { stage } = settings;
+/**
+ * The whole service as stacks, deployed in the order data, api, events, the groups of routes, operations, front. The
+ * groups of routes are deployed in turn, because API Gateway refuses concurrent changes of one API.
+ */
+export const addStacks = (app: App, { settings, codeDir, defaultId, ...declared }: ServiceProps): void => {
   const endpoints = installedEndpoints(declared.endpoints, { CONSOLE: settings.console });
-  const { kept } = new DataStack(app, settings);
-  const apiStack = new ApiStack(app, settings, kept);
-  const { api } = apiStack;
-  const shared = {
-    ...kept,
-    codeDir,
-    settings,
-    undone: apiStack.undone,
-    environment: { ...settings.environment, PUBLIC_BASE_URL: apiStack.baseUrl },
-  };
-  const { queues, deadLetters, readers, jobs } = new EventsStack(app, {
-    stage,
-    triggers: withOperatorSettings(triggers, settings.operated),
-    context: shared,
-  });
-  const context = { ...shared, queues };
-  apiStack.answerTheRest(context, defaultId);
-  const front = new FrontStack(app, { settings, api, key: kept.key, endpoints });
-  const routes = [...byGroup(endpoints)].map(
-    ([group, members]) => new RoutesStack(app, { stage, group, endpoints: members, api, context }),
-  );
-  const urls = new Map(routes.flatMap((stack) => [...stack.urls]));
-  const operations = new OperationsStack(app, {
-    stage,
-    kept,
-    api,
-    urls,
-    queues,
-    deadLetters,
-    undone: apiStack.undone,
-    readers,
-    jobs,
-  });
-  // The front is deployed last, so callers find every route and its alarms exist.
-  for (const stack of [...routes, operations]) front.addStackDependency(stack);
+  const triggers = withOperatorSettings(declared.triggers, settings.operated);
+  const stacks = [
+    new DataStack(app, settings),
+    new ApiStack(app, { settings, codeDir, defaultId }),
+    new EventsStack(app, { settings, codeDir, triggers }),
+    ...[...byGroup(endpoints)].map(
+      ([group, members]) => new RoutesStack(app, { settings, codeDir, group, endpoints: members, triggers }),
+    ),
+    // It lists the alarms of all stacks above.
+    new OperationsStack(app, { settings, endpoints, triggers }),
+    // The front is deployed last, so callers find every route and its alarms exist.
+    new FrontStack(app, { settings, endpoints }),
+  ];
+  for (const [at, stack] of stacks.entries()) {
+    const before = stacks[at - 1];
+    if (before) stack.addStackDependency(before);
+  }
+};
+
+/** The stacks, which the rule packs check. */
+export const addService = (app: App, props: ServiceProps): void => {
+  addStacks(app, props);
   Validations.of(app).addPlugins(...packs(app));
 };
 

@@ -10,8 +10,9 @@ const REASONS = {
     'Each endpoint declares who may call it, and the request chain checks that before anything else: sessions, bearer ' +
     'tokens, guest tokens and signatures over the raw body are kinds of callers that no gateway authorizer covers.',
   'AwsSolutions-IAM5':
-    'X-Ray has no resources to name, and Lambda itself names the failure objects, in a bucket that holds nothing else and to ' +
-    'which the function may only add. Every other right names its resource.',
+    'X-Ray and copies of backups have no resources to name. Lambda itself names the failure objects, in a bucket that ' +
+    'holds nothing else and to which the function may only add, and AWS Backup names the backups of the table. ' +
+    'Every other right names its resource.',
   'AwsSolutions-SMG4':
     "A provider's keys are made in the provider's own console, where AWS cannot rotate them; the guest token and webhook " +
     'secrets are lists, in which the operator puts a new secret first, because dropping the old secret would void what it signed.',

@@ -33,6 +33,13 @@ export interface Bulkheads {
   readonly workers: number;
 }
 
+/** A table that the service uses. */
+export interface TableInUse {
+  readonly name: string;
+  readonly arn: string;
+  readonly streamArn: string;
+}
+
 /** The operator's settings of a deployment, for the service and for the deployment itself. */
 export type Stage = 'dev' | 'staging' | 'prod';
 
@@ -65,6 +72,10 @@ export interface DeploymentSettings {
   readonly operated: OperatedSettings;
   /** Targets of outbound webhooks, stored in one secret, never in a template or a function's environment. */
   readonly webhookVariables: Readonly<Record<string, string>>;
+  /** A restored table, which the service uses instead of the stack's own; undefined for the stack's own. */
+  readonly tableInUse: TableInUse | undefined;
+  /** The ARN of a backup vault in another region or account, to which prod copies its backups; or empty. */
+  readonly backupCopyTo: string;
   /** Secrets in the environment that are not deployed, because they belong in Secrets Manager. */
   readonly secretsLeftOut: readonly string[];
 }
@@ -103,6 +114,8 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'SUPPORT_REFUND_LIMITS',
   'DUNNING_DAYS',
   'DUNNING_FINAL_ACTION',
+  'PLAN_CHANGE_UPGRADE',
+  'PLAN_CHANGE_DOWNGRADE',
   'EXTERNAL_WEBHOOK_MAX_RETRIES',
   'EXTERNAL_WEBHOOK_RETRY_DELAY',
   'EXTERNAL_WEBHOOK_TIMEOUT',
@@ -163,6 +176,12 @@ const LEAST_WORKERS = 2;
 const onOrOff = (fallback: 'on' | 'off') => choiceSetting(['on', 'off'], fallback);
 
 const isEmail = (value: string): boolean => z.email().safeParse(value).success;
+const STREAM_ARN =
+  /^(?<table>arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/(?<name>[\w.-]{3,255}))\/stream\/[0-9T:.-]+$/;
+const isTableName = (value: string): boolean => value === '' || /^[\w.-]{3,255}$/.test(value);
+const isStreamArn = (value: string): boolean => value === '' || STREAM_ARN.test(value);
+const isVaultArn = (value: string): boolean =>
+  value === '' || /^arn:aws[a-z-]*:backup:[a-z0-9-]+:\d{12}:backup-vault:[\w-]{2,50}$/.test(value);
 const isHostName = (value: string): boolean => z.hostname().safeParse(value).success && value.includes('.');
 
 export const deploymentFields = {
@@ -197,19 +216,32 @@ export const deploymentFields = {
   BULKHEAD_WORKERS: integerSetting(100, LEAST_WORKERS, MOST_RESERVED).describe(
     'maximum instances of each queue consumer, which are reserved for it; a lower maximum of the consumer itself still applies',
   ),
+  TABLE_NAME_IN_USE: checked(textSetting(), isTableName, 'must be the name of a DynamoDB table').describe(
+    "a restored table that the service uses instead of the stack's own, together with `TABLE_STREAM_ARN_IN_USE`; empty: the stack's own",
+  ),
+  TABLE_STREAM_ARN_IN_USE: checked(
+    textSetting(),
+    isStreamArn,
+    'must be the ARN of a stream of a DynamoDB table',
+  ).describe('the ARN of the latest stream of that table, with new and old images'),
+  BACKUP_COPY_TO: checked(textSetting(), isVaultArn, 'must be the ARN of a backup vault').describe(
+    "a backup vault in another region or account, to which every backup of prod's table is copied; empty: no copy",
+  ),
 };
 
 /** @throws SettingsError naming every mistake, one line each. */
 export const readDeploymentSettings = (given: Environment = operatorEnvironment()): DeploymentSettings => {
   const env = { ...given, STAGE: given['STAGE'] || 'dev' };
   const { mistakes: ofDeployment, values: deployment } = readSettings(deploymentFields, env);
-  const mistakes = [...ofDeployment];
+  const tableInUse = deployment && tableInUseOf(deployment);
+  const mistakes = [...ofDeployment, ...(tableInUse === 'mistaken' ? [TABLE_IN_USE_WANTED] : [])];
   const service = parseService(checkedHere(env), mistakes);
   const webhookVariables = valuesOf(env, Object.keys(env).filter(isTargetVariable));
   if (Buffer.byteLength(JSON.stringify(webhookVariables)) > SECRET_BYTES) {
     mistakes.push('WEBHOOK_<n>_…: together they must fit in one secret of 64 KB');
   }
-  if (!deployment || !service || mistakes.length > 0) throw new SettingsError([...new Set(mistakes)]);
+  if (!deployment || !service || tableInUse === 'mistaken' || mistakes.length > 0)
+    throw new SettingsError([...new Set(mistakes)]);
   const basePath = deployment.CUSTOM_DOMAIN === '' ? '' : deployment.BASE_PATH;
   return {
     stage: deployment.STAGE,
@@ -222,6 +254,8 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     functionUrls: deployment.FUNCTION_URLS === 'on',
     canary: deployment.DEPLOY === 'canary',
     bulkheads: bulkheadsOf(deployment),
+    tableInUse,
+    backupCopyTo: deployment.BACKUP_COPY_TO,
     console: service.CONSOLE,
     adapters: adaptersOf(service),
     operated: service,
@@ -242,6 +276,16 @@ const bulkheadsOf = (given: Values<typeof deploymentFields>): Bulkheads | undefi
   given.BULKHEADS === 'off'
     ? undefined
     : { webhooks: given.BULKHEAD_WEBHOOKS, payments: given.BULKHEAD_PAYMENTS, workers: given.BULKHEAD_WORKERS };
+
+const TABLE_IN_USE_WANTED =
+  'TABLE_NAME_IN_USE, TABLE_STREAM_ARN_IN_USE: set both or neither, and the stream must be of that table';
+
+const tableInUseOf = (given: Values<typeof deploymentFields>): TableInUse | undefined | 'mistaken' => {
+  const { TABLE_NAME_IN_USE: name, TABLE_STREAM_ARN_IN_USE: streamArn } = given;
+  if (name === '' && streamArn === '') return undefined;
+  const { table: arn, name: streamed } = STREAM_ARN.exec(streamArn)?.groups ?? {};
+  return arn === undefined || streamed !== name ? 'mistaken' : { name, arn, streamArn };
+};
 
 /** The size limit of one secret. */
 const SECRET_BYTES = 65_536;

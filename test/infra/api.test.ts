@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import { createCors } from '../../infra/local/gateway/cors.ts';
+import { STAGE_THROTTLE, throttleOf } from '../../infra/stacks/throttling.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const ORIGIN = 'https://shop.example';
@@ -55,12 +56,28 @@ describe('the HTTP API', () => {
     expect(targets).toEqual(byProvider.map(({ id }) => `${functionOf(id).logicalId.slice(0, -8)}.Arn`));
   });
 
-  test('limits the rate of the stage and of every route', () => {
+  test('limits the rate of the stage, and of each route whose limits differ from the stage’s', () => {
     expect(stage.Properties.DefaultRouteSettings.ThrottlingRateLimit).toBeGreaterThan(0);
     expect(stage.Properties.DefaultRouteSettings.ThrottlingBurstLimit).toBeGreaterThan(0);
     const limits = stage.Properties.RouteSettings;
-    expect(Object.keys(limits).sort()).toEqual(endpoints.map(keyOf).sort());
+    const differ = endpoints.filter((endpoint) => throttleOf(endpoint) !== STAGE_THROTTLE);
+    expect(Object.keys(limits).sort()).toEqual(differ.map(keyOf).sort());
+    expect(differ.length).toBeLessThan(endpoints.length / 2);
     for (const key of Object.keys(limits)) expect(limits[key].ThrottlingRateLimit, key).toBeGreaterThan(0);
+  });
+
+  test('has no route with a looser limit than its callers need', () => {
+    const limitOf = (endpoint: (typeof endpoints)[number]): number =>
+      (stage.Properties.RouteSettings[keyOf(endpoint)] ?? stage.Properties.DefaultRouteSettings).ThrottlingRateLimit;
+    const mostOf = (isOfKind: (endpoint: (typeof endpoints)[number]) => boolean): number =>
+      Math.max(...endpoints.filter(isOfKind).map(limitOf));
+    expect({
+      public: mostOf(({ auth }) => auth === 'public'),
+      admin: mostOf(({ auth }) => auth === 'platform-admin'),
+      provider: mostOf(({ auth }) => auth === 'provider-signature'),
+      write: mostOf(({ auth, method }) => auth !== 'provider-signature' && method !== 'GET'),
+      read: mostOf(({ method }) => method === 'GET'),
+    }).toEqual({ public: 50, admin: 20, provider: 500, write: 300, read: 1_000 });
   });
 
   test('creates its stage after all of its routes', () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
-import { type Resource, synthesize } from './synthesized.ts';
+import { type Resource, synthesize, type Value } from './synthesized.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });
 const dev = synthesize({ env: { STAGE: 'dev' } });
@@ -140,6 +140,64 @@ describe('the encryption key', () => {
     ]);
     const services = statements.filter(({ Principal }) => 'Service' in Principal);
     expect(services.every(({ Condition }) => Condition !== undefined)).toBe(true);
+  });
+});
+
+describe('the backups of the table', () => {
+  const copyTo = 'arn:aws:backup:eu-central-1:123456789012:backup-vault:payments-copies';
+  const copied = synthesize({ env: { STAGE: 'prod', BACKUP_COPY_TO: copyTo } });
+  const plan = (stage: typeof prod) => stage.ofType('AWS::Backup::BackupPlan')[0]?.Properties.BackupPlan;
+  const kept = (days: number) => ({ DeleteAfterDays: days });
+
+  test('are made daily for 35 days and weekly for a year, in production only', () => {
+    expect(plan(prod).BackupPlanRule).toMatchObject([
+      { RuleName: 'daily', ScheduleExpression: 'cron(0 3 * * ? *)', Lifecycle: kept(35) },
+      { RuleName: 'weekly', ScheduleExpression: 'cron(0 4 ? * SUN *)', Lifecycle: kept(365) },
+    ]);
+    const [selection] = prod.ofType('AWS::Backup::BackupSelection');
+    expect(selection?.Properties.BackupSelection.Resources.map(prod.words)).toEqual(['Table.Arn']);
+    for (const type of ['Plan', 'Selection', 'Vault']) expect(dev.ofType(`AWS::Backup::Backup${type}`)).toEqual([]);
+  });
+
+  test('are encrypted with the stage’s key, and stay after their stack is deleted', () => {
+    const [vault, ...more] = prod.ofType('AWS::Backup::BackupVault');
+    expect(more).toEqual([]);
+    expect(vault).toMatchObject({
+      DeletionPolicy: 'RetainExceptOnCreate',
+      Properties: { BackupVaultName: 'payments-prod' },
+    });
+    expect(prod.words(vault?.Properties.EncryptionKeyArn)).toBe('Key.Arn');
+  });
+
+  test('are copied to the vault of BACKUP_COPY_TO, and kept there as long', () => {
+    const copiesIn = (stage: typeof prod) =>
+      plan(stage).BackupPlanRule.map(({ CopyActions = [] }: { CopyActions?: unknown[] }) => CopyActions);
+    expect(copiesIn(prod)).toEqual([[], []]);
+    expect(copiesIn(copied)).toEqual(
+      [35, 365].map((days) => [{ DestinationBackupVaultArn: copyTo, Lifecycle: kept(days) }]),
+    );
+    const rights = copied.ofType('AWS::IAM::ManagedPolicy').find(({ logicalId }) => logicalId.startsWith('Backups'));
+    expect(JSON.stringify(rights?.Properties.PolicyDocument)).toContain(copyTo);
+  });
+
+  test('are of the table in use, and only that table may be read for them', () => {
+    const arn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
+    const restored = synthesize({
+      env: {
+        STAGE: 'prod',
+        TABLE_NAME_IN_USE: 'payments-restored',
+        TABLE_STREAM_ARN_IN_USE: `${arn}/stream/2026-11-26T18:00:00.000`,
+      },
+    });
+    const [selection] = restored.ofType('AWS::Backup::BackupSelection');
+    expect(selection?.Properties.BackupSelection.Resources).toEqual([arn]);
+    const rights = restored.ofType('AWS::IAM::ManagedPolicy').find(({ logicalId }) => logicalId.startsWith('Backups'));
+    const tables: readonly Value[] = rights?.Properties.PolicyDocument.Statement.flatMap(
+      ({ Action, Resource }: { Action: Value; Resource: Value }) =>
+        JSON.stringify(Action).includes('dynamodb:') ? [Resource] : [],
+    );
+    expect(tables).toEqual([arn, `${arn}/backup/*`]);
+    expect(table(restored).logicalId).toBe(table(prod).logicalId);
   });
 });
 

@@ -87,6 +87,9 @@ const API_FAILS = 'Sum of 5xx over 60 s >= 5, 1 of 1, without data: notBreaching
 const EVERY_ALARM: Readonly<Record<string, string>> = {
   anomalies: counted('Anomalies', 1),
   'apply-provider-event-dead-letters': DEAD_LETTERS,
+  'backup-failed':
+    'FILL(backups, 0) + FILL(copies, 0); backups = Sum of NumberOfBackupJobsFailed over 3600 s; ' +
+    'copies = Sum of NumberOfCopyJobsFailed over 3600 s >= 1, 1 of 1, without data: notBreaching',
   'canary-5xx-payments': API_FAILS,
   'canary-5xx-subscriptions': API_FAILS,
   'canary-errors-payments-confirm': FUNCTION_FAILS,
@@ -158,6 +161,7 @@ describe('an alarm of the service', () => {
     expect(silent.toSorted()).toEqual(
       [
         'anomalies',
+        'backup-failed',
         'disputes-due',
         'opened-disputes',
         'project-changes-gave-up',

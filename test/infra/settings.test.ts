@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PLAIN_SETTINGS, readDeploymentSettings, SECRET_SETTINGS, STACK_SETTINGS } from '../../infra/stage/settings.ts';
+import type { Environment } from '../../shared/core/setting.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 
 describe('the settings of a deployment', () => {
@@ -18,6 +19,9 @@ describe('the settings of a deployment', () => {
         BULKHEAD_WEBHOOKS: '0',
         BULKHEAD_PAYMENTS: 'many',
         BULKHEAD_WORKERS: '1',
+        TABLE_NAME_IN_USE: 'no table',
+        TABLE_STREAM_ARN_IN_USE: 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments',
+        BACKUP_COPY_TO: 'payments-copies',
       });
     expect(read).toThrow(SettingsError);
     try {
@@ -34,9 +38,32 @@ describe('the settings of a deployment', () => {
         'BULKHEAD_WEBHOOKS',
         'BULKHEAD_PAYMENTS',
         'BULKHEAD_WORKERS',
+        'TABLE_NAME_IN_USE',
+        'TABLE_STREAM_ARN_IN_USE',
+        'BACKUP_COPY_TO',
         'PROVIDER_TIMEOUT_MS',
         'PROVIDER_B',
       ]);
+    }
+  });
+
+  test('name a restored table with its stream, or neither', () => {
+    const arn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
+    const TABLE_STREAM_ARN_IN_USE = `${arn}/stream/2026-11-26T18:00:00.000`;
+    const TABLE_NAME_IN_USE = 'payments-restored';
+    const read = (env: Environment) => readDeploymentSettings(env).tableInUse;
+    expect(read({ TABLE_NAME_IN_USE, TABLE_STREAM_ARN_IN_USE })).toEqual({
+      name: TABLE_NAME_IN_USE,
+      arn,
+      streamArn: TABLE_STREAM_ARN_IN_USE,
+    });
+    expect(read({})).toBeUndefined();
+    for (const env of [
+      { TABLE_NAME_IN_USE },
+      { TABLE_STREAM_ARN_IN_USE },
+      { TABLE_NAME_IN_USE: 'payments', TABLE_STREAM_ARN_IN_USE },
+    ]) {
+      expect(() => read(env)).toThrow('set both or neither');
     }
   });
 

@@ -32,7 +32,7 @@ export interface Synthesized {
   readonly ofType: (type: string) => readonly Resource[];
   /** The function of an id of the catalogue. */
   readonly functionOf: (id: string) => Resource;
-  /** A reference in words, such as `Table.Arn/index/owner`; exports of another stack are looked up there. */
+  /** A reference in words, such as `Table.Arn/index/owner`; shared values of another stack are looked up there. */
   readonly words: (value: Value) => string;
 }
 
@@ -93,13 +93,7 @@ const synthesizeStacks = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions
       logicalId,
     })),
   );
-  const exported = new Map<string, Value>(
-    [...templates.values()].flatMap(({ Outputs = {} }) =>
-      Object.values<{ Export?: { Name: string }; Value: Value }>(Outputs).flatMap(({ Export, Value: value }) =>
-        Export ? [[Export.Name, value] as const] : [],
-      ),
-    ),
-  );
+  const shared = sharedValues([...templates.values()], resources);
   const ofType = (type: string) => resources.filter(({ Type }) => Type === type);
   return {
     app,
@@ -115,26 +109,57 @@ const synthesizeStacks = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions
       if (found.length !== 1 || !found[0]) throw new Error(`${found.length} functions for ${id}`);
       return found[0];
     },
-    words: (value) => inWords(value, exported),
+    words: (value) => inWords(value, shared),
   };
+};
+
+/** The values that other stacks read, by the template parameters that read them. */
+const sharedValues = (
+  templates: readonly { readonly Parameters?: Readonly<Record<string, { readonly Default: string }>> }[],
+  resources: readonly Resource[],
+): ReadonlyMap<string, Value> => {
+  const written = new Map<string, Value>(
+    resources
+      .filter(({ Type }) => Type === 'AWS::SSM::Parameter')
+      .map(({ Properties }) => [Properties.Name, Properties.Value]),
+  );
+  return new Map(
+    templates.flatMap(({ Parameters = {} }) =>
+      Object.entries(Parameters).flatMap(([id, { Default }]) => {
+        const value = written.get(Default);
+        return value === undefined ? [] : [[id, value] as const];
+      }),
+    ),
+  );
 };
 
 const readable = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
 
-const inWords = (value: Value, exported: ReadonlyMap<string, Value>): string => {
+const inWords = (value: Value, shared: ReadonlyMap<string, Value>): string => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return String(value);
   const [[name, argument] = ['', '']] = Object.entries(value);
-  if (name === 'Ref') return readable(String(argument));
+  if (name === 'Ref') {
+    const found = shared.get(String(argument));
+    return found === undefined ? readable(String(argument)) : inWords(found, shared);
+  }
   if (name === 'Fn::GetAtt')
     return (argument as string[]).map((part, at) => (at === 0 ? readable(part) : part)).join('.');
   if (name === 'Fn::Join') {
     const [glue, parts] = argument as [string, Value[]];
-    return parts.map((part) => inWords(part, exported)).join(glue);
+    return parts.map((part) => inWords(part, shared)).join(glue);
   }
-  if (name === 'Fn::ImportValue') {
-    const found = exported.get(String(argument));
-    if (found === undefined) throw new Error(`no stack exports ${String(argument)}`);
-    return inWords(found, exported);
+  if (name === 'Fn::Select') {
+    const [at, parts] = argument as [number, { readonly 'Fn::Split': readonly [string, Value] }];
+    return partOfArn(at, inWords(parts['Fn::Split'][1], shared));
   }
   throw new Error(`${name} is not known here`);
+};
+
+/** The parts of a queue's ARN. */
+const partOfArn = (at: number, arn: string): string => {
+  const part = { 1: 'AWS::Partition', 3: 'AWS::Region', 4: 'AWS::AccountId', 5: arn.replace(/\.Arn$/, '.QueueName') }[
+    at
+  ];
+  if (part === undefined) throw new Error(`part ${at} of ${arn} is not known here`);
+  return part;
 };

@@ -1,0 +1,73 @@
+/** @module Pairs of stages, of which each must be able to follow the other. */
+import { expect } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { routeGroupOf } from '../../infra/stacks/api.ts';
+import type { Environment } from '../../shared/core/setting.ts';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { type StageTemplates, templatesOf } from './stage-templates.ts';
+import { updateProblemsOf } from './update-problems.ts';
+
+/** A restored table. */
+export const RESTORED = {
+  TABLE_NAME_IN_USE: 'payments-restored',
+  TABLE_STREAM_ARN_IN_USE:
+    'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored/stream/2026-11-26T18:00:00.000',
+};
+const COPY = { BACKUP_COPY_TO: 'arn:aws:backup:eu-central-1:123456789012:backup-vault:payments-copies' };
+export const PROD = { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com', ALARM_EMAIL: 'ops@example.com' };
+
+export const ofGroups = (...names: readonly string[]): readonly Endpoint[] =>
+  endpoints.filter((endpoint) => names.includes(routeGroupOf(endpoint)));
+
+/** Both directions of an update. */
+export const expectUpdates = (one: StageTemplates, other: StageTemplates, removes: readonly string[] = []): void => {
+  expect(updateProblemsOf({ before: one, after: other, removes })).toEqual([]);
+  expect(updateProblemsOf({ before: other, after: one, removes })).toEqual([]);
+};
+
+/** The endpoint is removed, renamed and added in a stage that has only its group. */
+export const expectEndpointUpdates = (endpoint: Endpoint, members: readonly Endpoint[]): void => {
+  const whole = groupStage(members);
+  const rest = members.filter((member) => member !== endpoint);
+  const renamed = { ...endpoint, id: `${endpoint.id}-renamed`, path: `${endpoint.path}/renamed` as const };
+  expectUpdates(whole, templatesOf({ endpoints: rest }));
+  expectUpdates(whole, templatesOf({ endpoints: [...rest, renamed] }));
+};
+
+const groupStages = new Map<readonly Endpoint[], StageTemplates>();
+
+const groupStage = (members: readonly Endpoint[]): StageTemplates => {
+  const known = groupStages.get(members) ?? templatesOf({ endpoints: members });
+  groupStages.set(members, known);
+  return known;
+};
+
+interface Switch {
+  readonly name: string;
+  readonly env: Environment;
+  readonly base?: Environment;
+}
+
+/** Each deployment setting that changes the stacks. */
+export const SWITCHES: readonly Switch[] = [
+  { name: 'FUNCTION_URLS', env: { FUNCTION_URLS: 'off' } },
+  { name: 'CONSOLE', env: { CONSOLE: 'off' } },
+  { name: 'BULKHEADS', env: { BULKHEADS: 'on' } },
+  { name: 'DEPLOY', env: { DEPLOY: 'canary' } },
+  { name: 'CUSTOM_DOMAIN', env: { CUSTOM_DOMAIN: 'pay.example.com' } },
+  { name: 'CUSTOM_DOMAIN with BASE_PATH', env: { CUSTOM_DOMAIN: 'pay.example.com', BASE_PATH: '/pay' } },
+  { name: 'PUBLIC_BASE_URL', env: { PUBLIC_BASE_URL: 'https://pay.example.com' } },
+  { name: 'ALARM_EMAIL', env: { ALARM_EMAIL: 'ops@example.com' } },
+  { name: 'ALLOWED_ORIGINS', env: { ALLOWED_ORIGINS: 'https://shop.example.com' } },
+  { name: 'LOG_RETENTION_DAYS', env: { LOG_RETENTION_DAYS: '365' } },
+  { name: 'PROVIDER_B', env: { PROVIDER_B: 'paypal' } },
+  {
+    name: 'outbound webhooks',
+    env: { EXTERNAL_WEBHOOK_TIMEOUT: '45000', EXTERNAL_WEBHOOK_MAX_RETRIES: '6' },
+  },
+  { name: 'the table in use', env: RESTORED },
+  { name: 'the console of prod', env: { CONSOLE: 'on' }, base: PROD },
+  { name: 'the table in use of prod', env: RESTORED, base: PROD },
+  { name: 'the table in use of prod with canaries', env: RESTORED, base: { ...PROD, DEPLOY: 'canary' } },
+  { name: 'BACKUP_COPY_TO', env: COPY, base: PROD },
+];
