@@ -12,7 +12,7 @@ import { putWebhooks } from './put-webhooks.ts';
 import { accountClients, readAccount } from './stage/account.ts';
 import { readBuiltStage } from './stage/assembly.ts';
 import { type CheckResult, runChecks } from './stage/checks.ts';
-import { deleteRemovedRouteSettings } from './stage/removed-routes.ts';
+import { deleteOtherRouteSettings } from './stage/removed-routes.ts';
 import { describeRemovedStack, destroyStacks, findRemovedStacks, type RemovedStack } from './stage/removed-stacks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
@@ -45,8 +45,11 @@ export interface Steps {
   /** @returns the deployed stacks that the build no longer has. */
   readonly removedStacks: (account: Account) => Promise<readonly RemovedStack[]>;
   readonly destroy: (account: Account, stacks: readonly RemovedStack[]) => Promise<void>;
-  /** @returns the routes whose limits were deleted, because the build does not limit them. */
-  readonly deleteRouteSettings: (account: Account) => Promise<readonly string[]>;
+  /**
+   * Deletes the deployed limits of removed routes, or of all routes that the build does not limit.
+   * @returns these routes.
+   */
+  readonly deleteRouteSettings: (account: Account, of: 'removed' | 'unlimited') => Promise<readonly string[]>;
 }
 
 /**
@@ -54,7 +57,7 @@ export interface Steps {
  * has are destroyed last, when no deployed stack uses them. @returns the exit code.
  */
 export const deploy = async (given: Given, account: Account, steps: Steps): Promise<number> => {
-  const { say, webhooks, destroy } = steps;
+  const { say, webhooks, destroy, deleteRouteSettings } = steps;
   if (given.webhooksOnly === true) {
     say(await webhooks(account));
     return 0;
@@ -64,6 +67,7 @@ export const deploy = async (given: Given, account: Account, steps: Steps): Prom
     say('the stacks are not deployed; the webhooks stay as they are');
     return code;
   }
+  for (const route of await deleteRouteSettings(account, 'unlimited')) say(`${route} has the limits of the stage`);
   say(await webhooks(account));
   await destroy(account, removed);
   return 0;
@@ -102,7 +106,7 @@ const deployStacks = async (given: Given, account: Account, steps: Steps): Promi
   }
   const removed = await stacksToDestroy(given, account, steps);
   if (removed === undefined) return stopped(1);
-  for (const route of await deleteRouteSettings(account)) say(`the limits of ${route} are deleted`);
+  for (const route of await deleteRouteSettings(account, 'removed')) say(`the limits of ${route} are deleted`);
   const code = await run([
     ...['deploy', '--all', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)],
   ]);
@@ -190,11 +194,11 @@ const steps = (settings: DeploymentSettings): Steps => ({
     findRemovedStacks(new CloudFormationClient(account), settings.stage, new Set(builtStage().resources.keys())),
   destroy: (account, stacks) =>
     destroyStacks(new CloudFormationClient(account), stacks, (line) => stdout.write(`${line}\n`)),
-  deleteRouteSettings: (account) =>
-    deleteRemovedRouteSettings(
+  deleteRouteSettings: (account, of) =>
+    deleteOtherRouteSettings(
       { cloudFormation: new CloudFormationClient(account), gateway: new ApiGatewayV2Client(account) },
       settings.stage,
-      builtStage().routeSettings,
+      of === 'removed' ? builtStage().routes : builtStage().routeSettings,
     ),
 });
 

@@ -8,11 +8,12 @@ import * as z from 'zod';
 export interface BuiltStage {
   /** Resources by the name of the stack. */
   readonly resources: ReadonlyMap<string, number>;
-  readonly routes: number;
+  /** Every route of the API, such as `GET /payments`. */
+  readonly routes: ReadonlySet<string>;
   readonly integrations: number;
   /** The rules of the service's own bus. */
   readonly rules: number;
-  /** The routes, such as `GET /payments`, that have their own limits in the new stage. */
+  /** The routes that have their own limits in the new stage. */
   readonly routeSettings: ReadonlySet<string>;
 }
 
@@ -53,7 +54,7 @@ export const readBuiltStage = (folder: string): BuiltStage => {
   const ofType = (type: string) => all.filter(({ Type }) => Type === type);
   return {
     resources: new Map(stacks.map(({ name, resources }) => [name, resources.length])),
-    routes: ofType('AWS::ApiGatewayV2::Route').length,
+    routes: new Set(ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => String(Properties['RouteKey']))),
     integrations: ofType('AWS::ApiGatewayV2::Integration').length,
     rules: ofType('AWS::Events::Rule').filter(({ Properties }) => Properties['EventBusName'] !== undefined).length,
     routeSettings: new Set(

@@ -225,7 +225,7 @@ export const CHECKS: readonly Check[] = [
     asks: 'do the routes fit the quota of one HTTP API (300 by default)',
     remedy: 'request more (Service Quotas, Amazon API Gateway, Routes per HTTP API)',
     refuses: EVERY_STAGE,
-    find: ({ built, account }) => over('routes of the HTTP API', built?.routes, account?.quotas.routes),
+    find: ({ built, account }) => over('routes of the HTTP API', built?.routes.size, account?.quotas.routes),
   },
   {
     name: 'integrations of the API',

@@ -1,7 +1,7 @@
 /**
  * @module API Gateway keeps the limits of a route when the route is deleted. The next change of the stage then fails
- * with "Unable to find Route by key". The limits of routes that the new build does not limit are therefore deleted
- * before a deployment.
+ * with "Unable to find Route by key". The limits of removed routes are therefore deleted before a deployment. It also
+ * keeps the limits of a route that the new build limits by the stage's default; those are deleted after a deployment.
  */
 
 import { type ApiGatewayV2Client, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
@@ -16,10 +16,10 @@ interface Clients {
 const STAGE_NAME = '$default';
 
 /**
- * @param wanted the routes that have their own limits in the new build
+ * @param wanted the routes that may keep their limits
  * @returns the routes whose limits were deleted; empty before the first deployment.
  */
-export const deleteRemovedRouteSettings = async (
+export const deleteOtherRouteSettings = async (
   { cloudFormation, gateway }: Clients,
   stage: Stage,
   wanted: ReadonlySet<string>,

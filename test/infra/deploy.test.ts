@@ -44,8 +44,8 @@ const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, results: 
     check: vi.fn(async () => ({ refused: refused !== undefined, text: refused ?? warning })),
     removedStacks: vi.fn(async () => removed),
     destroy: vi.fn(async () => done('destroy')),
-    deleteRouteSettings: vi.fn(async () => {
-      done('route settings');
+    deleteRouteSettings: vi.fn(async (...[, of]: Parameters<Steps['deleteRouteSettings']>) => {
+      done(`limits of ${of} routes`);
       return [];
     }),
   };
@@ -127,7 +127,15 @@ describe('stacks that the build no longer has', () => {
     expect(say).toHaveBeenCalledWith(
       'payments-prod-api-console is no longer part of the stage; kept without a stack: log group Logs',
     );
-    expect(order).toEqual(['synth', 'diff', 'route settings', 'deploy', 'webhooks', 'destroy']);
+    expect(order).toEqual([
+      'synth',
+      'diff',
+      'limits of removed routes',
+      'deploy',
+      'limits of unlimited routes',
+      'webhooks',
+      'destroy',
+    ]);
     expect(destroy).toHaveBeenCalledExactlyOnceWith(ACCOUNT, [CONSOLE]);
     expect(exitCode).toBe(0);
   });

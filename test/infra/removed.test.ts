@@ -11,7 +11,7 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readBuiltStage } from '../../infra/stage/assembly.ts';
-import { deleteRemovedRouteSettings } from '../../infra/stage/removed-routes.ts';
+import { deleteOtherRouteSettings } from '../../infra/stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/stage/removed-stacks.ts';
 import { synthesize } from './synthesized.ts';
 
@@ -133,11 +133,9 @@ describe('the deployed stacks that a build no longer has', () => {
 describe('the limits of routes that a build no longer has', () => {
   const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
   const deployRoutes = (...routes: readonly string[]) => {
-    cloudFormation
-      .on(DescribeStackResourcesCommand, { StackName: 'payments-dev-api' })
-      .resolves({
-        StackResources: [{ ...RESOURCE, ResourceType: 'AWS::ApiGatewayV2::Api', PhysicalResourceId: 'a1' }],
-      });
+    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-api' }).resolves({
+      StackResources: [{ ...RESOURCE, ResourceType: 'AWS::ApiGatewayV2::Api', PhysicalResourceId: 'a1' }],
+    });
     gateway.on(GetStageCommand, { ApiId: 'a1', StageName: '$default' }).resolves({
       RouteSettings: Object.fromEntries(routes.map((route) => [route, { ThrottlingRateLimit: 20 }])),
     });
@@ -148,29 +146,30 @@ describe('the limits of routes that a build no longer has', () => {
     gateway.commandCalls(DeleteRouteSettingsCommand).map(({ args }) => args[0].input.RouteKey);
 
   test('are deleted before the deployment, and no others', async () => {
-    const { routeSettings } = readBuiltStage(synthesize().outDir);
-    deployRoutes('POST /old', ...routeSettings);
-    expect(await deleteRemovedRouteSettings(clients, 'dev', routeSettings)).toEqual(['POST /old']);
+    const { routes, routeSettings } = readBuiltStage(synthesize().outDir);
+    expect([...routeSettings].filter((route) => !routes.has(route))).toEqual([]);
+    deployRoutes('POST /old', ...routes);
+    expect(await deleteOtherRouteSettings(clients, 'dev', routes)).toEqual(['POST /old']);
     expect(deletedRoutes()).toEqual(['POST /old']);
   });
 
   test('may be missing already', async () => {
     deployRoutes('POST /old', 'POST /older');
     gateway.on(DeleteRouteSettingsCommand, { RouteKey: 'POST /old' }).rejects(named('NotFoundException'));
-    expect(await deleteRemovedRouteSettings(clients, 'dev', new Set())).toEqual(['POST /old', 'POST /older']);
+    expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual(['POST /old', 'POST /older']);
   });
 
   test('do not exist before the first deployment, and before the first stage', async () => {
     cloudFormation.on(DescribeStackResourcesCommand).rejects(named('ValidationError'));
-    expect(await deleteRemovedRouteSettings(clients, 'dev', new Set())).toEqual([]);
+    expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual([]);
     deployRoutes('POST /old');
     gateway.on(GetStageCommand).rejects(named('NotFoundException'));
-    expect(await deleteRemovedRouteSettings(clients, 'dev', new Set())).toEqual([]);
+    expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual([]);
   });
 
   test('stop the deployment if they cannot be read', async () => {
     deployRoutes('POST /old');
     gateway.on(GetStageCommand).rejects(named('AccessDeniedException'));
-    await expect(deleteRemovedRouteSettings(clients, 'dev', new Set())).rejects.toThrow('AccessDenied');
+    await expect(deleteOtherRouteSettings(clients, 'dev', new Set())).rejects.toThrow('AccessDenied');
   });
 });
