@@ -23,6 +23,8 @@ import { PAYMENT_SLOTS, PROVIDER_SLOTS, parseSettings, type SlotSettings } from 
 import { openProviders, openReceivers } from '../../shared/providers/registry.ts';
 import { synthesize } from './synthesized.ts';
 
+const plain = synthesize();
+
 const READY: Environment = {
   STAGE: 'prod',
   ALARM_EMAIL: 'ops@example.com',
@@ -143,7 +145,7 @@ describe('the needs of an adapter', () => {
 });
 
 describe('the checks of the account', () => {
-  const built = readBuiltStage(synthesize({ env: { ...READY, FUNCTION_URLS: 'off' } }).outDir);
+  const built = readBuiltStage(plain.outDir);
   const account = (changes: Partial<AccountFacts>) => ({ built, account: { ...ENOUGH, ...changes } });
   const quotas = (changes: Partial<AccountFacts['quotas']>) => account({ quotas: { ...ENOUGH.quotas, ...changes } });
 
@@ -286,7 +288,7 @@ describe('the facts of an account', () => {
   });
 
   test('are found by the outputs of the stack with the secrets', () => {
-    const { outputs } = synthesize();
+    const { outputs } = plain;
     const names = [...PROVIDER_SLOTS.map(keysOutput), ...PAYMENT_SLOTS.map(signatureOutput)];
     expect(names.filter((name) => outputs[name] === undefined)).toEqual([]);
   });

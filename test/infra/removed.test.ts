@@ -15,6 +15,9 @@ import { deleteOtherRouteSettings } from '../../infra/stage/removed-routes.ts';
 import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/stage/removed-stacks.ts';
 import { synthesize } from './synthesized.ts';
 
+const withConsole = synthesize();
+const withoutConsole = synthesize({ env: { CONSOLE: 'off' } });
+
 const region = 'eu-west-1';
 const cloudFormation = mockClient(CloudFormationClient);
 const gateway = mockClient(ApiGatewayV2Client);
@@ -75,8 +78,8 @@ describe('the deployed stacks that a build no longer has', () => {
   });
 
   test('are the console’s after CONSOLE=off', async () => {
-    deployStacks(synthesize().stacks.map((name) => ({ name })));
-    const built = readBuiltStage(synthesize({ env: { CONSOLE: 'off' } }).outDir);
+    deployStacks(withConsole.stacks.map((name) => ({ name })));
+    const built = readBuiltStage(withoutConsole.outDir);
     const removed = await findRemovedStacks(client, 'dev', new Set(built.resources.keys()));
     expect(namesOf(removed)).toEqual(['payments-dev-api-console']);
   });
@@ -146,7 +149,7 @@ describe('the limits of routes that a build no longer has', () => {
     gateway.commandCalls(DeleteRouteSettingsCommand).map(({ args }) => args[0].input.RouteKey);
 
   test('are deleted before the deployment, and no others', async () => {
-    const { routes, routeSettings } = readBuiltStage(synthesize().outDir);
+    const { routes, routeSettings } = readBuiltStage(withConsole.outDir);
     expect([...routeSettings].filter((route) => !routes.has(route))).toEqual([]);
     deployRoutes('POST /old', ...routes);
     expect(await deleteOtherRouteSettings(clients, 'dev', routes)).toEqual(['POST /old']);
