@@ -67,8 +67,8 @@ export const deploy = async (given: Given, account: Account, steps: Steps): Prom
     say('the stacks are not deployed; the webhooks stay as they are');
     return code;
   }
-  for (const route of await deleteRouteSettings(account, 'unlimited')) say(`${route} has the limits of the stage`);
   say(await webhooks(account));
+  for (const route of await deleteRouteSettings(account, 'unlimited')) say(`${route} has the limits of the stage`);
   await destroy(account, removed);
   return 0;
 };

@@ -132,8 +132,8 @@ describe('stacks that the build no longer has', () => {
       'diff',
       'limits of removed routes',
       'deploy',
-      'limits of unlimited routes',
       'webhooks',
+      'limits of unlimited routes',
       'destroy',
     ]);
     expect(destroy).toHaveBeenCalledExactlyOnceWith(ACCOUNT, [CONSOLE]);
