@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { argv, env, execPath, exit, stderr, stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { ApiGatewayV2Client } from '@aws-sdk/client-apigatewayv2';
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { Command, Option } from 'commander';
 import { keysOf } from '../shared/core/rows.ts';
 import { cdkProgram } from './cdk-command.ts';
-import { reservedInAll } from './constructs/bulkheads.ts';
 import { putWebhooks } from './put-webhooks.ts';
+import { accountClients, readAccount } from './stage/account.ts';
+import { readBuiltStage } from './stage/assembly.ts';
+import { type CheckResult, runChecks } from './stage/checks.ts';
+import { deleteOtherRouteSettings } from './stage/removed-routes.ts';
+import { describeRemovedStack, destroyStacks, findRemovedStacks, type RemovedStack } from './stage/removed-stacks.ts';
 import { type DeploymentSettings, readDeploymentSettings } from './stage/settings.ts';
 
 /** Options of `npm run deploy`, in addition to the settings. */
@@ -16,6 +21,8 @@ export interface Given {
   readonly profile?: string;
   readonly region?: string;
   readonly requireApproval: keyof typeof APPROVED;
+  readonly removedStacks: (typeof REMOVED_STACKS)[number];
+  readonly force?: boolean;
   readonly webhooksOnly?: boolean;
 }
 
@@ -33,51 +40,106 @@ export interface Steps {
   /** Runs CDK with these variables added to the environment. @returns its exit code. */
   readonly cdk: (args: readonly string[], variables: Readonly<Record<string, string>>) => Promise<number>;
   readonly webhooks: (account: Account) => Promise<string>;
-  /** @returns why the reserved concurrency does not fit the account, if it does not. */
-  readonly concurrency: (account: Account) => Promise<string | undefined>;
+  /** Checks the settings, the built stacks and the account. */
+  readonly check: (account: Account) => Promise<CheckResult>;
+  /** @returns the deployed stacks that the build no longer has. */
+  readonly removedStacks: (account: Account) => Promise<readonly RemovedStack[]>;
+  readonly destroy: (account: Account, stacks: readonly RemovedStack[]) => Promise<void>;
+  /**
+   * Deletes the deployed limits of removed routes, or of all routes that the build does not limit.
+   * @returns these routes.
+   */
+  readonly deleteRouteSettings: (account: Account, of: 'removed' | 'unlimited') => Promise<readonly string[]>;
 }
 
-/** Deploys the stacks, then the webhook targets into the secret that the stacks hold. @returns the exit code. */
+/**
+ * Deploys the stacks, then the webhook targets into the secret that the stacks hold. Stacks that the build no longer
+ * has are destroyed last, when no deployed stack uses them. @returns the exit code.
+ */
 export const deploy = async (given: Given, account: Account, steps: Steps): Promise<number> => {
-  const { say, webhooks } = steps;
-  if (given.webhooksOnly !== true) {
-    const code = await deployStacks(given, account, steps);
-    if (code !== 0) {
-      say('the stacks are not deployed; the webhooks stay as they are');
-      return code;
-    }
+  const { say, webhooks, destroy, deleteRouteSettings } = steps;
+  if (given.webhooksOnly === true) {
+    say(await webhooks(account));
+    return 0;
+  }
+  const { code, removed } = await deployStacks(given, account, steps);
+  if (code !== 0) {
+    say('the stacks are not deployed; the webhooks stay as they are');
+    return code;
   }
   say(await webhooks(account));
+  for (const route of await deleteRouteSettings(account, 'unlimited')) say(`${route} has the limits of the stage`);
+  await destroy(account, removed);
   return 0;
 };
+
+interface Deployed {
+  /** The exit code. */
+  readonly code: number;
+  /** The stacks to destroy. */
+  readonly removed: readonly RemovedStack[];
+}
+const stopped = (code: number): Deployed => ({ code, removed: [] });
 
 /** CDK deploys at most this many independent stacks at the same time. */
 const SIDE_BY_SIDE = 6;
 
 /** CDK cannot ask while it deploys stacks in parallel, so all changes are shown and approved first. */
-const deployStacks = async (given: Given, account: Account, { say, ask, cdk, concurrency }: Steps): Promise<number> => {
-  const tooMuch = await concurrency(account);
-  if (tooMuch !== undefined) {
-    say(tooMuch);
-    return 1;
-  }
+const deployStacks = async (given: Given, account: Account, steps: Steps): Promise<Deployed> => {
+  const { say, cdk, check, deleteRouteSettings } = steps;
   const run = (args: readonly string[]): Promise<number> =>
     cdk([...args, ...(account.profile === undefined ? [] : ['--profile', account.profile])], {
       AWS_REGION: account.region,
+      CHECKS: 'off',
     });
   const built = await run(['synth', '--quiet']);
-  if (built !== 0) return built;
+  if (built !== 0) return stopped(built);
+  const { refused, text } = await check(account);
+  if (text !== '') say(text);
+  if (refused) {
+    say('nothing is deployed; to deploy in spite of these findings: npm run deploy -- --force');
+    return stopped(1);
+  }
   const asks = APPROVED[given.requireApproval];
   if (asks && (await run(['diff', ...BUILT, '--method', 'template', '--fail', ...asks])) !== 0) {
-    const approved = await ask('Deploy these changes?');
-    if (approved === undefined) say('the changes need approval at a terminal, or --require-approval never');
-    if (approved !== true) return 1;
+    if (!(await approve('Deploy these changes?', '--require-approval never', steps))) return stopped(1);
   }
-  return run(['deploy', '--all', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)]);
+  const removed = await stacksToDestroy(given, account, steps);
+  if (removed === undefined) return stopped(1);
+  for (const route of await deleteRouteSettings(account, 'removed')) say(`the limits of ${route} are deleted`);
+  const code = await run([
+    ...['deploy', '--all', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)],
+  ]);
+  return { code, removed };
 };
 
+const approve = async (question: string, option: string, { say, ask }: Steps): Promise<boolean> => {
+  const approved = await ask(question);
+  if (approved === undefined) say(`the changes need approval at a terminal, or ${option}`);
+  return approved === true;
+};
+
+/** @returns undefined if the operator does not decide. */
+const stacksToDestroy = async (
+  { removedStacks }: Given,
+  account: Account,
+  steps: Steps,
+): Promise<readonly RemovedStack[] | undefined> => {
+  const removed = await steps.removedStacks(account);
+  for (const stack of removed) steps.say(describeRemovedStack(stack));
+  if (removed.length === 0 || removedStacks === 'keep') return [];
+  if (removedStacks === 'destroy') return removed;
+  const question = 'Destroy these stacks after the deployment?';
+  return (await approve(question, '--removed-stacks destroy or keep', steps)) ? removed : undefined;
+};
+
+/** What happens to deployed stacks that the build no longer has. */
+const REMOVED_STACKS = ['ask', 'destroy', 'keep'] as const;
+
+const OUTPUT_FOLDER = 'cdk.out';
+
 /** `cdk diff` and `cdk deploy` use the same build, so the operator deploys exactly the changes shown. */
-const BUILT = ['--app', 'cdk.out'];
+const BUILT = ['--app', OUTPUT_FOLDER];
 
 /** The options of `cdk diff` that show the changes that need approval. */
 const APPROVED = { never: undefined, 'any-change': [], broadening: ['--security-only'] };
@@ -97,12 +159,14 @@ const regionOf = (by: { readonly profile?: string }): Promise<string> =>
     throw new Error('no region; set --region or AWS_REGION, or a region in the profile', { cause });
   });
 
+const ROOT = resolve(import.meta.dirname, '..');
+
 const steps = (settings: DeploymentSettings): Steps => ({
   say: (line) => stdout.write(`${line}\n`),
   cdk: (args, variables) =>
     new Promise((done, fail) => {
       const child = spawn(execPath, [cdkProgram(), ...args], {
-        cwd: resolve(import.meta.dirname, '..'),
+        cwd: ROOT,
         env: { ...env, ...variables },
         stdio: 'inherit',
       });
@@ -119,27 +183,26 @@ const steps = (settings: DeploymentSettings): Steps => ({
     }
   },
   webhooks: (account) => putWebhooks(new SecretsManagerClient(account), settings),
-  concurrency: (account) => concurrencyProblem(new LambdaClient(account), settings),
+  check: async (account) =>
+    runChecks({
+      settings,
+      catalogue: await import('../functions/api/catalogue.ts'),
+      built: builtStage(),
+      account: await readAccount(accountClients(account), settings.stage),
+    }),
+  removedStacks: (account) =>
+    findRemovedStacks(new CloudFormationClient(account), settings.stage, new Set(builtStage().resources.keys())),
+  destroy: (account, stacks) =>
+    destroyStacks(new CloudFormationClient(account), stacks, (line) => stdout.write(`${line}\n`)),
+  deleteRouteSettings: (account, of) =>
+    deleteOtherRouteSettings(
+      { cloudFormation: new CloudFormationClient(account), gateway: new ApiGatewayV2Client(account) },
+      settings.stage,
+      of === 'removed' ? builtStage().routes : builtStage().routeSettings,
+    ),
 });
 
-/** AWS always keeps this many instances for the functions without a reservation. */
-const UNRESERVED = 100;
-
-/** @returns why CloudFormation would refuse the reservations; undefined if they fit the account, or none are made. */
-export const concurrencyProblem = async (
-  client: LambdaClient,
-  { bulkheads }: Pick<DeploymentSettings, 'bulkheads'>,
-): Promise<string | undefined> => {
-  if (bulkheads === undefined) return undefined;
-  const reserved = reservedInAll(await import('../functions/api/catalogue.ts'), bulkheads);
-  const { AccountLimit } = await client.send(new GetAccountSettingsCommand({}));
-  const limit = AccountLimit?.ConcurrentExecutions ?? 0;
-  if (reserved + UNRESERVED <= limit) return undefined;
-  return (
-    `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}, but the account may run ${limit}; ` +
-    'request a higher limit (Service Quotas, AWS Lambda, Concurrent executions), or set BULKHEADS=off'
-  );
-};
+const builtStage = () => readBuiltStage(join(ROOT, OUTPUT_FOLDER));
 
 const command = new Command('deploy')
   .description('Deploys every stack of the stage, then stores the webhook targets in their secret.')
@@ -150,9 +213,16 @@ const command = new Command('deploy')
       .choices(keysOf(APPROVED))
       .default('broadening'),
   )
+  .addOption(
+    new Option('--removed-stacks <action>', 'what happens to deployed stacks that this build no longer has')
+      .choices(REMOVED_STACKS)
+      .default('ask'),
+  )
+  .option('--force', 'deploy in spite of failed checks')
   .option('--webhooks-only', 'deploy no stack')
   .action(async (given: Given) => {
-    const settings = readDeploymentSettings();
+    const read = readDeploymentSettings();
+    const settings: DeploymentSettings = given.force === true ? { ...read, checks: 'warn' } : read;
     const account = await accountOf(given, env);
     const { profile, region } = account;
     stdout.write(

@@ -34,6 +34,9 @@ interface Functions {
   readonly triggers: readonly Trigger[];
 }
 
+/** AWS always keeps this many instances of an account for the functions without a reservation. */
+export const UNRESERVED = 100;
+
 /** The sum of all reservations of a stage. */
 export const reservedInAll = ({ endpoints, triggers }: Functions, bulkheads: Bulkheads | undefined): number =>
   [

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
+import { checksTable } from './checks-table.ts';
 import { floorParts } from './floors.ts';
 import { mirrorTables } from './mirror-tables.ts';
 import { routeParts } from './routes.ts';
@@ -16,6 +17,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 
 export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
   'docs/architecture.md': floorParts,
+  'docs/deployment.md': checksTable,
   'docs/settings.md': settingsTables,
   'docs/states.md': stateDiagrams,
   'docs/local.md': simulatorOperations,

@@ -64,10 +64,16 @@ export interface DeploymentSettings {
   readonly canary: boolean;
   /** If undefined, no concurrency is reserved. */
   readonly bulkheads: Bulkheads | undefined;
+  /** The instances that bulkheads reserve, or would reserve if they were on. */
+  readonly bulkheadSizes: Bulkheads;
+  /** What a failed check before a deployment does. */
+  readonly checks: 'refuse' | 'warn' | 'off';
   /** The stage has the routes of the console. */
   readonly console: boolean;
   /** The adapter of each slot; empty if the slot is off. */
   readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
+  /** Calls per second that due work may make to the provider of each slot. */
+  readonly backgroundRates: Readonly<Record<ProviderSlot, number>>;
   /** The settings that triggers use. */
   readonly operated: OperatedSettings;
   /** Targets of outbound webhooks, stored in one secret, never in a template or a function's environment. */
@@ -160,6 +166,9 @@ export const OPERATED_FUNCTION_OUTPUT = 'OperatedFunction';
 export const FAILURE_BUCKET_OUTPUT = 'FailureBucket';
 export const queueOutput = (queue: string): string => `${outputName(queue)}QueueUrl`;
 export const deadLettersOutput = (queue: string): string => `${outputName(queue)}DeadLettersUrl`;
+export const keysOutput = (slot: ProviderSlot): string => `${outputName(slot.replace('_', '-'))}SecretArn`;
+export const signatureOutput = (slot: ProviderSlot): string =>
+  `${outputName(slot.replace('_', '-'))}SignatureSecretArn`;
 const outputName = (queue: string): string =>
   queue.replaceAll(/(^|-)(\w)/g, (_all, _dash, letter: string) => letter.toUpperCase());
 
@@ -205,13 +214,13 @@ export const deploymentFields = {
     'canary: a new version of the payment path gets a tenth of the requests for five minutes; an alarm rolls it back',
   ),
   BULKHEADS: onOrOff('off').describe(
-    'on: reserves concurrency as the next three settings say; needs an account limit of 700 or more',
+    'on: reserves concurrency as the next three settings say; needs an account limit of 662 or more',
   ),
   BULKHEAD_WEBHOOKS: integerSetting(20, 1, MOST_RESERVED).describe(
     'instances reserved for each of the three functions that receive provider events',
   ),
   BULKHEAD_PAYMENTS: integerSetting(50, 1, MOST_RESERVED).describe(
-    'instances reserved for each of the four functions of the payment path',
+    'instances reserved for each function of the payment path',
   ),
   BULKHEAD_WORKERS: integerSetting(100, LEAST_WORKERS, MOST_RESERVED).describe(
     'maximum instances of each queue consumer, which are reserved for it; a lower maximum of the consumer itself still applies',
@@ -226,6 +235,9 @@ export const deploymentFields = {
   ).describe('the ARN of the latest stream of that table, with new and old images'),
   BACKUP_COPY_TO: checked(textSetting(), isVaultArn, 'must be the ARN of a backup vault').describe(
     "a backup vault in another region or account, to which every backup of prod's table is copied; empty: no copy",
+  ),
+  CHECKS: choiceSetting(['refuse', 'warn', 'off'], 'refuse').describe(
+    'what a failed check does before a deployment and a synth; refuse: it stops a prod stage, and any stage that AWS would refuse; warn: it is only named; off: nothing is checked',
   ),
 };
 
@@ -243,6 +255,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
   if (!deployment || !service || tableInUse === 'mistaken' || mistakes.length > 0)
     throw new SettingsError([...new Set(mistakes)]);
   const basePath = deployment.CUSTOM_DOMAIN === '' ? '' : deployment.BASE_PATH;
+  const bulkheadSizes = bulkheadSizesOf(deployment);
   return {
     stage: deployment.STAGE,
     alarmEmail: deployment.ALARM_EMAIL,
@@ -253,11 +266,14 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     logDays: deployment.LOG_RETENTION_DAYS,
     functionUrls: deployment.FUNCTION_URLS === 'on',
     canary: deployment.DEPLOY === 'canary',
-    bulkheads: bulkheadsOf(deployment),
     tableInUse,
     backupCopyTo: deployment.BACKUP_COPY_TO,
+    bulkheads: deployment.BULKHEADS === 'on' ? bulkheadSizes : undefined,
+    bulkheadSizes,
+    checks: deployment.CHECKS,
     console: service.CONSOLE,
     adapters: adaptersOf(service),
+    backgroundRates: backgroundRatesOf(service),
     operated: service,
     environment: valuesOf({ ...env, BASE_PATH: basePath }, PLAIN_SETTINGS),
     webhookVariables,
@@ -272,10 +288,18 @@ const adaptersOf = ({ slots }: Pick<Settings, 'slots'>): DeploymentSettings['ada
   provider_d: slots.provider_d.ADAPTER,
 });
 
-const bulkheadsOf = (given: Values<typeof deploymentFields>): Bulkheads | undefined =>
-  given.BULKHEADS === 'off'
-    ? undefined
-    : { webhooks: given.BULKHEAD_WEBHOOKS, payments: given.BULKHEAD_PAYMENTS, workers: given.BULKHEAD_WORKERS };
+const backgroundRatesOf = ({ slots }: Pick<Settings, 'slots'>): DeploymentSettings['backgroundRates'] => ({
+  provider_a: slots.provider_a.BACKGROUND_RATE,
+  provider_b: slots.provider_b.BACKGROUND_RATE,
+  provider_c: slots.provider_c.BACKGROUND_RATE,
+  provider_d: slots.provider_d.BACKGROUND_RATE,
+});
+
+const bulkheadSizesOf = (given: Values<typeof deploymentFields>): Bulkheads => ({
+  webhooks: given.BULKHEAD_WEBHOOKS,
+  payments: given.BULKHEAD_PAYMENTS,
+  workers: given.BULKHEAD_WORKERS,
+});
 
 const TABLE_IN_USE_WANTED =
   'TABLE_NAME_IN_USE, TABLE_STREAM_ARN_IN_USE: set both or neither, and the stream must be of that table';

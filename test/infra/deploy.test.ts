@@ -1,12 +1,9 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { mockClient } from 'aws-sdk-client-mock';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Account, accountOf, concurrencyProblem, deploy, type Given, type Steps } from '../../infra/deploy.ts';
-import { readDeploymentSettings } from '../../infra/stage/settings.ts';
-import type { Environment } from '../../shared/core/setting.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { type Account, accountOf, deploy, type Given, type Steps } from '../../infra/deploy.ts';
+import type { RemovedStack } from '../../infra/stage/removed-stacks.ts';
 import { temporaryFolder } from './synthesized.ts';
 
 const ACCOUNT: Account = { profile: 'prod', region: 'eu-west-1' };
@@ -16,22 +13,44 @@ interface CommandResults {
   readonly diff?: number;
   readonly deploy?: number;
   readonly approves?: boolean | undefined;
-  readonly tooMuch?: string;
+  readonly refused?: string;
+  readonly warning?: string;
+  readonly removed?: readonly RemovedStack[];
 }
 
+const CONSOLE: RemovedStack = {
+  name: 'payments-prod-api-console',
+  id: 'arn:console',
+  isProtected: true,
+  kept: ['log group Logs'],
+  lost: [],
+};
+
 const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, results: CommandResults = {}) => {
-  const { synth = 0, diff = 0, deploy: deploys = 0, approves, tooMuch } = results;
+  const { synth = 0, diff = 0, deploy: deploys = 0, approves, refused, warning = '', removed = [] } = results;
+  const order: string[] = [];
+  const done = (name: string): void => void order.push(name);
   const steps = {
     say: vi.fn(),
     ask: vi.fn(async () => approves),
-    cdk: vi.fn(async (...[[command]]: Parameters<Steps['cdk']>) =>
-      command === 'synth' ? synth : command === 'diff' ? diff : deploys,
-    ),
-    webhooks: vi.fn(async () => 'put'),
-    concurrency: vi.fn(async () => tooMuch),
+    cdk: vi.fn(async (...[[command = '']]: Parameters<Steps['cdk']>) => {
+      done(command);
+      return command === 'synth' ? synth : command === 'diff' ? diff : deploys;
+    }),
+    webhooks: vi.fn(async () => {
+      done('webhooks');
+      return 'put';
+    }),
+    check: vi.fn(async () => ({ refused: refused !== undefined, text: refused ?? warning })),
+    removedStacks: vi.fn(async () => removed),
+    destroy: vi.fn(async () => done('destroy')),
+    deleteRouteSettings: vi.fn(async (...[, of]: Parameters<Steps['deleteRouteSettings']>) => {
+      done(`limits of ${of} routes`);
+      return [];
+    }),
   };
-  const exitCode = await deploy({ requireApproval: 'broadening', ...given }, account, steps);
-  return { exitCode, commands: steps.cdk.mock.calls.map(([args]) => args.join(' ')), ...steps };
+  const exitCode = await deploy({ requireApproval: 'broadening', removedStacks: 'ask', ...given }, account, steps);
+  return { exitCode, order, commands: steps.cdk.mock.calls.map(([args]) => args.join(' ')), ...steps };
 };
 
 const SYNTH = 'synth --quiet --profile prod';
@@ -42,7 +61,7 @@ describe('a deployment', () => {
   test('uses one profile and one region for the stacks and for the webhooks, and builds once', async () => {
     const { exitCode, commands, cdk, webhooks, ask } = await deployed();
     expect(commands).toEqual([SYNTH, DIFF, DEPLOYS]);
-    for (const [, variables] of cdk.mock.calls) expect(variables).toEqual({ AWS_REGION: 'eu-west-1' });
+    for (const [, variables] of cdk.mock.calls) expect(variables).toEqual({ AWS_REGION: 'eu-west-1', CHECKS: 'off' });
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
     expect(ask).not.toHaveBeenCalled();
     expect(exitCode).toBe(0);
@@ -67,11 +86,18 @@ describe('a deployment', () => {
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  test('deploys nothing if the account’s concurrency limit is below the reserved concurrency', async () => {
-    const { exitCode, commands, say, webhooks } = await deployed({}, ACCOUNT, { tooMuch: 'too much' });
-    expect([exitCode, commands]).toEqual([1, []]);
-    expect(say).toHaveBeenCalledWith('too much');
+  test('deploys nothing if a check refuses the stage, and names every finding with the way to go on', async () => {
+    const { exitCode, commands, say, webhooks } = await deployed({}, ACCOUNT, { refused: 'refused: too much' });
+    expect([exitCode, commands]).toEqual([1, [SYNTH]]);
+    expect(say).toHaveBeenCalledWith('refused: too much');
+    expect(say).toHaveBeenCalledWith(expect.stringContaining('npm run deploy -- --force'));
     expect(webhooks).not.toHaveBeenCalled();
+  });
+
+  test('shows warnings and continues', async () => {
+    const { exitCode, commands, say } = await deployed({}, ACCOUNT, { warning: 'warning: low' });
+    expect([exitCode, commands]).toEqual([0, [SYNTH, DIFF, DEPLOYS]]);
+    expect(say).toHaveBeenCalledWith('warning: low');
   });
 
   test('does not deploy an earlier build if the current build fails', async () => {
@@ -92,24 +118,47 @@ describe('a deployment', () => {
   });
 });
 
-describe('reserved concurrency', () => {
-  const lambda = mockClient(LambdaClient);
-  beforeEach(() => lambda.reset());
-  afterAll(() => lambda.restore());
-  const problem = (env: Environment, limit: number) => {
-    lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: limit } });
-    return concurrencyProblem(new LambdaClient({ region: 'eu-west-1' }), readDeploymentSettings(env));
-  };
+describe('stacks that the build no longer has', () => {
+  const removed = { removed: [CONSOLE] };
 
-  test('must leave at least 100 instances of the account unreserved', async () => {
-    expect(await problem({ BULKHEADS: 'on' }, 612)).toBeUndefined();
-    expect(await problem({ BULKHEADS: 'on' }, 611)).toContain('reserves 512 instances');
-    expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10; request a higher limit');
+  test('are named with their data, and destroyed after the other stacks are deployed', async () => {
+    const { exitCode, order, say, ask, destroy } = await deployed({}, ACCOUNT, { ...removed, approves: true });
+    expect(ask).toHaveBeenCalledExactlyOnceWith('Destroy these stacks after the deployment?');
+    expect(say).toHaveBeenCalledWith(
+      'payments-prod-api-console is no longer part of the stage; kept without a stack: log group Logs',
+    );
+    expect(order).toEqual([
+      'synth',
+      'diff',
+      'limits of removed routes',
+      'deploy',
+      'webhooks',
+      'limits of unlimited routes',
+      'destroy',
+    ]);
+    expect(destroy).toHaveBeenCalledExactlyOnceWith(ACCOUNT, [CONSOLE]);
+    expect(exitCode).toBe(0);
   });
 
-  test('calls no AWS service if none is reserved', async () => {
-    expect(await problem({}, 10)).toBeUndefined();
-    expect(lambda.calls()).toEqual([]);
+  test.each([[false], [undefined]])('stop the deployment if the operator replies %s', async (approves) => {
+    const { exitCode, commands, destroy, deleteRouteSettings } = await deployed({}, ACCOUNT, { ...removed, approves });
+    expect([exitCode, commands]).toEqual([1, [SYNTH, DIFF]]);
+    expect(destroy).not.toHaveBeenCalled();
+    expect(deleteRouteSettings).not.toHaveBeenCalled();
+  });
+
+  test('need an option without a terminal', async () => {
+    const { say } = await deployed({}, ACCOUNT, { ...removed, approves: undefined });
+    expect(say).toHaveBeenCalledWith(expect.stringContaining('--removed-stacks destroy or keep'));
+    const destroyed = await deployed({ removedStacks: 'destroy' }, ACCOUNT, removed);
+    expect(destroyed.destroy).toHaveBeenCalledExactlyOnceWith(ACCOUNT, [CONSOLE]);
+    const kept = await deployed({ removedStacks: 'keep' }, ACCOUNT, removed);
+    expect([kept.exitCode, kept.destroy.mock.calls]).toEqual([0, [[ACCOUNT, []]]]);
+  });
+
+  test('stay if the deployment of the others fails', async () => {
+    const { destroy } = await deployed({ removedStacks: 'destroy' }, ACCOUNT, { ...removed, deploy: 3 });
+    expect(destroy).not.toHaveBeenCalled();
   });
 });
 
@@ -149,6 +198,7 @@ describe('npm run deploy', () => {
     [['--profle', 'prod'], "error: unknown option '--profle'"],
     [['prod'], 'error: too many arguments'],
     [['--require-approval', 'no'], "argument 'no' is invalid"],
+    [['--removed-stacks', 'yes'], "argument 'yes' is invalid"],
   ])('deploys nothing for the unknown argument %o', async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toContain(message);

@@ -1,56 +1,193 @@
-import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { LogFields, LogMessage } from '../../shared/core/log-line.ts';
+import { metricsOf } from '../../shared/core/metrics.ts';
+import { PAYMENT_SLOTS } from '../../shared/core/settings.ts';
 import { synthesize } from './synthesized.ts';
 
-const { ofType } = synthesize();
-const docs = readFileSync(new URL('../../docs/deployment.md', import.meta.url), 'utf8');
+const ROOT = resolve(import.meta.dirname, '../..');
+const pageOf = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
+const costs = pageOf('docs/costs.md');
+const sectionOf = (title: string): string => costs.split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
 
-const PER_MONTH = { alarmMetric: 0.1, secret: 0.4, key: 1, dashboard: 3 } as const;
-const SWEEP = 0.38;
+const stage = synthesize();
+const { ofType } = stage;
+const countOf = (type: string): number => ofType(type).length;
+
 const MINUTES = 30 * 24 * 60;
 /** Lambda keeps at least this many long polls of 20 s open at each queue. */
 const POLLS_A_MINUTE = 5 * 3;
 const SQS_REQUEST = 0.4 / 1_000_000;
+const DASHBOARD = 3;
+const CUSTOM_METRIC = 0.3;
 
-const alarmMetrics = ofType('AWS::CloudWatch::Alarm')
-  .map(({ Properties }) => (Properties.Metrics ?? [{ MetricStat: {} }]) as readonly { readonly MetricStat?: unknown }[])
-  .flatMap((metrics) => metrics.filter(({ MetricStat }) => MetricStat !== undefined)).length;
-const polledQueues = ofType('AWS::Lambda::EventSourceMapping').filter(
-  ({ Properties }) => Properties.ScalingConfig !== undefined,
-).length;
-const schedules = ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.ScheduleExpression).length;
+/** Alarms cost by the metrics that they watch. */
+const watchedMetrics = (): number =>
+  ofType('AWS::CloudWatch::Alarm')
+    .map(
+      ({ Properties }) => (Properties.Metrics ?? [{ MetricStat: {} }]) as readonly { readonly MetricStat?: unknown }[],
+    )
+    .flatMap((metrics) => metrics.filter(({ MetricStat }) => MetricStat !== undefined)).length;
+const polledQueues = (): number =>
+  ofType('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties.ScalingConfig !== undefined).length;
+const schedules = (): number =>
+  ofType('AWS::Events::Rule').filter(({ Properties }) => Properties.ScheduleExpression).length;
 
-const counted: readonly (readonly [count: number, dollars: number])[] = [
-  [alarmMetrics, alarmMetrics * PER_MONTH.alarmMetric],
-  [ofType('AWS::SecretsManager::Secret').length, ofType('AWS::SecretsManager::Secret').length * PER_MONTH.secret],
-  [ofType('AWS::KMS::Key').length, ofType('AWS::KMS::Key').length * PER_MONTH.key],
-  [ofType('AWS::CloudWatch::Dashboard').length, ofType('AWS::CloudWatch::Dashboard').length * PER_MONTH.dashboard],
-  [polledQueues, polledQueues * POLLS_A_MINUTE * MINUTES * SQS_REQUEST],
-  [schedules, schedules * SWEEP],
+interface Priced {
+  /** The start of the row on the page. */
+  readonly row: string;
+  readonly types: readonly string[];
+  readonly count: () => number;
+  /** Dollars per month for each. */
+  readonly each: number;
+}
+
+/** Everything that costs something each month without traffic, in the order of the page. */
+const PRICED: readonly Priced[] = [
+  { row: 'alarms', types: ['AWS::CloudWatch::Alarm'], count: watchedMetrics, each: 0.1 },
+  {
+    row: 'secrets',
+    types: ['AWS::SecretsManager::Secret'],
+    count: () => countOf('AWS::SecretsManager::Secret'),
+    each: 0.4,
+  },
+  { row: 'the customer-managed key', types: ['AWS::KMS::Key'], count: () => countOf('AWS::KMS::Key'), each: 1 },
+  {
+    row: 'the dashboard',
+    types: ['AWS::CloudWatch::Dashboard'],
+    count: () => countOf('AWS::CloudWatch::Dashboard'),
+    each: DASHBOARD,
+  },
+  {
+    row: 'polling of queues',
+    types: ['AWS::Lambda::EventSourceMapping', 'AWS::SQS::Queue'],
+    count: polledQueues,
+    each: POLLS_A_MINUTE * MINUTES * SQS_REQUEST,
+  },
+  { row: 'the sweep', types: ['AWS::Events::Rule'], count: schedules, each: 0.38 },
+  { row: 'custom metrics', types: [], count: () => 0, each: CUSTOM_METRIC },
 ];
 
-test('the documented cost of an idle stage equals the cost of the stacks', () => {
-  const [, section = ''] = docs.split('## Cost when idle');
-  const [table = ''] = section.split('| sum |');
-  const rows = [...table.matchAll(/^\|[^|]*\| (\d+) \| ([\d.]+) \|$/gm)].map(([, count, dollars]) => [count, dollars]);
-  expect(rows).toEqual(counted.map(([count, dollars]) => [String(count), dollars.toFixed(2)]));
-  const sum = counted.reduce((total, [, dollars]) => total + Number(dollars.toFixed(2)), 0);
-  expect(section).toContain(`| sum | | ${sum.toFixed(2)} |`);
+/** Resources that cost nothing until they are used, or only by the amount that they store. */
+const FREE_WHEN_IDLE: readonly string[] = [
+  'AWS::ApiGatewayV2::Api',
+  'AWS::ApiGatewayV2::Integration',
+  'AWS::ApiGatewayV2::Route',
+  'AWS::ApiGatewayV2::Stage',
+  'AWS::Backup::BackupPlan',
+  'AWS::Backup::BackupSelection',
+  'AWS::Backup::BackupVault',
+  'AWS::DynamoDB::Table',
+  'AWS::Events::EventBus',
+  'AWS::IAM::ManagedPolicy',
+  'AWS::IAM::Policy',
+  'AWS::IAM::Role',
+  'AWS::Lambda::EventInvokeConfig',
+  'AWS::Lambda::Function',
+  'AWS::Lambda::Permission',
+  'AWS::Lambda::Url',
+  'AWS::Logs::LogGroup',
+  'AWS::Logs::MetricFilter',
+  'AWS::S3::Bucket',
+  'AWS::S3::BucketPolicy',
+  'AWS::SNS::Subscription',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'AWS::SQS::QueuePolicy',
+  'AWS::SSM::Parameter',
+];
+
+const dollars = ({ count, each }: Priced): number => Number((count() * each).toFixed(2));
+const sum = (): number => PRICED.reduce((total, priced) => total + dollars(priced), 0);
+
+describe('an idle stage', () => {
+  test('costs on the page what the stacks cost', () => {
+    const rows = [...sectionOf('When idle').matchAll(/^\| ([^|]*) \| (\d+) \| ([\d.]+) \|$/gm)].map(
+      ([, row = '', count, cost]) => [row, Number(count), cost],
+    );
+    expect(rows).toEqual(
+      PRICED.map((priced) => [expect.stringMatching(`^${priced.row}`), priced.count(), dollars(priced).toFixed(2)]),
+    );
+    expect(sectionOf('When idle')).toContain(`| sum | | ${sum().toFixed(2)} |`);
+    expect(costs).toContain(`Without the dashboard it is $${(sum() - DASHBOARD).toFixed(2)}.`);
+  });
+
+  test('has no resource whose price the page leaves out', () => {
+    const known = new Set([...FREE_WHEN_IDLE, ...PRICED.flatMap(({ types }) => types)]);
+    const types = new Set(stage.resources.map(({ Type }) => Type));
+    expect([...types].filter((type) => !known.has(type))).toEqual([]);
+  });
+
+  test('has a table on demand and no provisioned function', () => {
+    expect(ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties.BillingMode)).toEqual(['PAY_PER_REQUEST']);
+    expect(ofType('AWS::Lambda::Alias').filter(({ Properties }) => Properties.ProvisionedConcurrencyConfig)).toEqual(
+      [],
+    );
+  });
+
+  test('costs the same on every page that states it, and only the page of costs has the breakdown', () => {
+    const range = `$${Math.floor(sum() - DASHBOARD)} to $${Math.ceil(sum())}`;
+    const pages = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
+    const stating = pages.filter((page) => /\$\d+ to \$\d+/.test(pageOf(page)));
+    expect(stating.toSorted()).toEqual(['README.md', 'docs/costs.md']);
+    for (const page of stating) {
+      expect([...pageOf(page).matchAll(/\$\d+ to \$\d+/g)].map(([stated]) => stated)).toEqual([range]);
+    }
+  });
 });
 
-test.each(['README.md', 'docs/deployment.md', 'docs/performance.md', 'docs/decisions/0011-the-sweep-always-runs.md'])(
-  '%s states the cost of an idle stage without and with the dashboard',
-  (page) => {
-    const sum = counted.reduce((total, [, dollars]) => total + dollars, 0);
-    const range = `$${Math.floor(sum - PER_MONTH.dashboard)} to $${Math.ceil(sum)}`;
-    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
-    expect([...text.matchAll(/\$\d+ to \$\d+/g)].map(([stated]) => stated)).toEqual([range]);
-  },
-);
+describe('the custom metrics of a stage in use', () => {
+  /** The lines of a payment that goes well, at each provider. */
+  const LINES: Readonly<Partial<Record<LogMessage, LogFields>>> = {
+    'provider called': { outcome: 'done', duration_ms: 1 },
+    'payment settled': { outcome: 'succeeded' },
+    'provider event applied': { outcome: 'applied' },
+    'changes published': { failed: 0 },
+  };
+  const metricsWith = (providers: readonly string[]): number => {
+    const sent = providers.flatMap((provider) =>
+      Object.entries(LINES).flatMap(([message, fields]) => {
+        const line = { stage: 'dev', message: message as LogMessage, fields: { ...fields, provider }, at: 0 };
+        return (metricsOf(line)?._aws.CloudWatchMetrics ?? []).flatMap(({ Dimensions, Metrics }) =>
+          Metrics.flatMap(({ Name }) => Dimensions.map((by) => (by.length === 0 ? Name : `${Name} of ${provider}`))),
+        );
+      }),
+    );
+    return new Set(sent).size;
+  };
 
-test('no other resource of a stage has a monthly price', () => {
-  const types = ['AWS::EC2::NatGateway', 'AWS::EC2::VPCEndpoint', 'AWS::RDS::DBInstance', 'AWS::WAFv2::WebACL'];
-  expect(types.flatMap((type) => ofType(type))).toEqual([]);
-  expect(ofType('AWS::DynamoDB::Table').map(({ Properties }) => Properties.BillingMode)).toEqual(['PAY_PER_REQUEST']);
-  expect(ofType('AWS::Lambda::Alias').filter(({ Properties }) => Properties.ProvisionedConcurrencyConfig)).toEqual([]);
+  test('cost on the page what the log lines of payments send', () => {
+    const rows = [...sectionOf('Custom metrics of a stage in use').matchAll(/^\| (\d) \| (\d+) \| ([\d.]+) \|$/gm)];
+    expect(rows.map(([, providers, metrics, cost]) => [Number(providers), Number(metrics), cost])).toEqual(
+      PAYMENT_SLOTS.map((_, at) => {
+        const count = metricsWith(PAYMENT_SLOTS.slice(0, at + 1));
+        return [at + 1, count, (count * CUSTOM_METRIC).toFixed(2)];
+      }),
+    );
+  });
+});
+
+describe('the cost of 1,000 payments', () => {
+  const perMillion = (request: string): number =>
+    Number(new RegExp(`^\\| ${request} \\|[^|]*\\|[^|]*\\| ([\\d.]+) \\|`, 'm').exec(costs)?.[1]);
+  const rows = new Map(
+    [...sectionOf('1,000 payments').matchAll(/^\| ([^|]*) \| ([\d.]+) \|$/gm)].map(([, row = '', cost]) => [
+      row.split(':')[0],
+      Number(cost),
+    ]),
+  );
+  const TRACE = 5 / 1_000_000;
+
+  test('follows from the cost of a million requests', () => {
+    const requests = [rows.get('create'), rows.get('confirm'), rows.get('get')];
+    const expected = ['create intent', 'confirm', 'get'].map((request) => perMillion(request) / 1_000);
+    expect(requests).toEqual(expected.map((cost) => Number(cost.toFixed(3))));
+    expect(rows.get('traces')).toBeCloseTo(15 * 1_000 * TRACE);
+  });
+
+  test('is the sum of its rows', () => {
+    const parts = [...rows].flatMap(([row, cost]) => (row === 'sum' ? [] : [cost]));
+    expect(rows.get('sum')).toBeCloseTo(parts.reduce((total, cost) => total + cost, 0));
+  });
 });

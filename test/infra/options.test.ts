@@ -6,7 +6,13 @@ import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import { type Synthesized, synthesize } from './synthesized.ts';
 
 const plain = synthesize();
-const PAYMENT_PATH = ['payments.confirm', 'payments.create', 'payments.create-intent', 'subscriptions.create'];
+const PAYMENT_PATH = [
+  'payments.confirm',
+  'payments.create',
+  'payments.create-intent',
+  'subscriptions.change',
+  'subscriptions.create',
+];
 const RECEIVERS = ['webhooks.provider-a', 'webhooks.provider-b', 'webhooks.provider-c'];
 
 const violations = ({ app }: Synthesized): readonly string[] =>
@@ -94,8 +100,8 @@ describe('reserved concurrency per function', () => {
 
   test('fits an account’s usual limit of 1,000, with the 100 that AWS keeps unreserved', () => {
     const catalogue = { endpoints, triggers };
-    expect(sumOf(reservedIn(on))).toBe(512);
-    expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(512);
+    expect(sumOf(reservedIn(on))).toBe(562);
+    expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(562);
     expect(reservedInAll(catalogue, undefined)).toBe(0);
   });
 

@@ -1,0 +1,66 @@
+/** @module The stacks that the last synth wrote to `cdk.out`, read for the checks and for the deployment. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+/** The built stacks of a stage, counted as AWS's limits count them. */
+export interface BuiltStage {
+  /** Resources by the name of the stack. */
+  readonly resources: ReadonlyMap<string, number>;
+  /** Every route of the API, such as `GET /payments`. */
+  readonly routes: ReadonlySet<string>;
+  readonly integrations: number;
+  /** The rules of the service's own bus. */
+  readonly rules: number;
+  /** The routes that have their own limits in the new stage. */
+  readonly routeSettings: ReadonlySet<string>;
+}
+
+const manifestSchema = z.object({
+  artifacts: z.record(
+    z.string(),
+    z.object({
+      type: z.string(),
+      displayName: z.string().optional(),
+      properties: z.object({ templateFile: z.string().optional(), stackName: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+const templateSchema = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+});
+const routeSettingsSchema = z.record(z.string(), z.unknown()).default({});
+
+/** @throws if `folder` holds no synthesized app. */
+export const readBuiltStage = (folder: string): BuiltStage => {
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  const { artifacts } = manifestSchema.parse(read('manifest.json'));
+  const stacks = Object.entries(artifacts).flatMap(([id, { type, displayName, properties }]) =>
+    type === 'aws:cloudformation:stack' && properties?.templateFile
+      ? [
+          {
+            name: properties.stackName ?? displayName ?? id,
+            resources: Object.values(templateSchema.parse(read(properties.templateFile)).Resources),
+          },
+        ]
+      : [],
+  );
+  const all = stacks.flatMap(({ resources }) => resources);
+  const ofType = (type: string) => all.filter(({ Type }) => Type === type);
+  return {
+    resources: new Map(stacks.map(({ name, resources }) => [name, resources.length])),
+    routes: new Set(ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => String(Properties['RouteKey']))),
+    integrations: ofType('AWS::ApiGatewayV2::Integration').length,
+    rules: ofType('AWS::Events::Rule').filter(({ Properties }) => Properties['EventBusName'] !== undefined).length,
+    routeSettings: new Set(
+      ofType('AWS::ApiGatewayV2::Stage').flatMap(({ Properties }) =>
+        Object.keys(routeSettingsSchema.parse(Properties['RouteSettings'])),
+      ),
+    ),
+  };
+};

@@ -1,0 +1,52 @@
+/**
+ * @module API Gateway keeps the limits of a route when the route is deleted. The next change of the stage then fails
+ * with "Unable to find Route by key". The limits of removed routes are therefore deleted before a deployment. It also
+ * keeps the limits of a route that the new build limits by the stage's default; those are deleted after a deployment.
+ */
+
+import { type ApiGatewayV2Client, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
+import { type CloudFormationClient, DescribeStackResourcesCommand } from '@aws-sdk/client-cloudformation';
+import { type Stage, stackName } from './settings.ts';
+
+interface Clients {
+  readonly cloudFormation: Pick<CloudFormationClient, 'send'>;
+  readonly gateway: Pick<ApiGatewayV2Client, 'send'>;
+}
+
+const STAGE_NAME = '$default';
+
+/**
+ * @param wanted the routes that may keep their limits
+ * @returns the routes whose limits were deleted; empty before the first deployment.
+ */
+export const deleteOtherRouteSettings = async (
+  { cloudFormation, gateway }: Clients,
+  stage: Stage,
+  wanted: ReadonlySet<string>,
+): Promise<readonly string[]> => {
+  const ApiId = await apiIdOf(cloudFormation, stage);
+  if (ApiId === undefined) return [];
+  const deployed = await unlessMissing(gateway.send(new GetStageCommand({ ApiId, StageName: STAGE_NAME })));
+  const removed = Object.keys(deployed?.RouteSettings ?? {}).filter((route) => !wanted.has(route));
+  for (const RouteKey of removed) {
+    // A repeat finds nothing to delete.
+    await unlessMissing(gateway.send(new DeleteRouteSettingsCommand({ ApiId, StageName: STAGE_NAME, RouteKey })));
+  }
+  return removed;
+};
+
+const apiIdOf = async (client: Clients['cloudFormation'], stage: Stage): Promise<string | undefined> => {
+  const StackName = stackName(stage, 'api');
+  const described = await unlessMissing(client.send(new DescribeStackResourcesCommand({ StackName })));
+  return described?.StackResources?.find(({ ResourceType }) => ResourceType === 'AWS::ApiGatewayV2::Api')
+    ?.PhysicalResourceId;
+};
+
+/** CloudFormation calls a missing stack a ValidationError. */
+const MISSING: readonly string[] = ['NotFoundException', 'ValidationError'];
+
+const unlessMissing = async <T>(sent: Promise<T>): Promise<T | undefined> =>
+  sent.catch((error: unknown) => {
+    if (error instanceof Error && MISSING.includes(error.name)) return undefined;
+    throw error;
+  });

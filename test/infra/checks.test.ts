@@ -1,0 +1,304 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  GetAWSDefaultServiceQuotaCommand,
+  GetServiceQuotaCommand,
+  ServiceQuotasClient,
+} from '@aws-sdk/client-service-quotas';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import * as catalogue from '../../functions/api/catalogue.ts';
+import { reservedInAll, UNRESERVED } from '../../infra/constructs/bulkheads.ts';
+import { type AccountFacts, accountClients, readAccount } from '../../infra/stage/account.ts';
+import { readBuiltStage } from '../../infra/stage/assembly.ts';
+import { type CheckedFacts, NEEDS_OF, runChecks } from '../../infra/stage/checks.ts';
+import { deploymentFields, keysOutput, readDeploymentSettings, signatureOutput } from '../../infra/stage/settings.ts';
+import { keysOf } from '../../shared/core/rows.ts';
+import type { Environment } from '../../shared/core/setting.ts';
+import { PAYMENT_SLOTS, PROVIDER_SLOTS, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
+import { openProviders, openReceivers } from '../../shared/providers/registry.ts';
+import { synthesize } from './synthesized.ts';
+
+const plain = synthesize();
+
+const READY: Environment = {
+  STAGE: 'prod',
+  ALARM_EMAIL: 'ops@example.com',
+  IDENTITY_URL: 'https://id.example.com',
+  PROVIDER_A: 'stripe',
+  BULKHEADS: 'on',
+};
+const ENOUGH: AccountFacts = {
+  concurrency: 1_000,
+  quotas: { routes: 300, rules: 300, eventsPerSecond: 10_000 },
+  secrets: {
+    keys: { provider_a: ['API_KEY', 'FINGERPRINT_SECRET'] },
+    signatures: { provider_a: ['WEBHOOK_SECRET'] },
+  },
+  unread: [],
+};
+
+const check = (env: Environment, facts: Partial<Omit<CheckedFacts, 'settings' | 'catalogue'>> = {}) => {
+  const { refused, text } = runChecks({ settings: readDeploymentSettings(env), catalogue, ...facts });
+  return { refused, lines: text === '' ? [] : text.split('\n') };
+};
+const namesOf = (lines: readonly string[]) => lines.map((line) => line.split(': ').slice(0, 2).join(': '));
+
+describe('the checks of the settings', () => {
+  const MISSING = ['alarm recipient', 'identity service', 'provider', 'public function URLs'];
+
+  test('name everything that a prod stage lacks, in one text', () => {
+    const { refused, lines } = check({ STAGE: 'prod' });
+    expect(refused).toBe(true);
+    expect(namesOf(lines)).toEqual(MISSING.map((name) => `refused: ${name}`));
+  });
+
+  test('only warn on other stages', () => {
+    const { refused, lines } = check({ STAGE: 'dev' });
+    expect(refused).toBe(false);
+    expect(namesOf(lines)).toEqual(
+      ['alarm recipient', 'identity service', 'provider'].map((name) => `warning: ${name}`),
+    );
+  });
+
+  test('find nothing on a prod stage that is ready', () => {
+    expect(check(READY)).toEqual({ refused: false, lines: [] });
+  });
+
+  test('name the settings of a bound provider that are empty', () => {
+    const { lines } = check({ ...READY, PROVIDER_B: 'paypal', PROVIDER_C: 'square', PROVIDER_C_LOCATION_ID: 'L1' });
+    expect(lines).toEqual([expect.stringContaining('PROVIDER_B_CLIENT_ID is empty, and paypal needs it')]);
+  });
+
+  test('only warn with CHECKS=warn, and are skipped with CHECKS=off', () => {
+    const warned = check({ STAGE: 'prod', CHECKS: 'warn' });
+    expect(warned.refused).toBe(false);
+    expect(namesOf(warned.lines)).toEqual(MISSING.map((name) => `warning: ${name}`));
+    expect(check({ STAGE: 'prod', CHECKS: 'off' })).toEqual({ refused: false, lines: [] });
+  });
+
+  test('stop npm run synth for a prod stage with nothing set', async () => {
+    const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((done) =>
+      execFile(
+        process.execPath,
+        [resolve(import.meta.dirname, '../../infra/app.ts')],
+        { env: { STAGE: 'prod' } },
+        (error, _stdout, text) => done({ code: error?.code ?? 0, stderr: text }),
+      ),
+    );
+    expect(code).toBe(1);
+    const lines = stderr.trim().split('\n');
+    expect(namesOf(lines).slice(0, -1)).toEqual(MISSING.map((name) => `refused: ${name}`));
+    expect(lines.at(-1)).toContain('npm run synth -- --force');
+  });
+});
+
+describe('the needs of an adapter', () => {
+  const opened = async (adapter: keyof typeof NEEDS_OF, values: readonly string[]) => {
+    const env = Object.fromEntries(values.map((field) => [`PROVIDER_A_${field}`, 'https://example.com/x']));
+    const { slots } = parseSettings({ PROVIDER_A: adapter, ...env });
+    const registry = {
+      slots,
+      withSecrets: async (): Promise<SlotSettings> => slots.provider_a,
+      timeoutMs: 1_000,
+      fetch,
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined },
+    };
+    return {
+      calls: (await openProviders(registry).find('provider_a')) !== undefined,
+      events: (await openReceivers(registry).find('provider_a')) !== undefined,
+    };
+  };
+
+  test.each(keysOf(NEEDS_OF))('%s are exactly the values without which its slot is closed', async (adapter) => {
+    const { settings, keys, eventSettings, signature } = NEEDS_OF[adapter];
+    const receives = adapter !== 'braintree';
+    const all = [...settings, ...keys, ...eventSettings, ...signature];
+    expect(await opened(adapter, all)).toEqual({ calls: true, events: receives });
+    for (const field of [...settings, ...keys]) {
+      expect(
+        (
+          await opened(
+            adapter,
+            all.filter((one) => one !== field),
+          )
+        ).calls,
+        field,
+      ).toBe(false);
+    }
+    for (const field of [...eventSettings, ...signature]) {
+      expect(
+        (
+          await opened(
+            adapter,
+            all.filter((one) => one !== field),
+          )
+        ).events,
+        field,
+      ).toBe(false);
+    }
+  });
+});
+
+describe('the checks of the account', () => {
+  const built = readBuiltStage(plain.outDir);
+  const account = (changes: Partial<AccountFacts>) => ({ built, account: { ...ENOUGH, ...changes } });
+  const quotas = (changes: Partial<AccountFacts['quotas']>) => account({ quotas: { ...ENOUGH.quotas, ...changes } });
+
+  test('find nothing if every limit is high enough and every secret is stored', () => {
+    expect(check(READY, account({}))).toEqual({ refused: false, lines: [] });
+  });
+
+  test('leave at least 100 instances of the account unreserved, on every stage', () => {
+    expect(check({ ...READY, STAGE: 'dev' }, account({ concurrency: 662 })).refused).toBe(false);
+    const { refused, lines } = check({ ...READY, STAGE: 'dev' }, account({ concurrency: 661 }));
+    expect(refused).toBe(true);
+    expect(lines[0]).toContain('BULKHEADS=on reserves 562 instances and AWS keeps 100, but the account may run 661');
+    expect(lines[0]).toContain('request 1,000');
+  });
+
+  test('refuse a prod stage whose account cannot carry its payment path, also without bulkheads', () => {
+    const off = { ...READY, BULKHEADS: 'off' };
+    const closed = { ...off, FUNCTION_URLS: 'off' };
+    expect(check(closed, account({ concurrency: 250 })).refused).toBe(false);
+    expect(check(closed, account({ concurrency: 10 })).lines[0]).toContain(
+      'refused: concurrency: the payment path may use 250 instances together, but the account may run 10',
+    );
+    expect(check(off, account({ concurrency: 250 })).lines.join()).toContain(
+      'the public function URLs and the payment path may use 310 instances together',
+    );
+    const dev = check({ ...off, STAGE: 'dev' }, account({ concurrency: 10 }));
+    expect([dev.refused, namesOf(dev.lines)]).toEqual([false, ['warning: concurrency']]);
+  });
+
+  test.each([
+    ['routes of the API', quotas({ routes: 50 })],
+    ['rules of the bus', quotas({ rules: 1 })],
+    ['integrations of the API', { ...account({}), built: { ...built, integrations: 301 } }],
+    ['resources of a stack', { ...account({}), built: { ...built, resources: new Map([['payments-prod-x', 501]]) } }],
+  ])('refuse more %s than AWS allows, on every stage', (name, facts) => {
+    expect(namesOf(check({ ...READY, STAGE: 'dev' }, facts).lines)).toEqual([`refused: ${name}`]);
+  });
+
+  test('warn of a region whose bus accepts fewer events than renewals publish', () => {
+    const three = { ...READY, PROVIDER_B: 'stripe', PROVIDER_C: 'stripe' };
+    const secrets = {
+      keys: Object.fromEntries(PAYMENT_SLOTS.map((slot) => [slot, ['API_KEY', 'FINGERPRINT_SECRET']])),
+      signatures: Object.fromEntries(PAYMENT_SLOTS.map((slot) => [slot, ['WEBHOOK_SECRET']])),
+    };
+    const low = { ...quotas({ eventsPerSecond: 400 }) };
+    const { refused, lines } = check(three, { ...low, account: { ...low.account, secrets } });
+    expect([refused, namesOf(lines)]).toEqual([false, ['warning: events per second']]);
+    expect(lines[0]).toContain('713, and the limit is 400');
+  });
+
+  test('name the values that the secrets of a deployed stage lack', () => {
+    const env = { ...READY, PROVIDER_B: 'paypal', PROVIDER_B_CLIENT_ID: 'c' };
+    const { refused, lines } = check(env, account({ secrets: { keys: {}, signatures: {} } }));
+    expect(refused).toBe(true);
+    expect(lines.filter((line) => line.startsWith('refused')).map((line) => line.split('; ')[0])).toEqual([
+      'refused: webhook settings: PROVIDER_B_WEBHOOK_ID is empty, and paypal needs it',
+      'refused: provider keys: the secret of the keys of provider_a lacks API_KEY',
+      'refused: provider keys: the secret of the keys of provider_b lacks CLIENT_SECRET',
+      'refused: signature secrets: the signature secret of provider_a lacks WEBHOOK_SECRET',
+    ]);
+  });
+
+  test('ask for no secret before the first deployment, because a deployment creates them', () => {
+    const env = { ...READY, PROVIDER_B: 'paypal', PROVIDER_B_CLIENT_ID: 'c' };
+    expect(check(env, account({ secrets: undefined }))).toEqual({ refused: false, lines: [] });
+  });
+
+  test('name a fact that could not be read', () => {
+    const { refused, lines } = check(READY, account({ concurrency: undefined, unread: ['the limit: AccessDenied'] }));
+    expect(refused).toBe(true);
+    expect(lines[0]).toContain('refused: readable account: could not be read: the limit: AccessDenied');
+  });
+});
+
+describe('the facts of an account', () => {
+  const lambda = mockClient(LambdaClient);
+  const quotas = mockClient(ServiceQuotasClient);
+  const cloudFormation = mockClient(CloudFormationClient);
+  const secrets = mockClient(SecretsManagerClient);
+  const mocks = [lambda, quotas, cloudFormation, secrets];
+  const named = (name: string): Error => Object.assign(new Error(name), { name });
+  beforeEach(() => {
+    for (const mock of mocks) mock.reset();
+    lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 10 } });
+    quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 300 } });
+    cloudFormation.on(DescribeStacksCommand).rejects(named('ValidationError'));
+  });
+  afterAll(() => {
+    for (const mock of mocks) mock.restore();
+  });
+  const read = () => readAccount(accountClients({ region: 'eu-west-1' }), 'prod');
+
+  test('are its limits, and no secrets before the first deployment', async () => {
+    expect(await read()).toEqual({
+      concurrency: 10,
+      quotas: { routes: 300, rules: 300, eventsPerSecond: 300 },
+      secrets: undefined,
+      unread: [],
+    });
+  });
+
+  test('include AWS’s default of a quota that was never changed', async () => {
+    quotas.on(GetServiceQuotaCommand).rejects(named('NoSuchResourceException'));
+    quotas.on(GetAWSDefaultServiceQuotaCommand).resolves({ Quota: { Value: 400 } });
+    expect((await read()).quotas.eventsPerSecond).toBe(400);
+  });
+
+  test('include the names of stored values, and no value', async () => {
+    const outputs = [
+      ['ProviderASecretArn', 'arn:keys'],
+      ['ProviderASignatureSecretArn', 'arn:signature'],
+    ] as const;
+    cloudFormation.on(DescribeStacksCommand, { StackName: 'payments-prod-data' }).resolves({
+      Stacks: [
+        {
+          StackName: 'payments-prod-data',
+          StackStatus: 'CREATE_COMPLETE',
+          CreationTime: new Date(0),
+          Outputs: outputs.map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })),
+        },
+      ],
+    });
+    secrets
+      .on(GetSecretValueCommand, { SecretId: 'arn:keys' })
+      .resolves({ SecretString: '{"API_KEY":"sk_live_1","FINGERPRINT_SECRET":""}' });
+    secrets.on(GetSecretValueCommand, { SecretId: 'arn:signature' }).resolves({ SecretString: 'no JSON' });
+    const facts = await read();
+    expect(facts.secrets?.keys).toMatchObject({ provider_a: ['API_KEY'], provider_b: [] });
+    expect(facts.secrets?.signatures).toMatchObject({ provider_a: [] });
+    expect(JSON.stringify(facts)).not.toContain('sk_live_1');
+  });
+
+  test('are named if the profile may not read them', async () => {
+    lambda.on(GetAccountSettingsCommand).rejects(named('AccessDeniedException'));
+    cloudFormation.on(DescribeStacksCommand).rejects(named('AccessDenied'));
+    expect((await read()).unread).toEqual([
+      'the limit of concurrent executions: AccessDeniedException',
+      'the secrets of the stage: AccessDenied',
+    ]);
+  });
+
+  test('are found by the outputs of the stack with the secrets', () => {
+    const { outputs } = plain;
+    const names = [...PROVIDER_SLOTS.map(keysOutput), ...PAYMENT_SLOTS.map(signatureOutput)];
+    expect(names.filter((name) => outputs[name] === undefined)).toEqual([]);
+  });
+});
+
+describe('the account limit that bulkheads need', () => {
+  test('is the same number in the settings, the deployment page and the check', () => {
+    const needed = reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads) + UNRESERVED;
+    expect(deploymentFields.BULKHEADS.description).toContain(`needs an account limit of ${needed} or more`);
+    const page = readFileSync(new URL('../../docs/deployment.md', import.meta.url), 'utf8').replaceAll('\n', ' ');
+    expect(page).toContain(`the account needs a limit of ${needed} or more`);
+  });
+});

@@ -1,0 +1,178 @@
+/** @module Before and after a deployment, the parts of a deployed stage that the new build no longer has. */
+import { ApiGatewayV2Client, DeleteRouteSettingsCommand, GetStageCommand } from '@aws-sdk/client-apigatewayv2';
+import {
+  CloudFormationClient,
+  DeleteStackCommand,
+  DescribeStackResourcesCommand,
+  DescribeStacksCommand,
+  GetTemplateCommand,
+  UpdateTerminationProtectionCommand,
+} from '@aws-sdk/client-cloudformation';
+import { mockClient } from 'aws-sdk-client-mock';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { readBuiltStage } from '../../infra/stage/assembly.ts';
+import { deleteOtherRouteSettings } from '../../infra/stage/removed-routes.ts';
+import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/stage/removed-stacks.ts';
+import { synthesize } from './synthesized.ts';
+
+const withConsole = synthesize();
+const withoutConsole = synthesize({ env: { CONSOLE: 'off' } });
+
+const region = 'eu-west-1';
+const cloudFormation = mockClient(CloudFormationClient);
+const gateway = mockClient(ApiGatewayV2Client);
+beforeEach(() => {
+  cloudFormation.reset();
+  gateway.reset();
+});
+afterAll(() => {
+  cloudFormation.restore();
+  gateway.restore();
+});
+
+const named = (name: string): Error => Object.assign(new Error(name), { name });
+
+interface DeployedStack {
+  readonly name: string;
+  readonly stage?: string;
+  readonly service?: string;
+  readonly createdAt?: string;
+  readonly isProtected?: boolean;
+}
+
+const stackOf = ({ name, stage = 'dev', service = 'payments', createdAt = '2026-11-01', ...rest }: DeployedStack) => ({
+  StackName: name,
+  StackId: `arn:${name}`,
+  StackStatus: 'UPDATE_COMPLETE' as const,
+  CreationTime: new Date(createdAt),
+  EnableTerminationProtection: rest.isProtected ?? false,
+  Tags: [
+    { Key: 'service', Value: service },
+    { Key: 'stage', Value: stage },
+  ],
+});
+
+const template = (resources: Readonly<Record<string, object>>): string => JSON.stringify({ Resources: resources });
+const client = new CloudFormationClient({ region });
+
+describe('the deployed stacks that a build no longer has', () => {
+  const deployStacks = (stacks: readonly DeployedStack[], TemplateBody = template({})) => {
+    const [first = [], ...more] = [stacks.slice(0, 1), stacks.slice(1)].map((page) => page.map(stackOf));
+    cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: first, NextToken: 'more' });
+    cloudFormation.on(DescribeStacksCommand, { NextToken: 'more' }).resolves({ Stacks: more.flat() });
+    cloudFormation.on(GetTemplateCommand).resolves({ TemplateBody });
+  };
+  const namesOf = (stacks: readonly RemovedStack[]) => stacks.map(({ name }) => name);
+
+  test('are those of this stage and this service, newest first, over all pages', async () => {
+    deployStacks([
+      { name: 'payments-dev-api-console', createdAt: '2026-11-01' },
+      { name: 'payments-dev-api-old', createdAt: '2026-11-02' },
+      { name: 'payments-dev-data' },
+      { name: 'payments-devices-x', stage: 'devices' },
+      { name: 'payments-dev-of-others', service: 'shop' },
+      { name: 'payments-prod-api-console', stage: 'prod' },
+    ]);
+    const removed = await findRemovedStacks(client, 'dev', new Set(['payments-dev-data']));
+    expect(namesOf(removed)).toEqual(['payments-dev-api-old', 'payments-dev-api-console']);
+  });
+
+  test('are the console’s after CONSOLE=off', async () => {
+    deployStacks(withConsole.stacks.map((name) => ({ name })));
+    const built = readBuiltStage(withoutConsole.outDir);
+    const removed = await findRemovedStacks(client, 'dev', new Set(built.resources.keys()));
+    expect(namesOf(removed)).toEqual(['payments-dev-api-console']);
+  });
+
+  test('name the resources with data, and whether they stay', async () => {
+    deployStacks(
+      [{ name: 'payments-dev-api-old' }],
+      template({
+        Logs: { Type: 'AWS::Logs::LogGroup', DeletionPolicy: 'RetainExceptOnCreate' },
+        Waiting: { Type: 'AWS::SQS::Queue', DeletionPolicy: 'Delete' },
+        Handler: { Type: 'AWS::Lambda::Function' },
+      }),
+    );
+    const [stack] = await findRemovedStacks(client, 'dev', new Set());
+    expect(stack).toMatchObject({ kept: ['log group Logs'], lost: ['queue Waiting'] });
+  });
+
+  test('never include the stack with the table', async () => {
+    deployStacks([{ name: 'payments-dev-data' }], template({ Table: { Type: 'AWS::DynamoDB::Table' } }));
+    await expect(findRemovedStacks(client, 'dev', new Set())).rejects.toThrow('payments-dev-data holds the table');
+  });
+
+  test('lose their protection only when they are destroyed, one after another', async () => {
+    cloudFormation.on(UpdateTerminationProtectionCommand).resolves({});
+    cloudFormation.on(DeleteStackCommand).resolves({});
+    cloudFormation
+      .on(DescribeStacksCommand)
+      .resolves({ Stacks: [{ ...stackOf({ name: 'x' }), StackStatus: 'DELETE_COMPLETE' }] });
+    const said: string[] = [];
+    const stack = { id: 'arn:one', name: 'one', isProtected: true, kept: [], lost: [] };
+    await destroyStacks(client, [stack, { ...stack, id: 'arn:two', name: 'two', isProtected: false }], (line) =>
+      said.push(line),
+    );
+    expect(cloudFormation.commandCalls(UpdateTerminationProtectionCommand).map(({ args }) => args[0].input)).toEqual([
+      { StackName: 'arn:one', EnableTerminationProtection: false },
+    ]);
+    expect(cloudFormation.commandCalls(DeleteStackCommand).map(({ args }) => args[0].input.StackName)).toEqual([
+      'arn:one',
+      'arn:two',
+    ]);
+    expect(said).toEqual(['one is destroyed', 'two is destroyed']);
+  });
+
+  test('report a deletion that CloudFormation could not finish', async () => {
+    cloudFormation.on(DeleteStackCommand).resolves({});
+    cloudFormation
+      .on(DescribeStacksCommand)
+      .resolves({ Stacks: [{ ...stackOf({ name: 'x' }), StackStatus: 'DELETE_FAILED' }] });
+    const stack = { id: 'arn:one', name: 'one', isProtected: false, kept: [], lost: [] };
+    await expect(destroyStacks(client, [stack], () => undefined)).rejects.toThrow('DELETE_FAILED');
+  });
+});
+
+describe('the limits of routes that a build no longer has', () => {
+  const clients = { cloudFormation: client, gateway: new ApiGatewayV2Client({ region }) };
+  const deployRoutes = (...routes: readonly string[]) => {
+    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-api' }).resolves({
+      StackResources: [{ ...RESOURCE, ResourceType: 'AWS::ApiGatewayV2::Api', PhysicalResourceId: 'a1' }],
+    });
+    gateway.on(GetStageCommand, { ApiId: 'a1', StageName: '$default' }).resolves({
+      RouteSettings: Object.fromEntries(routes.map((route) => [route, { ThrottlingRateLimit: 20 }])),
+    });
+    gateway.on(DeleteRouteSettingsCommand).resolves({});
+  };
+  const RESOURCE = { LogicalResourceId: 'Api', Timestamp: new Date(0), ResourceStatus: 'CREATE_COMPLETE' } as const;
+  const deletedRoutes = () =>
+    gateway.commandCalls(DeleteRouteSettingsCommand).map(({ args }) => args[0].input.RouteKey);
+
+  test('are deleted before the deployment, and no others', async () => {
+    const { routes, routeSettings } = readBuiltStage(withConsole.outDir);
+    expect([...routeSettings].filter((route) => !routes.has(route))).toEqual([]);
+    deployRoutes('POST /old', ...routes);
+    expect(await deleteOtherRouteSettings(clients, 'dev', routes)).toEqual(['POST /old']);
+    expect(deletedRoutes()).toEqual(['POST /old']);
+  });
+
+  test('may be missing already', async () => {
+    deployRoutes('POST /old', 'POST /older');
+    gateway.on(DeleteRouteSettingsCommand, { RouteKey: 'POST /old' }).rejects(named('NotFoundException'));
+    expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual(['POST /old', 'POST /older']);
+  });
+
+  test('do not exist before the first deployment, and before the first stage', async () => {
+    cloudFormation.on(DescribeStackResourcesCommand).rejects(named('ValidationError'));
+    expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual([]);
+    deployRoutes('POST /old');
+    gateway.on(GetStageCommand).rejects(named('NotFoundException'));
+    expect(await deleteOtherRouteSettings(clients, 'dev', new Set())).toEqual([]);
+  });
+
+  test('stop the deployment if they cannot be read', async () => {
+    deployRoutes('POST /old');
+    gateway.on(GetStageCommand).rejects(named('AccessDeniedException'));
+    await expect(deleteOtherRouteSettings(clients, 'dev', new Set())).rejects.toThrow('AccessDenied');
+  });
+});

@@ -1,0 +1,44 @@
+/** @module The pages that a release must keep true. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { SECRET_SETTINGS } from '../../infra/stage/settings.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const { version } = z.object({ version: z.string() }).parse(JSON.parse(textOf('package.json')));
+
+describe('a release', () => {
+  const sections = [...textOf('docs/changelog.md').matchAll(/^## (.+)$/gm)].map(([, title = '']) => title);
+  const [newest = '', before = ''] = sections.filter((title) => title !== 'Unreleased');
+
+  test('has the version of package.json, which the lockfile repeats', () => {
+    expect(newest).toBe(version);
+    const lock = z.object({ version: z.string(), packages: z.object({ '': z.object({ version: z.string() }) }) });
+    const locked = lock.parse(JSON.parse(textOf('package-lock.json')));
+    expect([locked.version, locked.packages[''].version]).toEqual([version, version]);
+  });
+
+  test('has a section that leads from the version before it', () => {
+    expect(textOf('docs/upgrade.md')).toContain(`## From ${before} to ${newest}\n`);
+  });
+});
+
+describe('the page of key rotation', () => {
+  const page = textOf('docs/key-rotation.md');
+  /** The page names a secret of a slot without the slot, and the guest token secret by its resource. */
+  const nameOf = (setting: string): string =>
+    setting === 'GUEST_TOKEN_SECRET' ? 'GuestTokenSecret' : setting.replace(/^PROVIDER_[A-D]_/, '');
+
+  test('names every secret of a stage', () => {
+    const names = new Set([...SECRET_SETTINGS.map(nameOf), 'WEBHOOK_<n>_SECRET', 'TRUSTED_EDGE_SECRET_SHA256']);
+    expect([...names].filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test('says for each secret how it is checked, or that nothing has to be checked', () => {
+    const sections = page.split('\n## ').slice(1);
+    expect(sections.length).toBeGreaterThan(8);
+    for (const section of sections) expect(section, section.split('\n')[0]).toMatch(/[Cc]heck|Nothing else changes/);
+  });
+});
