@@ -17,6 +17,7 @@ import type {
 } from './connection.ts';
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
+import { readBatch, transactInTime } from './throttled-table.ts';
 
 export type { Item, Page, PageCount, TransactionStep, Written } from './connection.ts';
 
@@ -47,7 +48,7 @@ export const openTable = (connection: Connection, now: Now) => {
     const unique = [...new Map(keys.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
     const batches: Promise<readonly Item[]>[] = [];
     for (let start = 0; start < unique.length; start += BATCH_GET_LIMIT) {
-      batches.push(connection.getBatch(unique.slice(start, start + BATCH_GET_LIMIT), consistent));
+      batches.push(readBatch(connection, unique.slice(start, start + BATCH_GET_LIMIT), consistent));
     }
     for (const item of (await Promise.all(batches)).flat()) found.set(nameOf(item), item);
     return keys.map((key) => unlessExpired(found.get(nameOf(key))));
@@ -87,7 +88,7 @@ export const openTable = (connection: Connection, now: Now) => {
       update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
     /** All or none. @returns the failed steps' indexes and the items that they found, if a condition fails */
     transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
-      const result = await connection.transact(steps);
+      const result = await transactInTime(connection, steps);
       return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };
     },
     /** One page of an index, eventually consistent. */
