@@ -11,6 +11,8 @@ import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import { slotsOpenedBy } from '../core/rights.ts';
+import { traceContextOf } from '../core/trace.ts';
+import { atDoor } from '../platform/doors.ts';
 import { actingCaller, refuseActing, requireMerchant } from './acting.ts';
 import { credentialsOf, guestBeside, sendsGuest, sourceNetworkOf } from './callers.ts';
 import { checkAccess } from './check-access.ts';
@@ -86,10 +88,15 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     });
   return Object.assign(
     (event: APIGatewayProxyEventV2, context: Context) =>
-      chain(openExchange({ spec, deps: depsOf() }, event, context), context),
+      atDoor(context, traceOfRequest(event), () =>
+        chain(openExchange({ spec, deps: depsOf() }, event, context), context),
+      ),
     { prepare: () => prepare(spec, depsOf) },
   );
 };
+
+const traceOfRequest = ({ headers }: APIGatewayProxyEventV2) =>
+  traceContextOf(headers['traceparent'], headers['tracestate']);
 
 /**
  * If the use case refuses because the caller has lost the right meanwhile, the caller gets that refusal. After a

@@ -27,7 +27,7 @@ export const openBus = (client: EventBridgeClient, busName: string, now: Now) =>
         EventBusName: busName,
         Source: event.source,
         DetailType: event.type,
-        Detail: JSON.stringify(event.detail),
+        Detail: JSON.stringify({ ...event.detail, traceparent: event.traceparent }),
         Time: new Date(iso(now())),
       }));
       const { Entries = [] } = await client.send(new PutEventsCommand({ Entries: entries }));

@@ -1,6 +1,8 @@
 /** @module The only access to the table. Clauses guard writes. Reads hide expired items, except counts and scans. */
 
+import { rowOf } from '../core/rows.ts';
 import { epochSeconds, type Now } from '../core/time.ts';
+import { currentSpan, storedTrace } from '../core/trace.ts';
 import type {
   Connection,
   Consistency,
@@ -16,7 +18,7 @@ import type {
   Written,
 } from './connection.ts';
 import type { Changes, Clause } from './expression.ts';
-import type { Key } from './keys.ts';
+import type { Key, PublishedKind } from './keys.ts';
 import { readBatch, transactInTime } from './throttled-table.ts';
 
 export type { Item, Page, PageCount, TransactionStep, Written } from './connection.ts';
@@ -33,6 +35,17 @@ export interface StoreDeps {
   readonly table: Table;
   readonly now: Now;
 }
+
+/** Their events continue the trace of the work that wrote them. */
+const IN_TRACE: Readonly<Record<PublishedKind, true>> = { PAY: true, CUS: true, SUB: true, MBR: true, EVT: true };
+
+const inCurrentTrace = (item: Item): Item => {
+  const span = rowOf(IN_TRACE, item['sk']) && currentSpan();
+  return span ? { ...item, tr: storedTrace(span) } : item;
+};
+
+const stepInTrace = (step: TransactionStep): TransactionStep =>
+  'put' in step ? { ...step, put: inCurrentTrace(step.put) } : step;
 
 export const openTable = (connection: Connection, now: Now) => {
   const unlessExpired = (item: Item | undefined): Item | undefined =>
@@ -78,7 +91,8 @@ export const openTable = (connection: Connection, now: Now) => {
     /** Reads all keys, a hundred per request. @returns the items in their order; undefined for an absent item */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
       getMany(keys, options),
-    put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> => guarded(connection.putItem(item, clauses)),
+    put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> =>
+      guarded(connection.putItem(inCurrentTrace(item), clauses)),
     /** @returns the item after the update */
     update,
     remove: (key: Key, clauses: readonly Clause[] = []): Promise<Written> =>
@@ -88,7 +102,7 @@ export const openTable = (connection: Connection, now: Now) => {
       update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
     /** All or none. @returns the failed steps' indexes and the items that they found, if a condition fails */
     transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
-      const result = await transactInTime(connection, steps);
+      const result = await transactInTime(connection, steps.map(stepInTrace));
       return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };
     },
     /** One page of an index, eventually consistent. */

@@ -1,0 +1,40 @@
+/** @module Begins the span of a function's work, in the trace of its caller or message, or else in a new trace. */
+
+import { randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import { runInSpan, type Span, type TraceContext, traceContextOf } from '../core/trace.ts';
+
+/** The part of Lambda's context that tells when the function is stopped. */
+export interface Timed {
+  readonly getRemainingTimeInMillis?: () => number;
+}
+
+const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
+
+/** A span of its own in the trace; without a trace, the first span of a new trace. */
+export const newSpan = (context: TraceContext | undefined): Span => ({
+  traceId: context?.traceId ?? hex(16),
+  spanId: hex(8),
+  // The log keeps every span, so the trace is recorded.
+  isSampled: context?.isSampled ?? true,
+  ...(context?.state !== undefined && { state: context.state }),
+});
+
+/** Runs the work of an invocation. */
+export const atDoor = <T>(timed: Timed | undefined, context: TraceContext | undefined, run: () => T): T =>
+  runInSpan(newSpan(context), run, () => timed?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY);
+
+/** Runs a part of an invocation that belongs to the trace of one message or change. */
+export const inTrace = <T>(context: TraceContext | undefined, run: () => T): T => runInSpan(newSpan(context), run);
+
+const carrierSchema = z.object({
+  traceparent: z.string().optional(),
+  /** The field of an event from the bus. */
+  detail: z.object({ traceparent: z.string().optional() }).optional(),
+});
+
+/** The trace that a message carries. */
+export const traceOfMessage = (message: unknown): TraceContext | undefined => {
+  const { traceparent, detail } = carrierSchema.safeParse(message).data ?? {};
+  return traceContextOf(traceparent ?? detail?.traceparent);
+};
