@@ -29,15 +29,17 @@ interface Running {
 
 const running = new AsyncLocalStorage<Running>();
 
+const ENDLESS = (): number => Number.POSITIVE_INFINITY;
+
 /** Runs the function, and everything that it starts, as this span, within the time of the work around it. */
-export const runInSpan = <T>(span: Span, run: () => T, remainingMs: () => number = remainingTimeMs): T =>
+export const runInSpan = <T>(span: Span, run: () => T, remainingMs = running.getStore()?.remainingMs ?? ENDLESS): T =>
   running.run({ span, remainingMs }, run);
 
 /** undefined outside of a function. */
 export const currentSpan = (): Span | undefined => running.getStore()?.span;
 
 /** Infinity outside of a function, whose time has no end. */
-export const remainingTimeMs = (): number => running.getStore()?.remainingMs() ?? Number.POSITIVE_INFINITY;
+export const remainingTimeMs = (): number => (running.getStore()?.remainingMs ?? ENDLESS)();
 
 const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?=-|$)/;
 const FIRST_VERSION_LENGTH = '00-00000000000000000000000000000000-0000000000000000-00'.length;

@@ -66,7 +66,10 @@ export const postDelivery = async (deps: Omit<AttemptDeps, 'table'>, attempt: At
   return { outcome: outcomeOf(answer), answer, at: iso(deps.now()) };
 };
 
-/** A target continues the trace of the running work, which is the trace of the event. Nothing of a person is in it. */
+/**
+ * A target continues the trace of the event, which is the trace of the running work. The ids are random. Only a test
+ * event has a tracestate, which the sender of its request chose.
+ */
 const traceHeaders = (): Readonly<Record<string, string>> => {
   const span = currentSpan() ?? newSpan(undefined);
   return { traceparent: traceparentOf(span), ...(span.state !== undefined && { tracestate: span.state }) };
