@@ -3,7 +3,7 @@ import { freePort } from '../builders/free-port.ts';
 import { withHost } from './host.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** The service while AWS carries out a part of a call: it retries the rest, and nobody notices. */
+/** The service while AWS carries out a part of a call: it retries the rest, so no caller notices. */
 const port = await freePort();
 const service = withHost({ port, env: nodesAt(port, { target: {} }) });
 
