@@ -19,7 +19,7 @@ const KEPT_MS = 500;
  */
 export const waitForAttempt = async (made: number, { attempts, firstMs }: Waits): Promise<boolean> => {
   if (made >= attempts) return false;
-  const waitMs = Math.random() * Math.min(LONGEST_MS, firstMs * 2 ** (made - 1));
+  const waitMs = Math.floor(Math.random() * Math.min(LONGEST_MS, firstMs * 2 ** (made - 1)));
   if (waitMs + KEPT_MS > remainingTimeMs()) return false;
   await new Promise((resolve) => setTimeout(resolve, waitMs));
   return true;
