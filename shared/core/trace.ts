@@ -5,6 +5,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { fingerprint } from './ids.ts';
 
 /** The context that a caller or a message carries. */
 export interface TraceContext {
@@ -74,16 +75,5 @@ const isTraceState = (state: string | undefined): boolean => {
 export const traceparentOf = ({ traceId, spanId, isSampled }: Span): string =>
   `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 
-/** A context in 23 characters, so that a record does not grow by a write unit. */
-export const storedTrace = ({ traceId, isSampled }: TraceContext): string =>
-  `${Buffer.from(traceId, 'hex').toString('base64url')}${isSampled ? '1' : '0'}`;
-
-const STORED_TRACE = /^([\w-]{22})([01])$/;
-
-/** @returns undefined for an item that names no trace */
-export const traceOfItem = ({ tr: stored }: Readonly<Record<string, unknown>>): TraceContext | undefined => {
-  const [, id, sampled] = STORED_TRACE.exec(typeof stored === 'string' ? stored : '') ?? [];
-  return id === undefined
-    ? undefined
-    : { traceId: Buffer.from(id, 'base64url').toString('hex'), isSampled: sampled === '1' };
-};
+/** The trace of a request or message that continues no other, so whoever knows the id knows the trace. */
+export const traceIdFrom = (requestId: string): string => fingerprint('trace', requestId).slice(0, 32);

@@ -12,13 +12,13 @@ import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import { slotsOpenedBy } from '../core/rights.ts';
 import { traceContextOf } from '../core/trace.ts';
-import { atDoor } from '../platform/doors.ts';
+import { atDoor, newSpan } from '../platform/doors.ts';
 import { actingCaller, refuseActing, requireMerchant } from './acting.ts';
 import { credentialsOf, guestBeside, sendsGuest, sourceNetworkOf } from './callers.ts';
 import { checkAccess } from './check-access.ts';
 import type { CsvPage } from './csv.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
-import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
+import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchange.ts';
 import { claimKey, settleKey } from './idempotency.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { countDecline, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
@@ -88,15 +88,17 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     });
   return Object.assign(
     (event: APIGatewayProxyEventV2, context: Context) =>
-      atDoor(context, traceOfRequest(event), () =>
+      atDoor(context, spanOf(event, context), () =>
         chain(openExchange({ spec, deps: depsOf() }, event, context), context),
       ),
     { prepare: () => prepare(spec, depsOf) },
   );
 };
 
-const traceOfRequest = ({ headers }: APIGatewayProxyEventV2) =>
-  traceContextOf(headers['traceparent'], headers['tracestate']);
+const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {
+  const { traceparent, tracestate } = event.headers;
+  return newSpan(traceContextOf(traceparent, tracestate), requestIdAt(event, context));
+};
 
 /**
  * If the use case refuses because the caller has lost the right meanwhile, the caller gets that refusal. After a

@@ -11,7 +11,8 @@ import type {
 import { runAs } from '../core/actor.ts';
 import { errorFields, type Log } from '../core/logger.ts';
 import type { QueueName } from '../core/rights.ts';
-import { atDoor, inTrace, type Timed, traceOfMessage } from './doors.ts';
+import { runInSpan } from '../core/trace.ts';
+import { atDoor, newSpan, type Timed, traceOfMessage } from './doors.ts';
 import type { Queues } from './queues.ts';
 
 /** The result of handling a message, done or a time after which the queue delivers it again. A throw means a retry. */
@@ -34,11 +35,12 @@ export const queueConsumer =
     handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
   ): Consumer<SQSEvent, SQSBatchResponse> =>
   (event, context) =>
-    atDoor(context, undefined, async () => {
+    atDoor(context, newSpan(undefined), async () => {
       const deps = depsOf();
       const failed: string[] = [];
       for (const record of event.Records) {
-        const isDone = await inTrace(traceOfBody(record), () => consume(deps, { queue, record, handle }));
+        const span = newSpan(traceOfBody(record), record.messageId);
+        const isDone = await runInSpan(span, () => consume(deps, { queue, record, handle }));
         if (!isDone) failed.push(record.messageId);
       }
       return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
@@ -69,7 +71,7 @@ export const batchConsumer =
     { read, handle }: BatchHandler<D, T>,
   ): Consumer<SQSEvent, SQSBatchResponse> =>
   (event, context) =>
-    atDoor(context, undefined, async () => {
+    atDoor(context, newSpan(undefined), async () => {
       const deps = depsOf();
       const readable: { readonly id: string; readonly message: T }[] = [];
       const failed: string[] = [];
@@ -125,7 +127,7 @@ export const streamConsumer =
     handle: (deps: D, records: readonly DynamoDBRecord[]) => Promise<string | undefined>,
   ): Consumer<DynamoDBStreamEvent, DynamoDBBatchResponse> =>
   (event, context) =>
-    atDoor(context, undefined, async () => {
+    atDoor(context, newSpan(undefined), async () => {
       const deps = depsOf();
       try {
         const failedAt = await handle(deps, event.Records);
@@ -141,4 +143,4 @@ export const streamConsumer =
 export const scheduledJob =
   <D>(depsOf: () => D, run: (deps: D) => Promise<void>): ((event: unknown, context?: Timed) => Promise<void>) =>
   (_, context) =>
-    atDoor(context, undefined, () => run(depsOf()));
+    atDoor(context, newSpan(undefined), () => run(depsOf()));

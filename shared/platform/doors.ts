@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { runInSpan, type Span, type TraceContext, traceContextOf } from '../core/trace.ts';
+import { runInSpan, type Span, type TraceContext, traceContextOf, traceIdFrom } from '../core/trace.ts';
 
 /** The part of Lambda's context that tells when the function is stopped. */
 export interface Timed {
@@ -11,21 +11,18 @@ export interface Timed {
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** A span of its own in the trace; without a trace, the first span of a new trace. */
-export const newSpan = (context: TraceContext | undefined): Span => ({
-  traceId: context?.traceId ?? hex(16),
+/** A span of its own in the trace; without a trace, the first span of a new trace, which follows from the id. */
+export const newSpan = (context: TraceContext | undefined, requestId?: string): Span => ({
+  traceId: context?.traceId ?? (requestId === undefined ? hex(16) : traceIdFrom(requestId)),
   spanId: hex(8),
   // The log keeps every span, so the trace is recorded.
   isSampled: context?.isSampled ?? true,
   ...(context?.state !== undefined && { state: context.state }),
 });
 
-/** Runs the work of an invocation. */
-export const atDoor = <T>(timed: Timed | undefined, context: TraceContext | undefined, run: () => T): T =>
-  runInSpan(newSpan(context), run, () => timed?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY);
-
-/** Runs a part of an invocation that belongs to the trace of one message or change. */
-export const inTrace = <T>(context: TraceContext | undefined, run: () => T): T => runInSpan(newSpan(context), run);
+/** Runs the work of an invocation within its time. */
+export const atDoor = <T>(timed: Timed | undefined, span: Span, run: () => T): T =>
+  runInSpan(span, run, () => timed?.getRemainingTimeInMillis?.() ?? Number.POSITIVE_INFINITY);
 
 const carrierSchema = z.object({
   traceparent: z.string().optional(),

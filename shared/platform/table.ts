@@ -1,8 +1,6 @@
 /** @module The only access to the table. Clauses guard writes. Reads hide expired items, except counts and scans. */
 
-import { rowOf } from '../core/rows.ts';
 import { epochSeconds, type Now } from '../core/time.ts';
-import { currentSpan, storedTrace } from '../core/trace.ts';
 import type {
   Connection,
   Consistency,
@@ -18,7 +16,8 @@ import type {
   Written,
 } from './connection.ts';
 import type { Changes, Clause } from './expression.ts';
-import type { Key, PublishedKind } from './keys.ts';
+import type { Key } from './keys.ts';
+import { inCurrentTrace } from './stored-trace.ts';
 import { readBatch, transactInTime } from './throttled-table.ts';
 
 export type { Item, Page, PageCount, TransactionStep, Written } from './connection.ts';
@@ -35,14 +34,6 @@ export interface StoreDeps {
   readonly table: Table;
   readonly now: Now;
 }
-
-/** Their events continue the trace of the work that wrote them. */
-const IN_TRACE: Readonly<Record<PublishedKind, true>> = { PAY: true, CUS: true, SUB: true, MBR: true, EVT: true };
-
-const inCurrentTrace = (item: Item): Item => {
-  const span = rowOf(IN_TRACE, item['sk']) && currentSpan();
-  return span ? { ...item, tr: storedTrace(span) } : item;
-};
 
 const stepInTrace = (step: TransactionStep): TransactionStep =>
   'put' in step ? { ...step, put: inCurrentTrace(step.put) } : step;

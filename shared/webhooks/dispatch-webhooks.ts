@@ -1,7 +1,8 @@
 import type { Log } from '../core/logger.ts';
+import { runInSpan } from '../core/trace.ts';
 import { deliveryTo } from '../event-log/delivery.ts';
 import type { OutboundEvent } from '../event-log/outbound-event.ts';
-import { inTrace, traceOfMessage } from '../platform/doors.ts';
+import { newSpan, traceOfMessage } from '../platform/doors.ts';
 import type { Queues } from '../platform/queues.ts';
 import { type Target, wants } from './webhook-targets.ts';
 
@@ -23,7 +24,7 @@ export const dispatchWebhooks = async (deps: DispatchDeps, events: readonly Outb
   );
   for (const delivery of deliveries) {
     const { id, event, target } = delivery;
-    inTrace(traceOfMessage(delivery), () =>
+    runInSpan(newSpan(traceOfMessage(delivery)), () =>
       deps.log.info('webhook dispatched', { event_id: id, event_type: event, target }),
     );
   }

@@ -3,7 +3,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
 import { rowOf } from '../core/rows.ts';
-import { traceOfItem, traceparentOf } from '../core/trace.ts';
+import { runInSpan, traceparentOf } from '../core/trace.ts';
 import { customerShape } from '../customers/customer.ts';
 import { customerEvents } from '../customers/customer-events.ts';
 import { providerBusEvent, storedEventOf } from '../event-log/stored-event.ts';
@@ -13,9 +13,10 @@ import { paymentOf } from '../payments/payment.ts';
 import { paymentEvents } from '../payments/payment-events.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { BusEvent } from '../platform/bus-event.ts';
-import { inTrace, newSpan } from '../platform/doors.ts';
+import { newSpan } from '../platform/doors.ts';
 import type { PublishedKind } from '../platform/keys.ts';
 import { parseRecord } from '../platform/record-store.ts';
+import { traceOfItem } from '../platform/stored-trace.ts';
 import { changeOf, type ItemChange } from '../platform/stream-images.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { subscriptionEvents } from '../subscriptions/subscription-events.ts';
@@ -54,7 +55,7 @@ export const publishChanges = async (
   // The stream delivers the rest again.
   const passed = firstFailed === -1 ? events : events.slice(0, firstFailed);
   for (const { event, change } of passed) {
-    inTrace(traceOfItem(change.after), () => logSettled(deps.log, event.type, change));
+    runInSpan(newSpan(traceOfItem(change.after)), () => logSettled(deps.log, event.type, change));
   }
   const end =
     firstFailed === -1

@@ -1,16 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { makerAttributes } from '../../shared/core/actor.ts';
 import { jsonLog } from '../../shared/core/logger.ts';
 import {
   currentSpan,
   remainingTimeMs,
   runInSpan,
-  storedTrace,
   traceContextOf,
-  traceOfItem,
+  traceIdFrom,
   traceparentOf,
 } from '../../shared/core/trace.ts';
 import { atDoor, newSpan, traceOfMessage } from '../../shared/platform/doors.ts';
+import { inCurrentTrace, traceOfItem } from '../../shared/platform/stored-trace.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -90,10 +91,10 @@ describe('a span', () => {
   });
 
   test('knows the time that its function has left', () => {
-    expect(atDoor({ getRemainingTimeInMillis: () => 7 }, undefined, remainingTimeMs)).toBe(7);
-    expect(atDoor({}, undefined, remainingTimeMs)).toBe(Number.POSITIVE_INFINITY);
+    expect(atDoor({ getRemainingTimeInMillis: () => 7 }, newSpan(undefined), remainingTimeMs)).toBe(7);
+    expect(atDoor({}, newSpan(undefined), remainingTimeMs)).toBe(Number.POSITIVE_INFINITY);
     const within = () => runInSpan(newSpan(undefined), remainingTimeMs);
-    expect(atDoor({ getRemainingTimeInMillis: () => 7 }, undefined, within)).toBe(7);
+    expect(atDoor({ getRemainingTimeInMillis: () => 7 }, newSpan(undefined), within)).toBe(7);
     expect([currentSpan(), remainingTimeMs()]).toEqual([undefined, Number.POSITIVE_INFINITY]);
   });
 
@@ -113,13 +114,26 @@ describe('a span', () => {
   });
 });
 
-describe('a stored trace', () => {
-  test('is short, and is read back without the state of the caller', () => {
-    for (const isSampled of [true, false]) {
-      const tr = storedTrace({ traceId: TRACE, isSampled, state: 'a=1' });
-      expect(tr).toHaveLength(23);
-      expect(traceOfItem({ tr })).toEqual({ traceId: TRACE, isSampled });
-    }
+describe('the trace of a stored item', () => {
+  const stored = (item: Readonly<Record<string, unknown>>, context: Parameters<typeof newSpan>[0], id?: string) =>
+    runInSpan(newSpan(context, id), () => inCurrentTrace({ sk: 'PAY', ...item }));
+  const maker = (requestId: string) => makerAttributes({ requestId }, {});
+
+  test.each([true, false])('is short, and is read back without the state of the caller (sampled: %s)', (isSampled) => {
+    const item = stored(maker('req-1'), { traceId: TRACE, isSampled, state: 'a=1' }, 'req-1');
+    expect(item['tr']).toHaveLength(23);
+    expect(traceOfItem(item)).toEqual({ traceId: TRACE, isSampled });
+  });
+
+  test.each(['req-1', '0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'])('takes no space if it follows from request %s', (id) => {
+    const item = stored({ ...maker(id), tr: 'of an earlier version' }, undefined, id);
+    expect(item).not.toHaveProperty('tr');
+    expect(traceOfItem(item)).toEqual({ traceId: traceIdFrom(id), isSampled: true });
+  });
+
+  test('is not stored with other kinds, nor outside of a function', () => {
+    expect(stored({ sk: 'IDEM' }, undefined)).toEqual({ sk: 'IDEM' });
+    expect(inCurrentTrace({ sk: 'PAY' })).toEqual({ sk: 'PAY' });
   });
 
   test.each([{}, { tr: 1 }, { tr: '' }, { tr: 'x'.repeat(23) }])('is absent from %o', (item) => {
