@@ -75,7 +75,8 @@ const SHORT_UUID = /^~[\w-]{22}$/;
 const storedRequestId = (id: string): string =>
   UUID.test(id) ? `~${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}` : id;
 
-const requestIdOf = (stored: string | undefined): string | undefined => {
+/** The id as it was before `makerAttributes` stored it. */
+export const requestIdOf = (stored: string | undefined): string | undefined => {
   if (stored === undefined || !SHORT_UUID.test(stored)) return stored;
   const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');

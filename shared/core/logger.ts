@@ -2,6 +2,7 @@
 
 import type { LogFields, LogMessage } from './log-line.ts';
 import { metricsOf } from './metrics.ts';
+import { currentSpan } from './trace.ts';
 
 export interface Log {
   info(message: LogMessage, fields: LogFields): void;
@@ -28,6 +29,7 @@ export const jsonLog = ({ level, stage, trace }: LogOptions): Log => {
         message,
         timestamp: new Date(at).toISOString(),
         service: 'payments',
+        ...spanFields(),
         ...traceOf(trace?.()),
         ...fields,
         ...(stage !== 'local' && metricsOf({ stage, message, fields, at })),
@@ -42,6 +44,11 @@ export const jsonLog = ({ level, stage, trace }: LogOptions): Log => {
 };
 
 const OUTPUTS = { INFO: 'stdout', WARN: 'stderr', ERROR: 'stderr' } as const;
+
+const spanFields = () => {
+  const span = currentSpan();
+  return span && { trace_id: span.traceId, span_id: span.spanId };
+};
 
 const traceOf = (header: string | undefined) => {
   const [, root] = /Root=([^;]+)/.exec(header ?? '') ?? [];

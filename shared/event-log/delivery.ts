@@ -14,14 +14,16 @@ const deliverySchema = z.object({
   content: contentSchema,
   organizationId: z.string().optional(),
   userId: z.string().optional(),
+  /** The trace of the work that caused the event; every attempt and replay continues it. */
+  traceparent: z.string().optional(),
 });
 export type Delivery = z.infer<typeof deliverySchema>;
 
 const KEPT_MS = 30 * DAY_MS;
 
 export const deliveryTo = (target: string, event: OutboundEvent): Delivery => {
-  const { id, name, provider, content, organizationId, userId } = event;
-  return { id, event: name, provider, target, content, organizationId, userId };
+  const { id, name, provider, content, organizationId, userId, traceparent } = event;
+  return { id, event: name, provider, target, content, organizationId, userId, traceparent };
 };
 
 export const deliveryOf = (stored: unknown): Delivery => deliverySchema.parse(stored);

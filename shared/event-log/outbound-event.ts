@@ -18,6 +18,8 @@ export interface OutboundEvent {
   readonly content: Content;
   readonly organizationId: string | undefined;
   readonly userId: string | undefined;
+  /** The trace of the work that caused the event, if known. */
+  readonly traceparent?: string | undefined;
 }
 
 /** The body, or the stored event that holds it. */
@@ -32,6 +34,7 @@ const canonicalSchema = z.object({
   'detail-type': z.string(),
   detail: z.object({
     id: z.string(),
+    traceparent: z.string().optional(),
     organization_id: z.string().nullish(),
     user_id: z.string().nullish(),
     payload: z.looseObject({ event: z.string(), provider: z.string(), timestamp: z.string() }),
@@ -43,6 +46,7 @@ const rawSchema = z.object({
   'detail-type': z.string(),
   detail: z.object({
     id: z.string(),
+    traceparent: z.string().optional(),
     provider_id: z.enum(PROVIDER_SLOTS),
     event_id: z.string(),
     type: z.enum(ACTED_ON_EVENTS).optional(),
@@ -53,6 +57,7 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
   const parsed = z.union([canonicalSchema, rawSchema]).parse(message);
   const name = parsed['detail-type'];
   const id = derivedId('message', parsed.detail.id);
+  const { traceparent } = parsed.detail;
   if (parsed.source === 'payments') {
     const { organization_id: organizationId, user_id: userId, payload } = parsed.detail;
     return {
@@ -64,6 +69,7 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
       content: { body: JSON.stringify(payload) },
       organizationId: organizationId ?? undefined,
       userId: userId ?? undefined,
+      traceparent,
     };
   }
   const { provider_id: providerId, event_id: eventId, type } = parsed.detail;
@@ -76,6 +82,7 @@ export const outboundEventOf = (message: unknown): OutboundEvent => {
     content: { providerId, eventId },
     organizationId: undefined,
     userId: undefined,
+    traceparent,
   };
 };
 

@@ -6,6 +6,8 @@ export const CORS = {
     'authorization',
     'content-type',
     'idempotency-key',
+    'traceparent',
+    'tracestate',
     'x-act-for',
     'x-api-version',
     'x-guest-token',

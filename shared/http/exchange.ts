@@ -57,6 +57,10 @@ export interface Exchange {
   reply: Reply | undefined;
 }
 
+/** Names the request in the log, in responses and in the records that it changes. */
+export const requestIdAt = ({ requestContext }: APIGatewayProxyEventV2, { awsRequestId }: Context): string =>
+  requestContext.requestId || awsRequestId;
+
 export const openExchange = (
   { spec, deps }: Pick<Exchange, 'spec' | 'deps'>,
   event: APIGatewayProxyEventV2,
@@ -65,7 +69,7 @@ export const openExchange = (
   spec,
   deps,
   event,
-  requestId: event.requestContext.requestId || context.awsRequestId,
+  requestId: requestIdAt(event, context),
   startedAt: Date.now(),
   headers: event.headers,
   form: formOf(spec, event),

@@ -11,12 +11,14 @@ import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import { slotsOpenedBy } from '../core/rights.ts';
+import { traceContextOf } from '../core/trace.ts';
+import { atDoor, newSpan } from '../platform/doors.ts';
 import { actingCaller, refuseActing, requireMerchant } from './acting.ts';
 import { credentialsOf, guestBeside, sendsGuest, sourceNetworkOf } from './callers.ts';
 import { checkAccess } from './check-access.ts';
 import type { CsvPage } from './csv.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
-import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
+import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchange.ts';
 import { claimKey, settleKey } from './idempotency.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { countDecline, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
@@ -86,9 +88,16 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     });
   return Object.assign(
     (event: APIGatewayProxyEventV2, context: Context) =>
-      chain(openExchange({ spec, deps: depsOf() }, event, context), context),
+      atDoor(context, spanOf(event, context), () =>
+        chain(openExchange({ spec, deps: depsOf() }, event, context), context),
+      ),
     { prepare: () => prepare(spec, depsOf) },
   );
+};
+
+const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {
+  const { traceparent, tracestate } = event.headers;
+  return newSpan(traceContextOf(traceparent, tracestate), requestIdAt(event, context));
 };
 
 /**

@@ -35,6 +35,12 @@ const always = {
     examples: ['2026-11-01'],
     param: { id: 'X-API-Version' },
   }),
+  traceparent: optionalText.meta({
+    description: `The W3C trace context of the caller. The log of the service, and the webhooks that the request causes, continue this
+      trace. Without the header, or with an invalid one, a new trace begins.`,
+    examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+    param: { id: 'traceparent' },
+  }),
 };
 
 const actFor = optionalText.meta({

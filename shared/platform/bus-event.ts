@@ -6,6 +6,8 @@ export interface BusEvent {
   readonly source: 'payments' | 'payments.providers';
   readonly type: string;
   readonly detail: Readonly<Record<string, unknown>>;
+  /** The trace of the work that caused the event, if known. */
+  readonly traceparent?: string | undefined;
 }
 
 export const CANONICAL_EVENTS = [

@@ -1,13 +1,15 @@
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { iso, type Now } from '../core/time.ts';
 import type { BusEvent } from './bus-event.ts';
+import { type Waits, waitForAttempt } from './waits.ts';
 
 const BATCH = 10;
-const TRIES = 4;
+/** As the AWS SDK waits after a call that was throttled as a whole. */
+const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
 export type Bus = ReturnType<typeof openBus>;
 
-/** The event bus, which keeps no order. Retries the entries that a PutEvents call did not accept. */
+/** The event bus, which keeps no order. Retries the entries that a PutEvents call did not accept, after a wait. */
 export const openBus = (client: EventBridgeClient, busName: string, now: Now) => {
   /** @returns the events that could not be published. */
   const publish = async (events: readonly BusEvent[]): Promise<readonly BusEvent[]> => {
@@ -20,18 +22,18 @@ export const openBus = (client: EventBridgeClient, busName: string, now: Now) =>
 
   const publishBatch = async (batch: readonly BusEvent[]): Promise<readonly BusEvent[]> => {
     let pending = batch;
-    for (let tries = 0; tries < TRIES && pending.length > 0; tries += 1) {
+    for (let made = 1; ; made += 1) {
       const entries = pending.map((event) => ({
         EventBusName: busName,
         Source: event.source,
         DetailType: event.type,
-        Detail: JSON.stringify(event.detail),
+        Detail: JSON.stringify({ ...event.detail, traceparent: event.traceparent }),
         Time: new Date(iso(now())),
       }));
       const { Entries = [] } = await client.send(new PutEventsCommand({ Entries: entries }));
       pending = pending.filter((_, index) => Entries[index]?.ErrorCode !== undefined);
+      if (pending.length === 0 || !(await waitForAttempt(made, WAITS))) return pending;
     }
-    return pending;
   };
 
   return { publish };

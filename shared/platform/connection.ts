@@ -67,17 +67,28 @@ export interface PageCount {
   readonly next: Item | undefined;
 }
 
+/** The part of a batch that the table has read. */
+export interface Batch {
+  /** The items that exist, in any order. */
+  readonly items: readonly Item[];
+  /** The keys that the table had no capacity for. */
+  readonly unprocessed: readonly Key[];
+}
+
 /** Returns expired items like others; `openTable` leaves them out. A clause counts an item past its `ttl` as absent. */
 export interface Connection {
   readonly getItem: (key: Key, consistent: boolean) => Promise<Item | undefined>;
-  /** @param keys up to 100, each once @returns the items that exist, in any order */
-  readonly getBatch: (keys: readonly Key[], consistent: boolean) => Promise<readonly Item[]>;
+  /** @param keys up to 100, each once */
+  readonly getBatch: (keys: readonly Key[], consistent: boolean) => Promise<Batch>;
   readonly putItem: (item: Item, clauses: readonly Clause[]) => Promise<Written>;
   /** @returns the item after the update */
   readonly updateItem: (update: ItemUpdate) => Promise<Written>;
   readonly deleteItem: (key: Key, clauses: readonly Clause[]) => Promise<Written>;
-  /** All or none. @returns the failed steps' indexes and the items that they found, if a condition fails */
-  readonly transact: (steps: readonly TransactionStep[]) => Promise<Transacted>;
+  /**
+   * All or none. @param token the same for every attempt at the same steps, which are carried out once
+   * @returns the failed steps' indexes and the items that they found, if a condition fails
+   */
+  readonly transact: (steps: readonly TransactionStep[], token?: string) => Promise<Transacted>;
   readonly query: (query: PartitionPage) => Promise<Page>;
   /** Counts one page of a partition; costs as many read units as the page itself. */
   readonly count: (query: PartitionPage) => Promise<PageCount>;

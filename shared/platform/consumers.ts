@@ -11,6 +11,8 @@ import type {
 import { runAs } from '../core/actor.ts';
 import { errorFields, type Log } from '../core/logger.ts';
 import type { QueueName } from '../core/rights.ts';
+import { runInSpan } from '../core/trace.ts';
+import { atDoor, newSpan, type Timed, traceOfMessage } from './doors.ts';
 import type { Queues } from './queues.ts';
 
 /** The result of handling a message, done or a time after which the queue delivers it again. A throw means a retry. */
@@ -31,15 +33,30 @@ export const queueConsumer =
     queue: QueueName,
     depsOf: () => D,
     handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
-  ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
-  async (event) => {
-    const deps = depsOf();
-    const failed: string[] = [];
-    for (const record of event.Records) {
-      if (!(await consume(deps, { queue, record, handle }))) failed.push(record.messageId);
-    }
-    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
-  };
+  ): Consumer<SQSEvent, SQSBatchResponse> =>
+  (event, context) =>
+    atDoor(context, newSpan(undefined), async () => {
+      const deps = depsOf();
+      const failed: string[] = [];
+      for (const record of event.Records) {
+        const span = newSpan(traceOfBody(record), record.messageId);
+        const isDone = await runInSpan(span, () => consume(deps, { queue, record, handle }));
+        if (!isDone) failed.push(record.messageId);
+      }
+      return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+    });
+
+const traceOfBody = ({ body }: SQSRecord) => {
+  try {
+    return traceOfMessage(JSON.parse(body));
+  } catch {
+    // The consumer reports the message as failed.
+    return undefined;
+  }
+};
+
+/** The handler of a function. Lambda passes both parameters. */
+type Consumer<Event, Response> = (event: Event, context?: Timed) => Promise<Response>;
 
 interface BatchHandler<D, T> {
   readonly read: (body: unknown) => T;
@@ -52,30 +69,31 @@ export const batchConsumer =
     queue: QueueName,
     depsOf: () => D,
     { read, handle }: BatchHandler<D, T>,
-  ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
-  async (event) => {
-    const deps = depsOf();
-    const readable: { readonly id: string; readonly message: T }[] = [];
-    const failed: string[] = [];
-    for (const { messageId, body } of event.Records) {
+  ): Consumer<SQSEvent, SQSBatchResponse> =>
+  (event, context) =>
+    atDoor(context, newSpan(undefined), async () => {
+      const deps = depsOf();
+      const readable: { readonly id: string; readonly message: T }[] = [];
+      const failed: string[] = [];
+      for (const { messageId, body } of event.Records) {
+        try {
+          readable.push({ id: messageId, message: read(JSON.parse(body)) });
+        } catch (error) {
+          deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+          failed.push(messageId);
+        }
+      }
       try {
-        readable.push({ id: messageId, message: read(JSON.parse(body)) });
+        await handle(
+          deps,
+          readable.map(({ message }) => message),
+        );
       } catch (error) {
         deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
-        failed.push(messageId);
+        failed.push(...readable.map(({ id }) => id));
       }
-    }
-    try {
-      await handle(
-        deps,
-        readable.map(({ message }) => message),
-      );
-    } catch (error) {
-      deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
-      failed.push(...readable.map(({ id }) => id));
-    }
-    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
-  };
+      return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+    });
 
 interface Consumed<D> {
   readonly queue: QueueName;
@@ -107,15 +125,22 @@ export const streamConsumer =
     name: string,
     depsOf: () => D,
     handle: (deps: D, records: readonly DynamoDBRecord[]) => Promise<string | undefined>,
-  ): ((event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>) =>
-  async (event) => {
-    const deps = depsOf();
-    try {
-      const failedAt = await handle(deps, event.Records);
-      return { batchItemFailures: failedAt === undefined ? [] : [{ itemIdentifier: failedAt }] };
-    } catch (error) {
-      deps.log.error('consumer failed', { trigger: name, ...errorFields(error) });
-      const first = event.Records[0]?.dynamodb?.SequenceNumber;
-      return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
-    }
-  };
+  ): Consumer<DynamoDBStreamEvent, DynamoDBBatchResponse> =>
+  (event, context) =>
+    atDoor(context, newSpan(undefined), async () => {
+      const deps = depsOf();
+      try {
+        const failedAt = await handle(deps, event.Records);
+        return { batchItemFailures: failedAt === undefined ? [] : [{ itemIdentifier: failedAt }] };
+      } catch (error) {
+        deps.log.error('consumer failed', { trigger: name, ...errorFields(error) });
+        const first = event.Records[0]?.dynamodb?.SequenceNumber;
+        return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
+      }
+    });
+
+/** The function of a schedule. */
+export const scheduledJob =
+  <D>(depsOf: () => D, run: (deps: D) => Promise<void>): ((event: unknown, context?: Timed) => Promise<void>) =>
+  (_, context) =>
+    atDoor(context, newSpan(undefined), () => run(depsOf()));

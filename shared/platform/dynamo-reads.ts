@@ -1,4 +1,4 @@
-/** @module The reads of a table connection, as DynamoDB commands. A batch returns all of its items or throws. */
+/** @module The reads of a table connection, as DynamoDB commands. */
 
 import {
   BatchGetCommand,
@@ -8,7 +8,7 @@ import {
   type QueryCommandInput,
   ScanCommand,
 } from '@aws-sdk/lib-dynamodb';
-import type { Item, Page, PageCount, PartitionPage, Slice } from './connection.ts';
+import type { Batch, Item, Page, PageCount, PartitionPage, Slice } from './connection.ts';
 import type { Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
 
@@ -18,8 +18,6 @@ export interface DynamoTable {
   readonly tableName: string;
   readonly compose: () => Expression;
 }
-
-const BATCH_GET_TRIES = 8;
 
 export const getItem = async (
   { documents, tableName }: DynamoTable,
@@ -36,20 +34,16 @@ export const getBatch = async (
   { documents, tableName }: DynamoTable,
   keys: readonly Key[],
   consistent: boolean,
-): Promise<readonly Item[]> => {
-  const items: Item[] = [];
-  let pending: readonly Key[] = keys;
-  for (let tries = 0; pending.length > 0; tries += 1) {
-    if (tries === BATCH_GET_TRIES) throw new Error('BatchGetItem left keys unprocessed');
-    const Keys = pending.map(({ pk, sk }) => ({ pk, sk }));
-    const { Responses, UnprocessedKeys } = await documents.send(
-      new BatchGetCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: consistent } } }),
-    );
-    items.push(...(Responses?.[tableName] ?? []));
-    const left = UnprocessedKeys?.[tableName]?.Keys ?? [];
-    pending = left.map((key) => ({ pk: String(key['pk']), sk: String(key['sk']) }));
-  }
-  return items;
+): Promise<Batch> => {
+  const Keys = keys.map(({ pk, sk }) => ({ pk, sk }));
+  const { Responses, UnprocessedKeys } = await documents.send(
+    new BatchGetCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: consistent } } }),
+  );
+  const left = UnprocessedKeys?.[tableName]?.Keys ?? [];
+  return {
+    items: Responses?.[tableName] ?? [],
+    unprocessed: left.map((key) => ({ pk: String(key['pk']), sk: String(key['sk']) })),
+  };
 };
 
 export const scanPage = async ({ documents, tableName }: DynamoTable, { after, limit }: Slice): Promise<Page> => {

@@ -14,7 +14,7 @@ export const connectDynamo = (documents: DynamoDBDocumentClient, tableName: stri
     putItem: (item, clauses) => inTurn(() => putItem(dynamo, item, clauses)),
     updateItem: (update) => inTurn(() => updateItem(dynamo, update)),
     deleteItem: (key, clauses) => inTurn(() => deleteItem(dynamo, key, clauses)),
-    transact: (steps) => inTurn(() => transact(dynamo, steps)),
+    transact: (steps, token) => inTurn(() => transact(dynamo, steps, token)),
     query: (query) => inTurn(() => queryPage(dynamo, query)),
     count: (query) => inTurn(() => countPage(dynamo, query)),
     scan: (slice) => inTurn(() => scanPage(dynamo, slice)),

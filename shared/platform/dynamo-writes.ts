@@ -16,9 +16,9 @@ import type { Item, ItemUpdate, Transacted, TransactionStep, Written } from './c
 import type { DynamoTable } from './dynamo-reads.ts';
 import type { Clause, Expression } from './expression.ts';
 import type { Key } from './keys.ts';
+import { type Waits, waitForAttempt } from './waits.ts';
 
-const CONFLICT_TRIES = 6;
-const CONFLICT_WAIT_MS = 20;
+const CONFLICT_WAITS: Waits = { attempts: 6, firstMs: 40 };
 
 /** Retries a write after a random wait. @throws DomainError VERSION_CONFLICT if every try conflicts. */
 const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
@@ -27,9 +27,8 @@ const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
       return await write();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      if (tries === CONFLICT_TRIES) throw new DomainError('VERSION_CONFLICT', { cause: error });
-      const waitMs = Math.random() * CONFLICT_WAIT_MS * 2 ** tries;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const hasWaited = await waitForAttempt(tries, CONFLICT_WAITS);
+      if (!hasWaited) throw new DomainError('VERSION_CONFLICT', { cause: error });
     }
   }
 };
@@ -109,10 +108,14 @@ export const deleteItem = (dynamo: DynamoTable, key: Key, clauses: readonly Clau
     return {};
   });
 
-export const transact = async (dynamo: DynamoTable, steps: readonly TransactionStep[]): Promise<Transacted> => {
-  const items = steps.map((step) => transactItem(dynamo, step));
+export const transact = async (
+  dynamo: DynamoTable,
+  steps: readonly TransactionStep[],
+  token: string | undefined,
+): Promise<Transacted> => {
+  const input = { TransactItems: steps.map((step) => transactItem(dynamo, step)), ClientRequestToken: token };
   try {
-    await retryConflicts(() => dynamo.documents.send(new TransactWriteCommand({ TransactItems: items })));
+    await retryConflicts(() => dynamo.documents.send(new TransactWriteCommand(input)));
     return { ok: true };
   } catch (error) {
     if (!isRefusal(error, 'TransactionCanceledException')) throw error;

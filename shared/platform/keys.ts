@@ -26,6 +26,13 @@ export type PayloadKind = 'LOG' | 'EVT' | 'DLV' | 'IDEM';
  * excludes the kinds without a row, with the reason. So a new kind compiles only when every table has decided.
  */
 export type ItemKind = OwnedKind | PayloadKind | 'MBR' | 'ORG' | 'LEFT' | 'ERA';
+/**
+ * A refund or dispute changes its payment, whose event reports it. No event reports methods, addresses, organizations
+ * or erasures. The other kinds only serve the sending of events and responses.
+ */
+type SilentKind = 'RFD' | 'DSP' | 'PM' | 'ADDR' | 'ORG' | 'LEFT' | 'ERA' | 'LOG' | 'DLV' | 'IDEM';
+/** Kinds whose changes are published as events. */
+export type PublishedKind = Exclude<ItemKind, SilentKind>;
 /** Kinds about which no table decides, which are other systems' reference records, and ids, locks and counters. */
 type PlainKind = (typeof REFERENCE_PREFIX)[ReferenceKind] | 'REF' | 'GONE' | 'ERASING' | 'CALLS' | 'KEY' | 'KEYUSE';
 /** Every version of these records is kept. A payment's history also has the versions of its refunds and disputes. */

@@ -8,8 +8,11 @@ import {
   type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { QueueName } from '../core/rights.ts';
+import { type Waits, waitForAttempt } from './waits.ts';
 
 const BATCH = 10;
+/** As the AWS SDK waits after a call that was throttled as a whole. */
+const WAITS: Waits = { attempts: 4, firstMs: 1_000 };
 
 /** A message of a fair queue, in which a slow group does not delay the others. */
 export interface GroupedMessage {
@@ -28,12 +31,25 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     return url;
   };
 
-  /** @throws if a message could not be sent. */
+  /** Retries the messages that the queue did not accept, after a wait. @throws if a message could not be sent. */
   const send = async (queue: QueueName, messages: readonly (string | GroupedMessage)[]): Promise<void> => {
     for (let start = 0; start < messages.length; start += BATCH) {
-      const Entries = messages.slice(start, start + BATCH).map(entryOf);
-      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
-      if (Failed.length > 0) throw new Error(`queue ${queue} did not accept ${Failed.length} messages`);
+      await sendBatch(queue, messages.slice(start, start + BATCH).map(entryOf));
+    }
+  };
+
+  const sendBatch = async (queue: QueueName, entries: readonly SendMessageBatchRequestEntry[]): Promise<void> => {
+    let pending = entries;
+    for (let made = 1; ; made += 1) {
+      const command = new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries: [...pending] });
+      const { Failed = [] } = await client.send(command);
+      if (Failed.length === 0) return;
+      const isFinal = Failed.some(({ SenderFault }) => SenderFault);
+      if (isFinal || !(await waitForAttempt(made, WAITS))) {
+        throw new Error(`queue ${queue} did not accept ${Failed.length} messages`);
+      }
+      const failed = new Set(Failed.map(({ Id }) => Id));
+      pending = pending.filter(({ Id }) => failed.has(Id));
     }
   };
 

@@ -17,6 +17,8 @@ import type {
 } from './connection.ts';
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
+import { inCurrentTrace } from './stored-trace.ts';
+import { readBatch, transactInTime } from './throttled-table.ts';
 
 export type { Item, Page, PageCount, TransactionStep, Written } from './connection.ts';
 
@@ -33,6 +35,9 @@ export interface StoreDeps {
   readonly now: Now;
 }
 
+const stepInTrace = (step: TransactionStep): TransactionStep =>
+  'put' in step ? { ...step, put: inCurrentTrace(step.put) } : step;
+
 export const openTable = (connection: Connection, now: Now) => {
   const unlessExpired = (item: Item | undefined): Item | undefined =>
     item && typeof item['ttl'] === 'number' && item['ttl'] <= epochSeconds(now()) ? undefined : item;
@@ -47,7 +52,7 @@ export const openTable = (connection: Connection, now: Now) => {
     const unique = [...new Map(keys.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
     const batches: Promise<readonly Item[]>[] = [];
     for (let start = 0; start < unique.length; start += BATCH_GET_LIMIT) {
-      batches.push(connection.getBatch(unique.slice(start, start + BATCH_GET_LIMIT), consistent));
+      batches.push(readBatch(connection, unique.slice(start, start + BATCH_GET_LIMIT), consistent));
     }
     for (const item of (await Promise.all(batches)).flat()) found.set(nameOf(item), item);
     return keys.map((key) => unlessExpired(found.get(nameOf(key))));
@@ -77,7 +82,8 @@ export const openTable = (connection: Connection, now: Now) => {
     /** Reads all keys, a hundred per request. @returns the items in their order; undefined for an absent item */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
       getMany(keys, options),
-    put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> => guarded(connection.putItem(item, clauses)),
+    put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> =>
+      guarded(connection.putItem(inCurrentTrace(item), clauses)),
     /** @returns the item after the update */
     update,
     remove: (key: Key, clauses: readonly Clause[] = []): Promise<Written> =>
@@ -87,7 +93,7 @@ export const openTable = (connection: Connection, now: Now) => {
       update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
     /** All or none. @returns the failed steps' indexes and the items that they found, if a condition fails */
     transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
-      const result = await connection.transact(steps);
+      const result = await transactInTime(connection, steps.map(stepInTrace));
       return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };
     },
     /** One page of an index, eventually consistent. */

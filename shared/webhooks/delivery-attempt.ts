@@ -2,8 +2,10 @@
 
 import { Webhook } from 'standardwebhooks';
 import { epochSeconds, type Instant, iso, type Now } from '../core/time.ts';
+import { currentSpan, traceparentOf } from '../core/trace.ts';
 import type { Delivery } from '../event-log/delivery.ts';
 import { type LogEntry, writeLog } from '../event-log/log-entry.ts';
+import { newSpan } from '../platform/doors.ts';
 import type { Historic } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import { chatMessage } from './chat.ts';
@@ -56,11 +58,21 @@ export const postDelivery = async (deps: Omit<AttemptDeps, 'table'>, attempt: At
       'user-agent': 'payments-webhooks',
       'webhook-event': headerText(delivery.event),
       ...(attempt.isTest && { 'webhook-test': 'true' }),
+      ...traceHeaders(),
       ...signedHeaders({ id: delivery.id, at: deps.now(), body: sent, secrets: target.secrets }),
     },
     body: sent,
   });
   return { outcome: outcomeOf(answer), answer, at: iso(deps.now()) };
+};
+
+/**
+ * A target continues the trace of the event, which is the trace of the running work. The ids are random. Only a test
+ * event has a tracestate, which the sender of its request chose.
+ */
+const traceHeaders = (): Readonly<Record<string, string>> => {
+  const span = currentSpan() ?? newSpan(undefined);
+  return { traceparent: traceparentOf(span), ...(span.state !== undefined && { tracestate: span.state }) };
 };
 
 /** Writes the attempt's log entry. A repeated call writes no second entry. */

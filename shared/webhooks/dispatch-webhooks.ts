@@ -1,6 +1,8 @@
 import type { Log } from '../core/logger.ts';
+import { runInSpan } from '../core/trace.ts';
 import { deliveryTo } from '../event-log/delivery.ts';
 import type { OutboundEvent } from '../event-log/outbound-event.ts';
+import { newSpan, traceOfMessage } from '../platform/doors.ts';
 import type { Queues } from '../platform/queues.ts';
 import { type Target, wants } from './webhook-targets.ts';
 
@@ -20,7 +22,10 @@ export const dispatchWebhooks = async (deps: DispatchDeps, events: readonly Outb
     'webhook-delivery',
     deliveries.map((delivery) => ({ body: JSON.stringify(delivery), group: delivery.target })),
   );
-  for (const { id, event, target } of deliveries) {
-    deps.log.info('webhook dispatched', { event_id: id, event_type: event, target });
+  for (const delivery of deliveries) {
+    const { id, event, target } = delivery;
+    runInSpan(newSpan(traceOfMessage(delivery)), () =>
+      deps.log.info('webhook dispatched', { event_id: id, event_type: event, target }),
+    );
   }
 };

@@ -3,6 +3,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../core/logger.ts';
 import { rowOf } from '../core/rows.ts';
+import { runInSpan, traceparentOf } from '../core/trace.ts';
 import { customerShape } from '../customers/customer.ts';
 import { customerEvents } from '../customers/customer-events.ts';
 import { providerBusEvent, storedEventOf } from '../event-log/stored-event.ts';
@@ -12,8 +13,10 @@ import { paymentOf } from '../payments/payment.ts';
 import { paymentEvents } from '../payments/payment-events.ts';
 import type { Bus } from '../platform/bus.ts';
 import type { BusEvent } from '../platform/bus-event.ts';
-import type { ItemKind } from '../platform/keys.ts';
+import { newSpan } from '../platform/doors.ts';
+import type { PublishedKind } from '../platform/keys.ts';
 import { parseRecord } from '../platform/record-store.ts';
+import { traceOfItem } from '../platform/stored-trace.ts';
 import { changeOf, type ItemChange } from '../platform/stream-images.ts';
 import { subscriptionOf } from '../subscriptions/subscription.ts';
 import { subscriptionEvents } from '../subscriptions/subscription-events.ts';
@@ -23,14 +26,8 @@ export interface PublishDeps {
   readonly log: Log;
 }
 
-/**
- * A refund or dispute changes its payment, whose event reports it. No event reports methods, addresses, organizations
- * or erasures. The other kinds only serve the sending of events and responses.
- */
-type SilentKind = 'RFD' | 'DSP' | 'PM' | 'ADDR' | 'ORG' | 'LEFT' | 'ERA' | 'LOG' | 'DLV' | 'IDEM';
-
 /** The events of a stored change, by the sort key of its item. The stream reports these kinds to the publisher. */
-export const EVENTS_OF: Readonly<Record<Exclude<ItemKind, SilentKind>, (change: ItemChange) => readonly BusEvent[]>> = {
+export const EVENTS_OF: Readonly<Record<PublishedKind, (change: ItemChange) => readonly BusEvent[]>> = {
   PAY: ({ before, after }) => paymentEvents(before && paymentOf(before), paymentOf(after)),
   CUS: ({ before, after }) => {
     const customer = parseRecord(customerShape, after);
@@ -51,13 +48,15 @@ export const publishChanges = async (
 ): Promise<string | undefined> => {
   const changes = records.map(changeOf).filter((change) => change !== undefined);
   const events = changes.flatMap((change) =>
-    (rowOf(EVENTS_OF, change.after['sk'])?.(change) ?? []).map((event) => ({ event, change })),
+    (rowOf(EVENTS_OF, change.after['sk'])?.(change) ?? []).map((event) => ({ event: traced(event, change), change })),
   );
   const failed = new Set(await deps.bus.publish(events.map(({ event }) => event)));
   const firstFailed = events.findIndex(({ event }) => failed.has(event));
   // The stream delivers the rest again.
   const passed = firstFailed === -1 ? events : events.slice(0, firstFailed);
-  for (const { event, change } of passed) logSettled(deps.log, event.type, change);
+  for (const { event, change } of passed) {
+    runInSpan(newSpan(traceOfItem(change.after)), () => logSettled(deps.log, event.type, change));
+  }
   const end =
     firstFailed === -1
       ? changes.length
@@ -66,6 +65,12 @@ export const publishChanges = async (
   for (const change of changes.slice(0, end).filter(failsUnseen)) logSettled(deps.log, 'payment.failed', change);
   deps.log.info('changes published', { count: events.length - failed.size, failed: failed.size });
   return events[firstFailed]?.change.sequenceNumber;
+};
+
+/** The event in the trace of the work that stored the change. */
+const traced = (event: BusEvent, { after }: ItemChange): BusEvent => {
+  const context = traceOfItem(after);
+  return context ? { ...event, traceparent: traceparentOf(newSpan(context)) } : event;
 };
 
 /** True if a withheld payment, which its readers do not see, has just failed. */

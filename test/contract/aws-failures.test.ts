@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { Socket } from 'node:net';
 import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import { marshall } from '@aws-sdk/util-dynamodb';
@@ -7,6 +8,7 @@ import { openDocumentClient, openEventBridge, openSecretsManager, openSqs } from
 import { openBus } from '../../shared/platform/bus.ts';
 import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
 import { openQueues } from '../../shared/platform/queues.ts';
+import { openTable } from '../../shared/platform/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { type StubReply, withAwsStub } from './aws-stub.ts';
 
@@ -30,7 +32,7 @@ const refused = (type: string, more: object = {}, status = 400): StubReply => ({
 });
 const PAGE = '<html>a page of a load balancer</html>';
 
-const openTable = () => connectDynamo(openDocumentClient({ env: environment() }), TABLE, () => NOON);
+const openConnection = () => connectDynamo(openDocumentClient({ env: environment() }), TABLE, () => NOON);
 const openServices = () => {
   const site = { env: environment() };
   const secrets = openSecretsManager(site);
@@ -44,6 +46,8 @@ const openServices = () => {
     readSecret: async () => (await secrets.send(new GetSecretValueCommand({ SecretId: 'arn:a' }))).SecretString,
   };
 };
+
+const md5 = (text: string): string => hash('md5', text);
 
 const ONCE = 1;
 const ATTEMPTS = 4;
@@ -67,7 +71,7 @@ beforeEach(() => {
 });
 
 describe('a call to DynamoDB', () => {
-  const put = () => openTable().putItem(KEY, []);
+  const put = () => openConnection().putItem(KEY, []);
 
   test.each([
     ['ValidationException', ONCE],
@@ -112,12 +116,12 @@ describe('a call to DynamoDB', () => {
     ['a response that stopped', { broken: 'stalled' }],
   ])('succeeds at the next attempt after %s', async (_, failure) => {
     stub.answer(failure, { body: { Item: { pk: { S: 'PAY#1' }, cents: { N: '12' } } } });
-    expect(await openTable().getItem(KEY, true)).toEqual({ pk: 'PAY#1', cents: 12 });
+    expect(await openConnection().getItem(KEY, true)).toEqual({ pk: 'PAY#1', cents: 12 });
     expect(stub.requests).toHaveLength(2);
   });
 
   test('sends the same token with every attempt of a transaction, and another token with the next transaction', async () => {
-    const table = openTable();
+    const table = openConnection();
     stub.answer({ broken: 'before' }, {}, {});
     await table.transact([{ put: KEY }]);
     await table.transact([{ put: KEY }]);
@@ -129,7 +133,7 @@ describe('a call to DynamoDB', () => {
 
   test('returns the stored item when a condition fails', async () => {
     stub.answer(refused('ConditionalCheckFailedException', { Item: marshall({ ...KEY, version: 7 }) }));
-    const written = await openTable().putItem(KEY, [{ exists: true }]);
+    const written = await openConnection().putItem(KEY, [{ exists: true }]);
     expect(written).toEqual({ ok: false, found: { ...KEY, version: 7 } });
   });
 
@@ -139,11 +143,11 @@ describe('a call to DynamoDB', () => {
     stub.answer(refused('TransactionCanceledException', { CancellationReasons }));
     const step = { check: KEY, if: [{ exists: true }] } as const;
     const found = [undefined, { pk: 'PAY#1', raw: new Uint8Array(Buffer.from('bytes')) }];
-    expect(await openTable().transact([step, step])).toEqual({ ok: false, failed: [1], found });
+    expect(await openConnection().transact([step, step])).toEqual({ ok: false, failed: [1], found });
   });
 
   test('leaves out undefined fields of an item', async () => {
-    await openTable().putItem({ ...KEY, name: undefined, nested: { a: undefined, b: 1 } }, []);
+    await openConnection().putItem({ ...KEY, name: undefined, nested: { a: undefined, b: 1 } }, []);
     expect(stub.requests[0]?.body.Item).toEqual(marshall({ ...KEY, nested: { b: 1 } }));
   });
 
@@ -154,8 +158,93 @@ describe('a call to DynamoDB', () => {
     ['an empty set', new Set()],
     ['a Date', new Date(0)],
   ])('refuses to store %s, and sends nothing', async (_, value) => {
-    await expect(openTable().putItem({ ...KEY, value }, [])).rejects.toThrow();
+    await expect(openConnection().putItem({ ...KEY, value }, [])).rejects.toThrow();
     expect(stub.requests).toEqual([]);
+  });
+});
+
+describe('a call that AWS carries out in part', () => {
+  const openPatient = () => openTable(openConnection(), () => NOON);
+  const OTHER = { pk: 'PAY#2', sk: 'PAY' };
+  const canceled = (...codes: readonly string[]) =>
+    refused('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code, Message: 'no' })) });
+
+  test('reads the keys that DynamoDB left unprocessed in a second request', async () => {
+    stub.answer(
+      {
+        body: {
+          Responses: { [TABLE]: [marshall({ ...KEY, a: 1 })] },
+          UnprocessedKeys: { [TABLE]: { Keys: [marshall(OTHER)], ConsistentRead: true } },
+        },
+      },
+      { body: { Responses: { [TABLE]: [marshall({ ...OTHER, a: 2 })] }, UnprocessedKeys: {} } },
+    );
+    const read = await openPatient().getMany([KEY, OTHER], { consistent: true });
+    expect(read).toEqual([
+      { ...KEY, a: 1 },
+      { ...OTHER, a: 2 },
+    ]);
+    const asked = stub.requests.map(({ body }) => body.RequestItems[TABLE]);
+    expect(asked).toEqual([
+      { Keys: [marshall(KEY), marshall(OTHER)], ConsistentRead: true },
+      { Keys: [marshall(OTHER)], ConsistentRead: true },
+    ]);
+  });
+
+  test.each([
+    ['ThrottlingError', ['None', 'ThrottlingError']],
+    ['ProvisionedThroughputExceeded', ['ProvisionedThroughputExceeded', 'None']],
+  ])('repeats a transaction that %s canceled under the same token', async (_, codes) => {
+    stub.answer(canceled(...codes), {});
+    expect(await openPatient().transact([{ put: KEY }, { put: OTHER }])).toEqual({ ok: true });
+    const [first, retried] = stub.requests.map(({ body }) => body.ClientRequestToken);
+    expect(first).toMatch(/^[\da-f-]{36}$/);
+    expect(retried).toBe(first);
+  });
+
+  test('does not repeat a transaction with a failed condition, nor one that DynamoDB refuses', async () => {
+    const steps = [{ put: KEY }, { put: OTHER, if: [{ absent: true }] }] as const;
+    stub.answer(canceled('ThrottlingError', 'ConditionalCheckFailed'));
+    expect(await openPatient().transact(steps)).toMatchObject({ ok: false, failed: [1] });
+    expect(stub.requests).toHaveLength(ONCE);
+    stub.answer(canceled('ThrottlingError', 'ValidationError'));
+    await expect(openPatient().transact(steps)).rejects.toMatchObject({ name: 'TransactionCanceledException' });
+    expect(stub.requests).toHaveLength(ONCE);
+  });
+
+  test('gives up a transaction that stays throttled, under the name of its error', async () => {
+    stub.answer(canceled('ThrottlingError'));
+    await expect(openPatient().transact([{ put: KEY }])).rejects.toMatchObject({
+      name: 'TransactionCanceledException',
+    });
+    expect(stub.requests).toHaveLength(10);
+  });
+
+  test('publishes only the refused entries of PutEvents again', async () => {
+    const throttled = { ErrorCode: 'ThrottlingException', ErrorMessage: 'Rate exceeded' };
+    stub.answer(
+      { body: { FailedEntryCount: 1, Entries: [throttled] } },
+      { body: { FailedEntryCount: 0, Entries: [{ EventId: 'e' }] } },
+    );
+    expect(await openServices().publish()).toEqual([]);
+    expect(stub.requests.map(({ body }) => body.Entries.length)).toEqual([1, 1]);
+  });
+
+  test('sends only the refused messages of SendMessageBatch again', async () => {
+    const accepted = (Id: string, body: string) => ({ Id, MessageId: Id, MD5OfMessageBody: md5(body) });
+    stub.answer(
+      {
+        body: {
+          Successful: [accepted('0', 'a')],
+          Failed: [{ Id: '1', SenderFault: false, Code: 'RequestThrottled', Message: 'no' }],
+        },
+      },
+      { body: { Successful: [accepted('1', 'b')] } },
+    );
+    await openServices().send();
+    expect(
+      stub.requests.map(({ body }) => body.Entries.map(({ MessageBody }: { MessageBody: string }) => MessageBody)),
+    ).toEqual([['a', 'b'], ['b']]);
   });
 });
 

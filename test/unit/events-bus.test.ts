@@ -3,7 +3,7 @@ import { ChangeMessageVisibilityCommand, SendMessageBatchCommand, SQSClient } fr
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord, SQSRecord } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import type { Payment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
@@ -16,6 +16,7 @@ import { openQueues } from '../../shared/platform/queues.ts';
 import { publishChanges } from '../../shared/workers/publish-changes.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
+import { inTime, waitsOf } from '../builders/waits.ts';
 
 const eventBridge = mockClient(EventBridgeClient);
 const sqs = mockClient(SQSClient);
@@ -25,6 +26,8 @@ const queues = openQueues(openSqs({ env: {} }), { 'run-due': 'https://sqs.exampl
 beforeEach(() => {
   eventBridge.reset();
   sqs.reset();
+  // A retry waits for a random time, which is zero here.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
 const event = (id: string): BusEvent => ({ id, source: 'payments', type: 'payment.created', detail: { id } });
@@ -81,6 +84,17 @@ describe('the event bus', () => {
     leavesBehind((id) => id === '2');
     expect(await bus.publish(events(12))).toEqual([event('2')]);
     expect(sent().map(({ length }) => length)).toEqual([10, 2, 1, 1, 1]);
+  });
+
+  test('receives refused entries again only after longer and longer waits', async () => {
+    leavesBehind((id) => id === '2');
+    expect(await waitsOf(() => bus.publish(events(3)))).toEqual([500, 1_000, 2_000]);
+  });
+
+  test('receives refused entries no more once the time of the function is nearly over', async () => {
+    leavesBehind((id) => id === '2');
+    expect(await waitsOf(() => inTime(2_000, () => bus.publish(events(3))))).toEqual([500, 1_000]);
+    expect(sent()).toHaveLength(3);
   });
 
   test('causes an error if it cannot be reached', async () => {
@@ -194,10 +208,32 @@ describe('a queue', () => {
     expect(sizes).toEqual([10, 2]);
   });
 
+  const Failed = [{ Id: '1', SenderFault: false, Code: 'InternalError' }];
+  const bodies = () =>
+    sqs
+      .commandCalls(SendMessageBatchCommand)
+      .map(({ args }) => args[0].input.Entries?.map(({ MessageBody }) => MessageBody));
+
+  test('receives only refused messages again', async () => {
+    sqs.on(SendMessageBatchCommand).resolvesOnce({ Failed }).resolves({});
+    await queues.send('run-due', ['a', 'b']);
+    expect(bodies()).toEqual([['a', 'b'], ['b']]);
+  });
+
+  test('receives refused messages again only after longer and longer waits', async () => {
+    sqs.on(SendMessageBatchCommand).resolves({ Failed });
+    expect(await waitsOf(() => queues.send('run-due', ['a', 'b']).catch(() => undefined))).toEqual([500, 1_000, 2_000]);
+  });
+
   test('causes an error if it does not accept every message', async () => {
-    const Failed = [{ Id: '1', SenderFault: false, Code: 'InternalError' }];
     sqs.on(SendMessageBatchCommand).resolves({ Successful: [], Failed });
     await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('did not accept 1 messages');
+  });
+
+  test('causes an error without a retry if a message is the mistake of the service', async () => {
+    sqs.on(SendMessageBatchCommand).resolves({ Failed: [{ ...Failed[0], SenderFault: true }] as never });
+    await expect(queues.send('run-due', ['a', 'b'])).rejects.toThrow('did not accept 1 messages');
+    expect(bodies()).toHaveLength(1);
   });
 
   test('causes an error that names the queue if it has no URL', async () => {

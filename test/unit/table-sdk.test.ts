@@ -20,6 +20,7 @@ import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
 import { openTable } from '../../shared/platform/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
+import { inTime, waitsOf } from '../builders/waits.ts';
 
 const engine = mockClient(DynamoDBDocumentClient);
 const table = openTable(
@@ -70,6 +71,18 @@ describe('getMany', () => {
     engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
     await expect(table.getMany(keys(1))).rejects.toThrow('unprocessed');
     expect(engine.commandCalls(BatchGetCommand).length).toBeLessThanOrEqual(10);
+  });
+
+  test('requests unprocessed keys again only after longer and longer waits, of a few seconds at most', async () => {
+    engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
+    const waits = await waitsOf(() => table.getMany(keys(1)).catch(() => undefined));
+    expect(waits).toEqual([25, 50, 100, 200, 400, 800, 1_600, 2_500, 2_500]);
+  });
+
+  test('fails as soon as the time of the function is nearly over', async () => {
+    engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
+    const waits = await waitsOf(() => inTime(1_000, () => table.getMany(keys(1)).catch(() => undefined)));
+    expect(waits).toEqual([25, 50, 100, 200]);
   });
 
   test('reads a hundred keys at a time, each only once, and returns the records in the requested order', async () => {
@@ -173,6 +186,45 @@ describe('a transaction on the table', () => {
       .on(TransactWriteCommand)
       .rejects(new TransactionCanceledException({ ...said, CancellationReasons: reasons }));
     await expect(table.transact([step])).rejects.toThrow(TransactionCanceledException);
+  });
+
+  const canceled = (...codes: readonly string[]) =>
+    new TransactionCanceledException({ ...said, CancellationReasons: codes.map((Code) => ({ Code })) });
+  const tokens = () => engine.commandCalls(TransactWriteCommand).map(({ args }) => args[0].input.ClientRequestToken);
+
+  test.each([
+    ['one step', ['None', 'ThrottlingError']],
+    ['all steps', ['ProvisionedThroughputExceeded', 'ThrottlingError']],
+  ])('is retried with the same token if throttling of %s canceled it', async (_, codes) => {
+    engine
+      .on(TransactWriteCommand)
+      .rejectsOnce(canceled(...codes))
+      .resolves({});
+    expect(await table.transact([step, step])).toEqual({ ok: true });
+    await table.transact([step]);
+    const [first, retried, next] = tokens();
+    expect(first).toMatch(/^[\da-f-]{36}$/);
+    expect(retried).toBe(first);
+    expect(next).not.toBe(first);
+  });
+
+  test('is not retried after a failed condition and throttling', async () => {
+    engine.on(TransactWriteCommand).rejects(canceled('ThrottlingError', 'ConditionalCheckFailed'));
+    expect(await table.transact([step, step])).toMatchObject({ ok: false, failed: [1] });
+    expect(tokens()).toHaveLength(1);
+  });
+
+  test('is not retried if the table refuses a step', async () => {
+    engine.on(TransactWriteCommand).rejects(canceled('ThrottlingError', 'ValidationError'));
+    await expect(table.transact([step, step])).rejects.toThrow(TransactionCanceledException);
+    expect(tokens()).toHaveLength(1);
+  });
+
+  test('is retried only after longer and longer waits, within the time of the function', async () => {
+    engine.on(TransactWriteCommand).rejects(canceled('ThrottlingError'));
+    const transact = () => table.transact([step]).catch(() => undefined);
+    expect(await waitsOf(transact)).toEqual([25, 50, 100, 200, 400, 800, 1_600, 2_500, 2_500]);
+    expect(await waitsOf(() => inTime(1_000, transact))).toEqual([25, 50, 100, 200]);
   });
 
   test('checks conditions without a write', async () => {

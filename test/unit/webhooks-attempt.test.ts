@@ -57,6 +57,7 @@ describe('an attempt to deliver an event', () => {
         url: 'https://a.example/in',
         headers: {
           'content-type': 'application/json',
+          traceparent: expect.stringMatching(/^00-[\da-f]{32}-[\da-f]{16}-01$/),
           'user-agent': 'payments-webhooks',
           'webhook-event': 'payment.created',
           'webhook-id': 'msg_1',

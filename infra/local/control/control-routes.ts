@@ -16,6 +16,7 @@ import {
   problem,
 } from '../machine/answer.ts';
 import { type HostClock, NotQuietError } from '../machine/clock.ts';
+import { PARTIAL_CALLS, type Throttling } from '../machine/throttling.ts';
 import type { LocalQueues } from '../messaging/queues.ts';
 import type { StartReport } from './start-report.ts';
 import type { Sink } from './webhook-sink.ts';
@@ -26,6 +27,7 @@ export interface Controls {
   readonly failures: Failures;
   readonly identity: LocalIdentity;
   readonly sink: Sink;
+  readonly throttling: Throttling;
   /** The base path of the service, and the endpoint of its DynamoDB engine. */
   readonly addresses: { readonly basePath: string; readonly dynamoEndpoint: string };
   /** How the host was started. */
@@ -34,7 +36,7 @@ export interface Controls {
 
 type Run = (ask: LocalRequest, parameter: string) => Promise<LocalResponse> | LocalResponse;
 interface ControlRoute {
-  readonly method: 'GET' | 'POST' | 'ANY';
+  readonly method: 'GET' | 'POST' | 'DELETE' | 'ANY';
   readonly path: RegExp;
   readonly run: Run;
 }
@@ -70,6 +72,10 @@ const identitySchema = z.object({
   available: z.boolean().default(true),
   delay_ms: z.int().min(0).max(60_000).default(0),
 });
+const throttlingSchema = z.object({
+  call: z.enum(PARTIAL_CALLS),
+  times: z.int().min(1).max(1_000_000).default(1),
+});
 
 /** Serves requests under /_local. Returns undefined if no control route of the host matches. */
 export const createControl = (controls: Controls): ((ask: LocalRequest) => Promise<LocalResponse | undefined>) => {
@@ -100,6 +106,7 @@ const controlRoutes = ({
   failures,
   identity,
   sink,
+  throttling,
   addresses,
   startReport,
 }: Controls): readonly ControlRoute[] => [
@@ -124,6 +131,24 @@ const controlRoutes = ({
       const { available, delay_ms } = bodyOf(ask, identitySchema);
       identity.behave({ available, delayMs: delay_ms });
       return json(200, { available, delay_ms });
+    },
+  },
+  {
+    method: 'POST',
+    path: /^\/throttling$/,
+    run: (ask) => {
+      const { call, times } = bodyOf(ask, throttlingSchema);
+      throttling.throttle(call, times);
+      return json(200, throttling.left());
+    },
+  },
+  { method: 'GET', path: /^\/throttling$/, run: () => json(200, throttling.left()) },
+  {
+    method: 'DELETE',
+    path: /^\/throttling$/,
+    run: () => {
+      throttling.clear();
+      return json(200, throttling.left());
     },
   },
   {

@@ -25,6 +25,7 @@ import { queueUrl } from '../machine/environment.ts';
 import { createFunctions, type Functions, type LoadHandler } from '../machine/invoke.ts';
 import { createRights, type DeclaredFunction } from '../machine/rights.ts';
 import { StartError } from '../machine/start-error.ts';
+import { createThrottling, type Throttling, throttledConnection } from '../machine/throttling.ts';
 import { createBus, type Envelope } from '../messaging/bus.ts';
 import type { NewMessageId } from '../messaging/message-ids.ts';
 import { openQueueStore } from '../messaging/queue-store.ts';
@@ -99,7 +100,9 @@ export const assemble = (site: HostInputs): HostParts => {
   const clock = machine?.clock ?? openClock(site);
   let operations: Operations = {};
   const rights = createRights({ ...catalogue, log: site.log });
-  const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
+  const throttling = createThrottling();
+  const reached = throttledConnection(site.database.connect(clock.now), throttling);
+  const connection = checkedConnection(site.between(reached), rights.require);
   setHost({
     env: site.env,
     now: clock.now,
@@ -110,7 +113,7 @@ export const assemble = (site: HostInputs): HostParts => {
   });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
-  const { local, bus, streams, start, ...services } = createServices(site, clock, functions);
+  const { local, bus, streams, start, ...services } = createServices({ ...site, throttling }, clock, functions);
   operations = services.operations;
   onClose(functions.stop);
   afterEach = () => {
@@ -163,12 +166,16 @@ const cacheUntilWrite = <T>(writeMark: (() => number) | undefined, look: () => P
 };
 
 /** Everything behind the gateway. */
-const createServices = (site: HostInputs, clock: HostClock, { invoke }: Functions) => {
-  const { catalogue, database, place, baseUrl, log, onClose } = site;
+const createServices = (
+  site: HostInputs & { readonly throttling: Throttling },
+  clock: HostClock,
+  { invoke }: Functions,
+) => {
+  const { catalogue, database, place, baseUrl, throttling, log, onClose } = site;
   const store = openQueueStore(place.state, site.newMessageId);
   const triggers = triggersOf(catalogue, 'queue');
   const queues = createQueues({ triggers, store, clock, invoke, log });
-  const bus = createBus({ name: site.settings.EVENT_BUS_NAME, triggers, send: queues.send, clock });
+  const bus = createBus({ name: site.settings.EVENT_BUS_NAME, triggers, send: queues.send, clock, throttling });
   const streamTriggers = triggersOf(catalogue, 'stream');
   const failures = openFailures({ folder: join(place.folder, 'failures'), triggers: streamTriggers, invoke });
   const streams = createStreams({
@@ -199,7 +206,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
   const operations = {
     ...database.operations,
     ...bus.operations,
-    ...sqsOperations({ queues, store, clock, urlOf: (name) => queueUrl(baseUrl, name) }),
+    ...sqsOperations({ queues, store, clock, urlOf: (name) => queueUrl(baseUrl, name), throttling }),
   };
   const sink = createSink(place.state, clock);
   const addresses = { basePath: site.basePath, dynamoEndpoint: database.endpoint };
@@ -214,6 +221,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
       failures,
       identity,
       sink,
+      throttling,
       operations,
       simulator,
       addresses,

@@ -25,9 +25,9 @@ export const checkedConnection = (
     require(['dynamodb:DeleteItem']);
     return connection.deleteItem(...call);
   },
-  transact: async (steps) => {
+  transact: async (steps, token) => {
     require(steps.map(actionOf));
-    return connection.transact(steps);
+    return connection.transact(steps, token);
   },
   query: async (query) => {
     require(['dynamodb:Query']);

@@ -6,6 +6,7 @@ import type { QueueTrigger } from '../../../shared/platform/trigger.ts';
 import { AwsError, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
+import type { Throttling } from '../machine/throttling.ts';
 import { matchesPattern } from './bus-pattern.ts';
 import type { NewMessage } from './queue-store.ts';
 
@@ -32,6 +33,7 @@ export interface BusOptions {
   readonly triggers: readonly QueueTrigger[];
   readonly send: (queue: string, messages: readonly NewMessage[]) => unknown;
   readonly clock: Pick<Clock, 'now'>;
+  readonly throttling?: Pick<Throttling, 'strikes'>;
 }
 
 const MAX_ENTRIES = 10;
@@ -49,7 +51,7 @@ const entrySchema = z.object({
 });
 type Entry = z.infer<typeof entrySchema>;
 
-export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus => {
+export const createBus = ({ name, triggers, send, clock, throttling }: BusOptions): LocalBus => {
   const events: Envelope[] = [];
   const rules = triggers.flatMap(({ queue, rules }) => rules.map(({ pattern }) => ({ queue, pattern })));
 
@@ -90,7 +92,8 @@ export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus
       'AWSEvents.PutEvents': operation(z.object({ Entries: z.array(entrySchema).min(1).max(MAX_ENTRIES) }), (input) => {
         const bytes = input.Entries.reduce((sum, entry) => sum + Buffer.byteLength(entry.Detail ?? ''), 0);
         if (bytes > MAX_BYTES) throw new AwsError('ValidationException', `Total size of the entries over ${MAX_BYTES}`);
-        const taken = takeAll(input.Entries);
+        const isPartial = throttling?.strikes('PutEvents') === true;
+        const taken = isPartial ? [...takeAll(input.Entries.slice(0, -1)), THROTTLED] : takeAll(input.Entries);
         return { FailedEntryCount: taken.filter((one) => 'ErrorCode' in one).length, Entries: taken };
       }),
     },
@@ -101,6 +104,7 @@ interface Refused {
   readonly ErrorCode: string;
   readonly ErrorMessage: string;
 }
+const THROTTLED: Refused = { ErrorCode: 'ThrottlingException', ErrorMessage: 'Rate exceeded' };
 type TakenEntry = { readonly EventId: string } | Refused;
 
 const detailOf = (entry: Entry): { readonly detail: object } | Refused => {

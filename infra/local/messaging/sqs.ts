@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { AwsError, type Operation, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
+import type { Throttling } from '../machine/throttling.ts';
 import type { Message, NewMessage, QueueStore } from './queue-store.ts';
 import { type LocalQueues, md5, type Queue, queueArn, receiptOf, systemAttributes } from './queues.ts';
 import { moveTaskOperations } from './sqs-move-tasks.ts';
@@ -18,6 +19,7 @@ export interface SqsOptions {
   readonly store: QueueStore;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
   readonly urlOf: (queue: string) => string;
+  readonly throttling?: Pick<Throttling, 'strikes'>;
 }
 
 const attributeValue = z.object({
@@ -74,17 +76,21 @@ export const sqsOperations = (options: SqsOptions): Operations => {
 
 type QueueOf = (url: string) => Queue;
 
-const sending = ({ queues }: SqsOptions, queueOf: QueueOf): Operations => {
+const sending = ({ queues, throttling }: SqsOptions, queueOf: QueueOf): Operations => {
   const send = (queue: Queue, messages: readonly z.infer<typeof sendSchema>[]) =>
     queues
       .send(queue.name, messages.map(newMessage))
       .map((id, index) => ({ MessageId: id, MD5OfMessageBody: md5(messages[index]?.MessageBody ?? '') }));
   return {
     SendMessage: operation(sendSchema.extend(queueUrl), (input) => send(queueOf(input.QueueUrl), [input])[0]),
-    SendMessageBatch: operation(sendBatchSchema, ({ QueueUrl, Entries }) => ({
-      Successful: send(queueOf(QueueUrl), Entries).map((sent, index) => ({ ...sent, Id: Entries[index]?.Id })),
-      Failed: [],
-    })),
+    SendMessageBatch: operation(sendBatchSchema, ({ QueueUrl, Entries }) => {
+      const refused = throttling?.strikes('SendMessageBatch') ? Entries.slice(-1) : [];
+      const accepted = Entries.slice(0, Entries.length - refused.length);
+      return {
+        Successful: send(queueOf(QueueUrl), accepted).map((sent, index) => ({ ...sent, Id: accepted[index]?.Id })),
+        Failed: refused.map(({ Id }) => ({ Id, SenderFault: false, Code: 'RequestThrottled', Message: 'Try again' })),
+      };
+    }),
   };
 };
 

@@ -137,7 +137,10 @@ const connection = (operations: TableOperations, turns: Turns, now: Now): Connec
   return {
     getItem: (key) => turns.run(() => operations.find(keyOf(key))?.item),
     getBatch: (keys) =>
-      turns.run(() => keys.map((key) => operations.find(keyOf(key))?.item).filter((item) => item !== undefined)),
+      turns.run(() => ({
+        items: keys.map((key) => operations.find(keyOf(key))?.item).filter((item) => item !== undefined),
+        unprocessed: [],
+      })),
     putItem: (item, clauses) =>
       write(
         () => ({ key: keyOf(item), test: tested(clauses), next: () => item }),

@@ -225,7 +225,7 @@ export const answerOf = async (connection: Connection, asked: TableOperation): P
 
 const carryOut = async (connection: Connection, asked: TableOperation): Promise<unknown> => {
   if ('get' in asked) return connection.getItem(asked.get, true);
-  if ('getBatch' in asked) return sorted(await connection.getBatch(asked.getBatch, true));
+  if ('getBatch' in asked) return sorted((await connection.getBatch(asked.getBatch, true)).items);
   if ('put' in asked) return connection.putItem(asked.put, asked.if);
   if ('update' in asked) {
     return connection.updateItem({ key: asked.update, changes: asked.changes, clauses: asked.if });

@@ -106,7 +106,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     await put({ ...third });
     await put({ ...other, version: 1 });
     expect(await connection.transact(steps)).toEqual({ ok: true });
-    expect(await connection.getBatch([one, other], true)).toHaveLength(2);
+    expect((await connection.getBatch([one, other], true)).items).toHaveLength(2);
     expect(await connection.getItem(other, true)).toEqual({ ...other, version: 2 });
   });
 

@@ -8,6 +8,7 @@ import { RECORD_BUGS } from './records.ts';
 import { REFUND_BUGS } from './refunds.ts';
 import { RIGHTS_BUGS } from './rights.ts';
 import { SUBSCRIPTION_BUGS } from './subscriptions.ts';
+import { THROTTLING_BUGS } from './throttling.ts';
 
 export const BUGS: readonly Bug[] = [
   ...PAYMENT_BUGS,
@@ -19,4 +20,5 @@ export const BUGS: readonly Bug[] = [
   ...ABUSE_BUGS,
   ...HOLD_BUGS,
   ...PLAN_BUGS,
+  ...THROTTLING_BUGS,
 ];

@@ -1,16 +1,19 @@
 import {
   InternalServerError,
   ProvisionedThroughputExceededException,
+  TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
 import { DomainError } from '../../../shared/core/errors.ts';
 import type {
+  Batch,
   Connection,
   PartitionPage,
   Transacted,
   TransactionStep,
   Written,
 } from '../../../shared/platform/connection.ts';
+import type { Key } from '../../../shared/platform/keys.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { type Fault, lostWith, refusedWith } from '../kernel/step.ts';
 import type { Claims } from './claims.ts';
@@ -18,14 +21,15 @@ import { NetworkError } from './network.ts';
 
 /**
  * The table as steps. The failures are those that reach the service after the AWS SDK has retried, such as throttling
- * and errors of every attempt, a lost response of the last attempt, a conflict with a transaction, or keys of a batch
- * left unprocessed. A write may be carried out twice, because the SDK repeats a write whose response was lost, and the
+ * and errors of every attempt, a lost response of the last attempt, or a conflict with a transaction. The service
+ * itself waits out throttling of a part: keys of a batch left unprocessed, or a transaction that throttling has
+ * canceled. A write may be carried out twice, because the SDK repeats a write whose response was lost, and the
  * repetition finds its own effect.
  */
 export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Claims): Connection => {
   const prng = kernel.prng('fan-outs');
   const read = <T>(call: string, about: string, run: () => Promise<T>): Promise<T> =>
-    kernel.step({ place: 'table', call, about, run, faults: [...failures<T>(), ...batchFailures<T>(call)] });
+    kernel.step({ place: 'table', call, about, run, faults: failures<T>() });
   const write = (call: string, about: string, run: () => Promise<Written>): Promise<Written> =>
     kernel.step({
       place: 'table',
@@ -39,9 +43,13 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Cla
     getItem: (key, consistent) =>
       read(`GetItem ${kindOf(key.sk)}`, nameOf(key), () => connection.getItem(key, consistent)),
     getBatch: (keys, consistent) =>
-      read(`BatchGetItem ${kindsOf(keys.map(({ sk }) => sk))}`, keys.map(nameOf).join(' '), () =>
-        connection.getBatch(keys, consistent),
-      ),
+      kernel.step<Batch>({
+        place: 'table',
+        call: `BatchGetItem ${kindsOf(keys.map(({ sk }) => sk))}`,
+        about: keys.map(nameOf).join(' '),
+        run: () => connection.getBatch(keys, consistent),
+        faults: [...failures<Batch>(), lastKeyUnprocessed(keys, (some) => connection.getBatch(some, consistent))],
+      }),
     putItem: (item, clauses) =>
       write(
         `PutItem ${kindOf(item['sk'])}`,
@@ -64,7 +72,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Cla
         about: keys.map(nameOf).join(' '),
         run: claims.noting(steps, () => connection.transact(steps)),
         // No repetition, because the SDK sends a token with which the table recognizes a repeated transaction.
-        faults: [...failures<Transacted>(), conflict<Transacted>()],
+        faults: [...failures<Transacted>(), conflict<Transacted>(), canceledByThrottling(steps)],
         outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
       });
     },
@@ -126,7 +134,21 @@ const repeatedBySdk: Fault<Written> = {
   },
 };
 
-const batchFailures = <T>(call: string): readonly Fault<T>[] =>
-  call.startsWith('BatchGetItem')
-    ? [refusedWith('batch left keys unprocessed', () => new Error('BatchGetItem left keys unprocessed'))]
-    : [];
+const canceledByThrottling = (steps: readonly TransactionStep[]): Fault<Transacted> =>
+  refusedWith('transaction throttled', () => {
+    const CancellationReasons = steps.map((_, index) => ({ Code: index === 0 ? 'ThrottlingError' : 'None' }));
+    return new TransactionCanceledException({ message: 'Transaction cancelled', CancellationReasons, ...metadata });
+  });
+
+const lastKeyUnprocessed = (
+  keys: readonly Key[],
+  getBatch: (some: readonly Key[]) => Promise<Batch>,
+): Fault<Batch> => ({
+  kind: 'batch left keys unprocessed',
+  weight: 1,
+  carryOut: async () => {
+    const some = keys.slice(0, -1);
+    const { items } = some.length === 0 ? { items: [] } : await getBatch(some);
+    return { items, unprocessed: keys.slice(-1) };
+  },
+});
