@@ -84,7 +84,14 @@ describe('a change is refused, like its preview,', () => {
   test('if the difference is less than the provider charges, or not what the caller expects', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const little = await plan(service, 1_030);
-    const says = { status: 400, body: { code: 'AMOUNT_TOO_SMALL', details: { minimum_cents: 50 } } };
+    const says = {
+      status: 400,
+      body: {
+        code: 'AMOUNT_TOO_SMALL',
+        error: expect.stringMatching(/^\d+ in USD is due now/),
+        details: { minimum_cents: 50 },
+      },
+    };
     await refused({ who, id }, { product_id: little }, says);
     const body = { product_id: await plan(service, 3_000), expected_cents: 5 };
     await refused({ who, id }, body, { status: 409, body: { code: 'PRICE_CHANGED' } });
