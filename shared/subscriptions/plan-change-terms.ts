@@ -55,8 +55,8 @@ export const readWantedChange = async (
   await requireBillable(deps, record, plan);
   const timed = timedChange(record, plan, momentOf(body, record, deps.now()));
   const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', isMerchant });
-  requireBridge(record, timed, deps.now());
   const wanted = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
+  requireBridge(record, wanted, deps.now());
   await requirePayable(deps, request, wanted);
   return { ...wanted, method: await chargedMethod(deps, request, { wanted, method: known.method, isClaiming }) };
 };
@@ -184,10 +184,10 @@ const requireBillable = async (
 /** Stripe accepts no trial that ends later than this. It covers the paid time after a change of the interval. */
 const LONGEST_BRIDGE_MS = 730 * DAY_MS;
 
-const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: TimedChange, now: Instant): void => {
+const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: Timed, now: Instant): void => {
   if (!isProviderBilled(record) || !startsPeriod || period.end <= now + LONGEST_BRIDGE_MS) return;
   throw new DomainError('UNSUPPORTED_PROVIDER', {
-    message: `${record.providerId} changes to no interval of more than two years`,
+    message: `${record.providerId} changes the interval only if its next charge is at most two years away`,
   });
 };
 

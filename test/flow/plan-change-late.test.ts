@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { HOUR_MS, iso } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { changeTo, plan, subscribed } from './plan-changes.ts';
+import { changeTo, plan, preview, subscribed } from './plan-changes.ts';
 import { anotherMethod, OWN_BILLING, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
 const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const;
@@ -52,5 +52,28 @@ describe('a change to another interval that is known to be paid after the renewa
     expect(payments.map(({ total_cents, status: its }: ParsedJson) => `${total_cents > 100_000} ${its}`)).toEqual([
       ...['false succeeded', 'true succeeded', 'false canceled'],
     ]);
+  });
+});
+
+describe('an interval of three years at Stripe, which bills', () => {
+  const service = withHost({ frozen: true });
+
+  test('begins or ends only if the next charge is at most two years away', async () => {
+    const monthly = await plan(service, 1_000);
+    const of = await subscribed(service, { slot: 'provider_a', token: 'pm_card_visa' }, { product_id: monthly });
+    await service.advance(DAY_SECONDS);
+    const product_id = await plan(service, 20_000, { billing_interval: 'yearly', interval_multiplier: 3 });
+    const refusal = { status: 400, body: { code: 'UNSUPPORTED_PROVIDER' } };
+    expect(await changeTo(service, of, { product_id })).toMatchObject(refusal);
+    expect(await changeTo(service, of, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
+    await service.moveTo(of.first.current_period_end);
+    await service.advance(3 * HOUR_SECONDS);
+    await service.settle();
+    const renewed = await readSubscription(service, of.who, of.id);
+    expect(renewed).toMatchObject({ product_id, interval_multiplier: 3, total_cents: 20_000, status: 'active' });
+    for (const route of [preview, changeTo]) {
+      expect(await route(service, of, { product_id: monthly, when: 'period_end' })).toMatchObject(refusal);
+    }
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ scheduled_change: null });
   });
 });
