@@ -192,4 +192,14 @@ describe('a quantity', () => {
     const read = await service.get(`/payments/${body.id}?include=order`, who.options);
     expect(read.body.data.order).toMatchObject({ product_id, quantity: 3 });
   });
+
+  test('of an unconfirmed payment changes only with its product', async () => {
+    const { who } = await atHalf(service, 1_000);
+    const product_id = await plan(service, 700);
+    const { body: paying } = await service.post('/payments/intents', { product_id, quantity: 3 }, who.options);
+    const put = (body: object) => service.put(`/payments/intents/${paying.id}`, body, who.options);
+    expect(await put({ quantity: 1 })).toMatchObject({ status: 400, body: { code: 'QUANTITY_INVALID' } });
+    expect(await put({ quantity: 3 })).toMatchObject({ status: 200, body: { total_cents: 2_100 } });
+    expect(await put({ product_id, quantity: 1 })).toMatchObject({ status: 200, body: { total_cents: 700 } });
+  });
 });
