@@ -55,6 +55,31 @@ describe('a change to another interval that is known to be paid after the renewa
   });
 });
 
+describe('the same change at Stripe, which bills', () => {
+  const service = withHost({ frozen: true });
+
+  test('ends the collection of the renewal there', async () => {
+    const card = { slot: 'provider_a', token: 'pm_sim_ok_2_then_decline' };
+    const of = await subscribed(service, card, { product_id: await plan(service, 1_000) });
+    await service.moveTo(iso(Date.parse(of.first.current_period_end) - 2 * HOUR_MS));
+    await service.fault({ ...CHARGES, path: '/confirm', method: 'POST', action: 'malformed', times: 1 });
+    await service.fault({ ...CHARGES, method: 'GET', action: 'error_500' });
+    await service.webhookMode('drop');
+    const product_id = await plan(service, 300_000, { billing_interval: 'yearly' });
+    expect(await changeTo(service, of, { product_id })).toMatchObject({ status: 202 });
+    await service.advance(DAY_SECONDS);
+    await service.clearFaults();
+    await service.webhookMode('normal');
+    await service.advance(41 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', total_cents: 300_000 });
+    const paid = (await paymentsOf(service, of.who, of.id)).filter(({ status }: ParsedJson) => status === 'succeeded');
+    expect(paid.map(({ billing_reason }: ParsedJson) => billing_reason)).toEqual([
+      ...['subscription_create', 'subscription_change'],
+    ]);
+  });
+});
+
 describe('an interval of three years at Stripe, which bills', () => {
   const service = withHost({ frozen: true });
 
