@@ -66,7 +66,8 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
     - \`now\`, and the payer must authenticate: 200 with the old plan and \`pending_change\`; continue in the browser with its
       \`client_secret\`. Unpaid, it ends at \`expires_at\`.
     - \`now\`, and the charge is declined: 402 \`PAYMENT_DECLINED\`, and nothing has changed.
-    - \`period_end\`: 200 with \`scheduled_change\`. Another change replaces it, \`DELETE\` withdraws it.
+    - \`period_end\`: 200 with \`scheduled_change\`. Another change replaces it, the same change leaves it as it is, and \`DELETE\` or a
+      cancellation withdraws it.
 
     An upgrade takes effect now and a downgrade at the end of the period, unless the settings PLAN_CHANGE_UPGRADE and PLAN_CHANGE_DOWNGRADE
     say otherwise. A payer may always choose \`period_end\`. A downgrade now, \`proration: none\`, and a price or an interval without a
@@ -104,7 +105,8 @@ export const withdrawChangeEndpoint = /* @__PURE__ */ endpoint(() => ({
   path: '/subscriptions/{id}/change',
   summary: 'Withdraw a change of the plan that is scheduled or unpaid',
   description: `Withdraws \`scheduled_change\`, or a \`pending_change\` that waits for its payer, whose payment is canceled. Without either:
-    409 \`INVALID_STATE\`. While the outcome of the payment is unknown: 409 \`PAYMENT_IN_PROGRESS\`.`,
+    409 \`INVALID_STATE\`, also if the payer has paid meanwhile, because what is paid takes effect. While the outcome of the payment is
+    unknown: 409 \`PAYMENT_IN_PROGRESS\`.`,
   access,
   body: null,
   errors: COMMAND_ERRORS,

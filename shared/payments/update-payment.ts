@@ -246,6 +246,15 @@ const nextQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, pay
   return quantity === 1 ? undefined : quantity;
 };
 
+/** @throws DomainError QUANTITY_INVALID for another quantity without `product_id`, because no price is known for it */
+const requireKnownQuantity = ({ product_id: productId, quantity }: UpdateIntentBody, payment: VisiblePayment): void => {
+  const present = productId === undefined && payment.productId !== undefined ? (payment.quantity ?? 1) : undefined;
+  if (present === undefined) quantityOf(quantity, undefined);
+  else if (quantity !== undefined && quantity !== present) {
+    throw new DomainError('QUANTITY_INVALID', { message: 'Another quantity needs product_id', details: { present } });
+  }
+};
+
 /** If the request sends any price, the others are derived. The subtotal stays if only tax or discount change. */
 const pricesOf = (
   body: UpdateIntentBody,
@@ -253,7 +262,7 @@ const pricesOf = (
   product: Product | undefined,
 ): Prices & { readonly currency: string } => {
   if (product) return priceOf(body, product);
-  quantityOf(body.quantity, undefined);
+  requireKnownQuantity(body, payment);
   const { subtotalCents, taxCents, discountCents, totalCents, currency } = payment;
   const sent = [body.subtotal_cents, body.tax_cents, body.discount_cents, body.total_cents, body.amount_cents];
   const unchanged = sent.every((price) => price === undefined);

@@ -116,6 +116,8 @@ export type NewPrice = OfSubscription &
     readonly trialEnd: number | undefined;
     /** True if that trial covers time that is already paid. */
     readonly isBridge: boolean;
+    /** True to void the open invoices first, because a period that is paid covers theirs. */
+    readonly dropsUnpaid?: true;
   };
 
 export interface SubscriptionsPort {

@@ -4,7 +4,7 @@ import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { BillingDeps } from './biller.ts';
 import { stopAbandonedCharge } from './billers.ts';
-import { endChange, withdrawSchedule } from './end-change.ts';
+import { dropSchedule, endChange, withdrawSchedule } from './end-change.ts';
 import { markCanceled, withdrawReturn } from './lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from './provider-commands.ts';
 import { syncFromProvider } from './store-report.ts';
@@ -44,12 +44,12 @@ const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<S
 };
 
 /**
- * Cancels immediately, without a refund. An unpaid change of the plan is dropped first. An open charge is stopped if that is still possible, including the charge of a
- * reactivation.
+ * Cancels immediately, without a refund. An unpaid change of the plan is dropped first, and a scheduled one withdrawn.
+ * An open charge is stopped if that is still possible, including the charge of a reactivation.
  * @throws DomainError PAYMENT_IN_PROGRESS during a transfer, and while the outcome of a change is unknown
  */
 export const cancelNow = async (deps: BillingDeps, found: Subscription): Promise<Subscription> => {
-  const subscription = await endChange(deps, found);
+  const subscription = await dropSchedule(deps, await endChange(deps, found));
   if (isProviderBilled(subscription) && subscription.status !== 'canceled')
     await cancelProviderSubscription(deps, subscription);
   let isWithdrawn = false;

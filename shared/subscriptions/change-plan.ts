@@ -9,6 +9,7 @@ import { openPaymentView } from './open-payment.ts';
 import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import { claimChange, scheduleChange } from './plan-change-steps.ts';
 import {
+  isScheduled,
   type PlanChangeDeps,
   type PlanChangeRequest,
   readWantedChange,
@@ -96,12 +97,14 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
       requirePlanChangeable(current);
       requireSame(record, current);
       requireRenewal(current);
-      return scheduleChange(current, wanted.plan, { id, now: deps.now() });
+      return isScheduled(current, wanted.plan)
+        ? current
+        : scheduleChange(current, wanted.plan, { id, now: deps.now() });
     },
     right.onlyIf,
   );
   const sent = await finishPriceUpdate(deps, scheduled);
-  if (sent.scheduledChange?.id !== id) throw refusedError(sent);
+  if (!isScheduled(sent, wanted.plan)) throw refusedError(sent);
   return { data: commandView(sent) };
 };
 

@@ -3,7 +3,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { BillingDeps } from './biller.ts';
 import { continueChange } from './finish-change.ts';
-import { requireNoChange } from './plan-change-states.ts';
+import { requireNoPriceCall } from './plan-change-states.ts';
 import { dropChange, withdrawScheduled } from './plan-change-steps.ts';
 import { finishPriceUpdate } from './price-at-provider.ts';
 import type { Subscription } from './subscription.ts';
@@ -24,15 +24,23 @@ export const endChange = async (deps: BillingDeps, subscription: Subscription): 
   return ended;
 };
 
-/** Withdraws the scheduled change. The provider that bills gets the present price again. */
+/** Withdraws the scheduled change, beside a change that is not paid. The provider that bills gets the present price again. */
 export const withdrawSchedule = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const withdrawn = await subscriptionStore(deps.table).change(subscription, (current) => {
     if (!current.scheduledChange) return current;
-    requireNoChange(current);
+    requireNoPriceCall(current);
     return withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() });
   });
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
 };
+
+/** Withdraws the scheduled change of a subscription that is about to end. If it does not end, due work sends the price. */
+export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) =>
+    current.scheduledChange && current.status !== 'canceled'
+      ? withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() })
+      : current,
+  );
 
 /** Names the withdrawal at the provider. A change is withdrawn once. */
 const withdrawalId = (changeId: string): string => `${changeId}_withdrawn`;

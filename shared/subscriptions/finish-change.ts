@@ -121,12 +121,14 @@ const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<
     if (error instanceof DomainError) return dropped;
     throw error;
   }
+  let was = dropped;
   const next = await subscriptionStore(deps.table).change(dropped, (current) => {
+    was = current;
     if (current.change?.id !== change.id) return current;
     if (!payment) return removeChange(current, change.dropReason, deps.now());
     return settleChange(current, payment, deps.now());
   });
-  warnIfPaid(deps, next, { change, payment });
+  warnIfPaid(deps, { was, next, payment });
   return next.change?.step === 'paid' ? continueChange(deps, next) : next;
 };
 
@@ -136,12 +138,12 @@ export const followChange = async (
   subscription: Subscription,
   payment: VisiblePayment,
 ): Promise<Subscription> => {
-  const { change } = subscription;
-  if (!change) return subscription;
-  const next = await subscriptionStore(deps.table).change(subscription, (current) =>
-    settleChange(current, payment, deps.now()),
-  );
-  warnIfPaid(deps, next, { change, payment });
+  let was = subscription;
+  const next = await subscriptionStore(deps.table).change(subscription, (current) => {
+    was = current;
+    return settleChange(current, payment, deps.now());
+  });
+  warnIfPaid(deps, { was, next, payment });
   return continueChange(deps, next);
 };
 
@@ -174,23 +176,24 @@ const readPayment = async (
   );
 };
 
-interface PaidChange {
-  readonly change: PlanChange;
+interface SettledChange {
+  readonly was: Subscription;
+  readonly next: Subscription;
   readonly payment: VisiblePayment | undefined;
 }
 
-const warnIfPaid = (deps: BillingDeps, next: Subscription, { change, payment }: PaidChange): void => {
-  if (payment?.status !== 'succeeded' || next.change !== undefined) return;
+const warnIfPaid = (deps: BillingDeps, { was, next, payment }: SettledChange): void => {
+  const { change } = was;
+  if (payment?.status !== 'succeeded' || !change || next.change !== undefined) return;
   if (next.status === 'canceled') {
     logAnomaly(deps, next, { change, reason: 'a change of the plan is paid, and the subscription has ended' });
-  } else warnIfRenewed(deps, next, change);
+  } else warnIfRenewed(deps, was, change);
 };
 
-/** A renewal in between was charged at the old price. The new price holds from now on, without a second difference. */
-const warnIfRenewed = (deps: BillingDeps, subscription: Subscription, change: PlanChange): void => {
-  const { currentPeriodStart: start } = subscription;
-  if (start === change.periodStart || start === change.at) return;
-  logAnomaly(deps, subscription, { change, reason: 'renewed at the old price during a change of the plan' });
+/** A renewal in between is charged at the old price. The new price holds from now on, without a second difference. */
+const warnIfRenewed = (deps: BillingDeps, before: Subscription, change: PlanChange): void => {
+  if (before.currentPeriodStart === change.periodStart && before.charge === undefined) return;
+  logAnomaly(deps, before, { change, reason: 'renewed at the old price during a change of the plan' });
 };
 
 interface Anomaly {

@@ -18,6 +18,11 @@ export const requireNoChange = ({ change, priceUpdate, transfer }: Subscription)
   if (change || priceUpdate || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
+/** @throws DomainError PAYMENT_IN_PROGRESS while the provider that bills may get another price, or during a transfer */
+export const requireNoPriceCall = ({ change, priceUpdate, transfer }: Subscription): void => {
+  if (change?.step === 'paid' || priceUpdate || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+};
+
 /** The payer needs time to authenticate before the next period is charged. */
 const LEAST_LEFT_MS = HOUR_MS;
 

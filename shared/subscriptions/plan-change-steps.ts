@@ -8,7 +8,8 @@ import type { TransactionStep } from '../platform/table.ts';
 import type { ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
 import type { ChangePrice } from './plan-change-price.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
-import { edit } from './subscription-versions.ts';
+import { abandonCharge } from './subscription-charge.ts';
+import { advanceSubscription, edit } from './subscription-versions.ts';
 
 /** The first look at a change whose function may have ended. Later looks are rare, because the payment's event comes. */
 const FIRST_LOOK_MS = MINUTE_MS;
@@ -138,12 +139,15 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
       currentPeriodEnd: nextPeriodEnd,
       paidUntil: paidUntil > nextPeriodEnd ? paidUntil : nextPeriodEnd,
     };
-  return edit(
+  // The period that is paid for covers that of a renewal which was opened meanwhile, so the renewal is not collected.
+  const covered = period && subscription.charge !== undefined && abandonCharge(subscription, now);
+  return advanceSubscription(
     subscription,
-    { reason: 'plan_changed', now },
+    { to: covered ? 'active' : subscription.status, cause: 'charge', reason: 'plan_changed', now },
     {
       ...changedPlan(subscription, plan, now),
       ...period,
+      ...covered,
       latestPaymentId: paymentId ?? latestPaymentId,
       change: undefined,
       priceUpdate: undefined,

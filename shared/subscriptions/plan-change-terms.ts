@@ -18,7 +18,7 @@ import { FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.t
 import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import type { PricedChange } from './plan-change-steps.ts';
 import { providerInterval } from './provider-biller.ts';
-import { isProviderBilled, type VisibleSubscription } from './subscription.ts';
+import { isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
 import { planOf } from './subscription-plan.ts';
 import type { ChangePlanBody, ChangeTime } from './subscription-requests.ts';
 
@@ -55,8 +55,8 @@ export const readWantedChange = async (
   await requireBillable(deps, record, plan);
   const timed = timedChange(record, plan, momentOf(body, record, deps.now()));
   const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', isMerchant });
-  requireBridge(record, timed, deps.now());
   const wanted = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
+  requireBridge(record, wanted, deps.now());
   await requirePayable(deps, request, wanted);
   return { ...wanted, method: await chargedMethod(deps, request, { wanted, method: known.method, isClaiming }) };
 };
@@ -154,8 +154,18 @@ const COMPARED = [
   ...(['billingInterval', 'intervalMultiplier'] as const),
 ];
 
+/** True if both charge the same for the same. */
+const isSamePlan = (one: SubscriptionPlan, other: SubscriptionPlan): boolean =>
+  COMPARED.every((field) => one[field] === other[field]);
+
+/** True if this plan is scheduled already. */
+export const isScheduled = ({ scheduledChange }: Subscription, plan: SubscriptionPlan): boolean =>
+  scheduledChange !== undefined &&
+  isSamePlan(scheduledChange.plan, plan) &&
+  scheduledChange.plan.tierId === plan.tierId;
+
 const requireDifference = (record: VisibleSubscription, plan: SubscriptionPlan): void => {
-  if (COMPARED.some((field) => record[field] !== plan[field])) return;
+  if (!isSamePlan(record, plan)) return;
   throw invalid([{ path: 'product_id', rule: 'different', message: 'is the present plan; nothing would change' }]);
 };
 
@@ -174,10 +184,10 @@ const requireBillable = async (
 /** Stripe accepts no trial that ends later than this. It covers the paid time after a change of the interval. */
 const LONGEST_BRIDGE_MS = 730 * DAY_MS;
 
-const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: TimedChange, now: Instant): void => {
+const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: Timed, now: Instant): void => {
   if (!isProviderBilled(record) || !startsPeriod || period.end <= now + LONGEST_BRIDGE_MS) return;
   throw new DomainError('UNSUPPORTED_PROVIDER', {
-    message: `${record.providerId} changes to no interval of more than two years`,
+    message: `${record.providerId} changes the interval only if its next charge is at most two years away`,
   });
 };
 
@@ -259,13 +269,13 @@ const requirePayable = async (
   try {
     await requireAcceptedAmount(provider, { totalCents, currency: record.currency });
   } catch (error) {
-    throw error instanceof DomainError ? dueError(error, totalCents) : error;
+    throw error instanceof DomainError ? dueError(error, `${totalCents} in ${record.currency}`) : error;
   }
 };
 
 /** The refusal of the amount that is due, with what the payer can do. */
-const dueError = (error: DomainError, totalCents: number): DomainError => {
-  const message = `${totalCents} is due now, which the provider cannot charge; use period_end`;
+const dueError = (error: DomainError, amount: string): DomainError => {
+  const message = `${amount} is due now, which the provider cannot charge; use period_end`;
   if (error.code === 'AMOUNT_TOO_SMALL') return new DomainError(error.code, { message, details: error.details ?? [] });
   return error.code === 'VALIDATION_ERROR' ? invalid([{ path: 'when', rule: 'provider', message }]) : error;
 };

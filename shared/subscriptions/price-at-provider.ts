@@ -3,7 +3,7 @@
  * response is looked up before the call is repeated, so that the provider's price is ours in the end.
  */
 
-import { epochSeconds, instant, iso } from '../core/time.ts';
+import { epochSeconds, type Instant, instant, iso } from '../core/time.ts';
 import { nextLook } from '../payments/payment-due.ts';
 import type { SubscriptionsPort } from '../providers/subscription-port.ts';
 import type { BillingDeps } from './biller.ts';
@@ -70,9 +70,14 @@ const requestOf = (
     productName: plan.productName,
     trialEnd: until === undefined ? undefined : epochSeconds(instant(until)),
     isBridge: subscription.status !== 'trialing',
+    ...(coversRenewal(subscription, deps.now()) && { dropsUnpaid: true }),
     idempotencyKey: `${subscription.id}:change:${id}:price${isLate ? ':late' : ''}`,
   };
 };
+
+/** True if the paid change begins a period that covers a renewal, which the provider may still collect. */
+const coversRenewal = ({ change }: Subscription, now: Instant): boolean =>
+  change?.step === 'paid' && change.nextPeriodEnd !== undefined && instant(change.periodEnd) <= now;
 
 /** Sets the next lookup of the price update, by the usual ladder. */
 export const sendPriceLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {

@@ -137,8 +137,20 @@ const withAnswer = async (
   const at = epochSeconds(deps.now());
   const { latestPaymentId, owed, ...money } = await recordInvoices(deps, subscription, answer);
   const next = applyReport(subscription, { ...reportOf(answer), ...money, at }, deps.now());
-  return next === subscription ? next : { ...next, owed, latestPaymentId: latestPaymentId ?? next.latestPaymentId };
+  if (next === subscription) return next;
+  const isNewer = latestPaymentId !== undefined && !isKnownPaid(subscription, answer);
+  return { ...next, owed, latestPaymentId: isNewer ? latestPaymentId : (next.latestPaymentId ?? latestPaymentId) };
 };
+
+/** True if the record knows that the newest invoice is paid. The payment of a change may be later than that invoice. */
+const isKnownPaid = (
+  { paidUntil, currentPeriodStart }: Subscription,
+  { latestInvoice: invoice }: ProviderSubscription,
+): boolean =>
+  invoice?.status === 'succeeded' &&
+  epochSeconds(instant(currentPeriodStart)) >= invoice.periodStart &&
+  paidUntil !== undefined &&
+  epochSeconds(instant(paidUntil)) >= invoice.periodEnd;
 
 const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;

@@ -90,6 +90,8 @@ export const recordPaid = (subscription: Subscription, now: Instant): Subscripti
   if (!charge) return subscription;
   const billed = { ...charge, start: instant(charge.start), end: instant(charge.end) };
   if (charge.abandoned) {
+    // A change of the plan has paid for the period, and for longer.
+    if ((subscription.paidUntil ?? '') >= charge.end) return dropCharge(subscription);
     // The payment succeeded after the charge was canceled. The period counts as paid, and the status stays.
     const move = { to: subscription.status, cause: 'charge', reason: 'renewed', now } as const;
     return advanceSubscription(subscription, move, periodFields(billed, subscription));

@@ -155,7 +155,7 @@ export const changePlanBody = z
     tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent. Only for the merchant.'),
     discount_cents: centsField.describe('The discount of a period in minor units; 0 if absent. Only for the merchant.'),
     total_cents: centsField.describe(
-      'What each period costs in minor units: subtotal + tax − discount. Only for the merchant.',
+      'What each period costs in minor units: subtotal + tax − discount. Only for the merchant; with a product, the price that the caller expects.',
     ),
     billing_interval: intervalUnit.describe('The unit of a period. Without a product, only for the merchant.'),
     interval_multiplier: z

@@ -94,6 +94,13 @@ describe('changes of a plan in the console', () => {
       await expectNoSidewaysScroll(page);
     });
 
+    test('names the change on the page of its payment', async () => {
+      const { latest_payment_id } = await read();
+      await visit.open(`/payments/${latest_payment_id}`);
+      await soon(() => visit.page.locator('main').innerText()).toMatch(/Charged for\s+A change of the plan/);
+      await visit.open(`/subscriptions/${id}`);
+    });
+
     test('schedules a cheaper plan for the end of the period, and withdraws it', async () => {
       const { page } = visit;
       await previewed(large, 1);

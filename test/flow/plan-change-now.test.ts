@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { changeTo, PLAN_PLACES, plan, preview, subscribed } from './plan-changes.ts';
-import { paymentsOf, readSubscription, subscriptionEventsOf } from './subscribers.ts';
+import { command, paymentsOf, readSubscription, subscriptionEventsOf } from './subscribers.ts';
 
 describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
@@ -29,6 +29,9 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
       ['subscription_change', 'succeeded', seen.due_now_cents],
     ]);
     expect(body.latest_payment_id).toBe(payments[1]?.id);
+    // A provider that bills is read by this command.
+    const read = await command(service, of.who, { id: of.id, name: 'resume' });
+    expect(read).toMatchObject({ status: 200, body: { latest_payment_id: payments[1]?.id } });
   });
 
   test('is charged the new price at the next renewal', async () => {

@@ -84,7 +84,14 @@ describe('a change is refused, like its preview,', () => {
   test('if the difference is less than the provider charges, or not what the caller expects', async () => {
     const { who, id } = await atHalf(service, 1_000);
     const little = await plan(service, 1_030);
-    const says = { status: 400, body: { code: 'AMOUNT_TOO_SMALL', details: { minimum_cents: 50 } } };
+    const says = {
+      status: 400,
+      body: {
+        code: 'AMOUNT_TOO_SMALL',
+        error: expect.stringMatching(/^\d+ in USD is due now/),
+        details: { minimum_cents: 50 },
+      },
+    };
     await refused({ who, id }, { product_id: little }, says);
     const body = { product_id: await plan(service, 3_000), expected_cents: 5 };
     await refused({ who, id }, body, { status: 409, body: { code: 'PRICE_CHANGED' } });
@@ -184,5 +191,15 @@ describe('a quantity', () => {
     expect(body).toMatchObject({ product_id, quantity: 3, total_cents: 3_000 });
     const read = await service.get(`/payments/${body.id}?include=order`, who.options);
     expect(read.body.data.order).toMatchObject({ product_id, quantity: 3 });
+  });
+
+  test('of an unconfirmed payment changes only with its product', async () => {
+    const { who } = await atHalf(service, 1_000);
+    const product_id = await plan(service, 700);
+    const { body: paying } = await service.post('/payments/intents', { product_id, quantity: 3 }, who.options);
+    const put = (body: object) => service.put(`/payments/intents/${paying.id}`, body, who.options);
+    expect(await put({ quantity: 1 })).toMatchObject({ status: 400, body: { code: 'QUANTITY_INVALID' } });
+    expect(await put({ quantity: 3 })).toMatchObject({ status: 200, body: { total_cents: 2_100 } });
+    expect(await put({ product_id, quantity: 1 })).toMatchObject({ status: 200, body: { total_cents: 700 } });
   });
 });

@@ -216,6 +216,9 @@ const changePrice = async (
   if (amount === undefined) return stripeAmounts.refused(input);
   const product = await ensureProduct(billing, input);
   if (product.kind !== 'done') return product;
+  const found = input.dropsUnpaid && (await billing.find(subscriptionId));
+  const dropped = found && (await dropOwed(billing, found, { idempotencyKey: `${idempotencyKey}:drop` }));
+  if (dropped && dropped.kind !== 'done') return dropped;
   const item = await call(
     () => stripe.subscriptions.retrieve(subscriptionId),
     ({ items }) => items.data[0]?.id ?? '',

@@ -230,6 +230,13 @@ const MethodFacts = ({ payment }: { readonly payment: Payment }) => {
   );
 };
 
+const CHARGED_FOR = {
+  subscription_create: 'The first period',
+  subscription_cycle: 'A renewal',
+  subscription_change: 'A change of the plan',
+  subscription_resume: 'The period after a pause',
+} as const;
+
 /** Fields that are shown only if they are set. */
 const TextFacts = ({ payment }: { readonly payment: Payment }) => {
   const facts: readonly (readonly [string, unknown])[] = [
@@ -240,6 +247,7 @@ const TextFacts = ({ payment }: { readonly payment: Payment }) => {
     ['Tags', payment.tags],
     ['Project', payment.project_id],
     ['Product', payment.product_id],
+    ['Charged for', payment.billing_reason && CHARGED_FOR[payment.billing_reason]],
   ];
   const { subscription_id: subscription, customer_id: customer, organization_id: organization } = payment;
   return (

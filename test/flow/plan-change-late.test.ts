@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { HOUR_MS, iso } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { changeTo, plan, preview, subscribed } from './plan-changes.ts';
+import { anotherMethod, OWN_BILLING, patch, paymentsOf, readSubscription } from './subscribers.ts';
+
+const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const;
+
+describe('a change to another interval that is known to be paid after the renewal', () => {
+  const service = withHost({ frozen: true, env: OWN_BILLING });
+
+  /** The charge of the change has no known outcome for a day, and then the renewal is declined. */
+  const declinedMeanwhile = async () => {
+    const of = await subscribed(
+      service,
+      { slot: 'provider_a', token: 'pm_sim_ok_2_then_decline' },
+      { product_id: await plan(service, 1_000) },
+    );
+    await service.moveTo(iso(Date.parse(of.first.current_period_end) - 2 * HOUR_MS));
+    await service.fault({ ...CHARGES, path: '/confirm', method: 'POST', action: 'malformed', times: 1 });
+    await service.fault({ ...CHARGES, method: 'GET', action: 'error_500' });
+    await service.webhookMode('drop');
+    const product_id = await plan(service, 300_000, { billing_interval: 'yearly' });
+    expect(await changeTo(service, of, { product_id })).toMatchObject({ status: 202 });
+    await service.advance(DAY_SECONDS + 4 * HOUR_SECONDS);
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'past_due', total_cents: 1_000 });
+    await service.clearFaults();
+    await service.webhookMode('normal');
+    await service.advance(DAY_SECONDS);
+    await service.settle();
+    return of;
+  };
+
+  test('covers the period of the renewal, which is not collected any more', async () => {
+    const of = await declinedMeanwhile();
+    const paid = await readSubscription(service, of.who, of.id);
+    expect(paid).toMatchObject({
+      status: 'active',
+      billing_status: 'active',
+      total_cents: 300_000,
+      pending_change: null,
+    });
+    const body = { payment_method_id: await anotherMethod(service, of.who) };
+    expect(await patch(service, of.who, { id: of.id, body })).toMatchObject({ status: 200 });
+    await service.advance(60 * DAY_SECONDS);
+    await service.settle();
+    const { status, current_period_start, current_period_end } = await readSubscription(service, of.who, of.id);
+    const { current_period_start: start, current_period_end: end } = paid;
+    expect({ status, start: current_period_start, end: current_period_end }).toEqual({ status: 'active', start, end });
+    const payments = await paymentsOf(service, of.who, of.id);
+    expect(payments.map(({ total_cents, status: its }: ParsedJson) => `${total_cents > 100_000} ${its}`)).toEqual([
+      ...['false succeeded', 'true succeeded', 'false canceled'],
+    ]);
+  });
+});
+
+describe('the same change at Stripe, which bills', () => {
+  const service = withHost({ frozen: true });
+
+  test('ends the collection of the renewal there', async () => {
+    const card = { slot: 'provider_a', token: 'pm_sim_ok_2_then_decline' };
+    const of = await subscribed(service, card, { product_id: await plan(service, 1_000) });
+    await service.moveTo(iso(Date.parse(of.first.current_period_end) - 2 * HOUR_MS));
+    await service.fault({ ...CHARGES, path: '/confirm', method: 'POST', action: 'malformed', times: 1 });
+    await service.fault({ ...CHARGES, method: 'GET', action: 'error_500' });
+    await service.webhookMode('drop');
+    const product_id = await plan(service, 300_000, { billing_interval: 'yearly' });
+    expect(await changeTo(service, of, { product_id })).toMatchObject({ status: 202 });
+    await service.advance(DAY_SECONDS);
+    await service.clearFaults();
+    await service.webhookMode('normal');
+    await service.advance(41 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', total_cents: 300_000 });
+    const paid = (await paymentsOf(service, of.who, of.id)).filter(({ status }: ParsedJson) => status === 'succeeded');
+    expect(paid.map(({ billing_reason }: ParsedJson) => billing_reason)).toEqual([
+      ...['subscription_create', 'subscription_change'],
+    ]);
+  });
+});
+
+describe('an interval of three years at Stripe, which bills', () => {
+  const service = withHost({ frozen: true });
+
+  test('begins or ends only if the next charge is at most two years away', async () => {
+    const monthly = await plan(service, 1_000);
+    const of = await subscribed(service, { slot: 'provider_a', token: 'pm_card_visa' }, { product_id: monthly });
+    await service.advance(DAY_SECONDS);
+    const product_id = await plan(service, 20_000, { billing_interval: 'yearly', interval_multiplier: 3 });
+    const refusal = { status: 400, body: { code: 'UNSUPPORTED_PROVIDER' } };
+    expect(await changeTo(service, of, { product_id })).toMatchObject(refusal);
+    expect(await changeTo(service, of, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
+    await service.moveTo(of.first.current_period_end);
+    await service.advance(3 * HOUR_SECONDS);
+    await service.settle();
+    const renewed = await readSubscription(service, of.who, of.id);
+    expect(renewed).toMatchObject({ product_id, interval_multiplier: 3, total_cents: 20_000, status: 'active' });
+    for (const route of [preview, changeTo]) {
+      expect(await route(service, of, { product_id: monthly, when: 'period_end' })).toMatchObject(refusal);
+    }
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ scheduled_change: null });
+  });
+});
