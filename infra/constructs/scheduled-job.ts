@@ -41,6 +41,7 @@ export class ScheduledJob extends Construct {
     const undone = Queue.fromQueueArn(this, 'Undone', context.undone.queueArn);
     new Rule(this, 'Schedule', {
       schedule: Schedule.rate(every),
+      enabled: trigger.isPaused !== true,
       targets: [new LambdaFunction(lambda, { retryAttempts: 0, deadLetterQueue: undone })],
     });
     lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every, onFailure: new SqsDestination(undone) });

@@ -26,6 +26,7 @@ import { type RefundOptions, refund } from './commands/refund.ts';
 import { type ReplayOptions, replay } from './commands/replay.ts';
 import { describeError, print, type Report } from './commands/report.ts';
 import { showTimeline } from './commands/timeline.ts';
+import { readOwners } from './compare/given-people.ts';
 import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
@@ -38,6 +39,10 @@ import {
   releaseByKey,
   showTimelineByKey,
 } from './with-key/by-key.ts';
+
+interface DriftInput extends Pick<DriftOptions, 'since' | 'fix' | 'restoredTo'> {
+  readonly owners?: string;
+}
 
 interface Given {
   readonly stage?: Stage;
@@ -163,8 +168,21 @@ payctl
   .description('compares every payment, its refunds and its disputes with its provider')
   .option('--since <time>', 'only payments that changed since then')
   .option('--fix', 'store the provider’s status, refunds and disputes if they differ')
-  .action(({ since, fix }: DriftOptions) =>
-    run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
+  .addOption(
+    new Option('--restored-to <time>', 'also find payments that only the providers have, made since then').conflicts(
+      'since',
+    ),
+  )
+  .option('--owners <file>', 'the owners of payments to restore, a line each: pay_… user:<id>')
+  .action(({ since, fix, restoredTo, owners }: DriftInput) =>
+    run((installation) =>
+      findDrift(installation, {
+        since: since === undefined ? undefined : parseTime(since),
+        restoredTo: restoredTo === undefined ? undefined : parseTime(restoredTo),
+        owners: owners === undefined ? undefined : readOwners(owners),
+        fix,
+      }),
+    ),
   );
 
 payctl
