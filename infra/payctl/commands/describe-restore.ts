@@ -44,12 +44,14 @@ export const describeRestore = (result: RestoreResult): readonly string[] => {
 };
 
 const describeStored = (stored: Restored, others: number): readonly string[] => {
-  const { synced, without_owner: ownerless, unread_subscriptions: unread } = stored;
+  const { restored, synced, without_owner: ownerless, unread_subscriptions: unread } = stored;
   return [
     ...(synced > 0 ? [`${synced} subscriptions that their provider bills were read again`] : []),
     ...unread.map((id) => `${id} cannot be read at its provider; run the command again`),
     ...ownerless.map((id) => `${id} names no owner, so only staff see it; name the owner with --owners`),
-    'The webhooks of the creation and the outcome of the payments found again are not sent again.',
+    ...(restored.length > 0
+      ? ['The webhooks of the creation and the outcome of the payments found again are not sent again.']
+      : []),
     ...(others > 0 ? [`Up to ${others} webhooks of the other differences are sent, perhaps for the second time.`] : []),
   ];
 };
