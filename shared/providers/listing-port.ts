@@ -19,6 +19,15 @@ export interface ListedPayment {
   readonly captureMethod: CreateIntent['captureMethod'];
 }
 
+/** A live subscription that the provider bills. */
+export interface ListedSubscription {
+  readonly subscriptionId: string;
+  /** Our id in the provider's metadata. */
+  readonly ourSubscriptionId: string;
+  /** ISO 8601 */
+  readonly createdAt: string;
+}
+
 export interface ListingPort {
   /** The payments that the list leaves out, in words; undefined if it is complete. */
   readonly leavesOut: string | undefined;
@@ -28,4 +37,6 @@ export interface ListingPort {
    * @param since ISO 8601, inclusive
    */
   listPayments(since: string): Promise<Outcome<readonly ListedPayment[]>>;
+  /** The live subscriptions of this service that were made since this time. Set if the provider bills subscriptions. */
+  listSubscriptions?(since: string): Promise<Outcome<readonly ListedSubscription[]>>;
 }

@@ -101,3 +101,28 @@ describe('a renewal that was charged after the restored time', () => {
     },
   );
 });
+
+describe('a subscription that was made after the restored time', () => {
+  test('is named if its provider goes on charging it, until it is canceled there', async () => {
+    const running = await startRestorable({ frozen: true });
+    drill = running;
+    const user = await signInForYear(running.service());
+    const who = await payer(running.service(), user.options);
+    await running.copy();
+    const restoredTo = new Date(running.service().now()).toISOString();
+    const { id, provider_subscription_id: atStripe } = await subscribe(running.service(), who);
+    await running.service().settle();
+    await running.restore({ DUE_WORK: 'off' });
+    const fix = () => payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
+    const { exitCode, json } = await fix();
+    expect({ exitCode, restore: json.restore }).toMatchObject({
+      exitCode: 1,
+      restore: {
+        ...{ lost: 1, found_again: 1, without_owner: [] },
+        subscriptions_not_here: [{ provider: 'provider_a', provider_subscription_id: atStripe, subscription_id: id }],
+      },
+    });
+    await running.service().control('POST', `/simulator/subscriptions/${atStripe}`, { status: 'canceled' });
+    expect(await fix()).toMatchObject({ exitCode: 0, json: { restore: { lost: 0, subscriptions_not_here: [] } } });
+  });
+});

@@ -11,22 +11,23 @@ export interface RestoreResult extends LostPayments {
   readonly tookMs: number;
 }
 
-export const restoreView = ({ restoredTo, restored, checked, lost, lists, unlisted, tookMs }: RestoreResult) => ({
-  restored_to: restoredTo,
+export const restoreView = ({ restored, checked, lost, ...result }: RestoreResult) => ({
+  restored_to: result.restoredTo,
   before: checked - (restored?.restored.length ?? 0),
   lost: lost.length,
   found_again: restored?.restored.length ?? 0,
   without_owner: restored?.without_owner ?? [],
   subscriptions_read: restored?.synced ?? 0,
   subscriptions_unread: restored?.unread_subscriptions ?? [],
-  lists,
-  unlisted,
-  took_ms: tookMs,
+  subscriptions_not_here: result.unfollowed,
+  lists: result.lists,
+  unlisted: result.unlisted,
+  took_ms: result.tookMs,
 });
 
 export const describeRestore = (result: RestoreResult): readonly string[] => {
   const { before, lost, found_again: again, took_ms: tookMs } = restoreView(result);
-  const { lists, unlisted, restored, others } = result;
+  const { lists, unlisted, unfollowed, restored, others } = result;
   return [
     ...lists.map(
       ({ provider, listed, not_ours: notOurs, leaves_out: leavesOut }) =>
@@ -37,6 +38,10 @@ export const describeRestore = (result: RestoreResult): readonly string[] => {
     ...unlisted.map(
       ({ provider, unread }) =>
         `${provider} cannot be listed (${unread}): have it send its events again, from its dashboard`,
+    ),
+    ...unfollowed.map(
+      ({ provider, provider_subscription_id: id, subscription_id: ours }) =>
+        `${provider} goes on charging ${id} (${ours}), which no record follows: cancel it there`,
     ),
     ...(restored ? describeStored(restored, others) : []),
     `${before} payments before, ${lost} lost, ${again} found again, in ${(tookMs / 1_000).toFixed(1)} s`,

@@ -137,9 +137,10 @@ const reportDrift = ({ checked, found, unread, lost }: Result): Report => {
   };
 };
 
-/** Payments may be missing that no list names. */
+/** Payments are or will be missing that no record and no list names. */
 const isUnlisted = (lost: Looked | undefined): boolean =>
-  lost !== undefined && (lost.unlisted.length > 0 || (lost.restored?.unread_subscriptions.length ?? 0) > 0);
+  lost !== undefined &&
+  (lost.unlisted.length > 0 || lost.unfollowed.length > 0 || (lost.restored?.unread_subscriptions.length ?? 0) > 0);
 
 const countReasons = (unread: readonly Unread[]) => {
   const counts = new Map<string, Unread & { payments: number }>();

@@ -5,6 +5,7 @@
 
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
+import type { Outcome } from '../../../shared/core/outcome.ts';
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
 import { iso, MINUTE_MS } from '../../../shared/core/time.ts';
 import {
@@ -17,7 +18,7 @@ import {
   restorePayment,
 } from '../../../shared/payments/restore-payment.ts';
 import { paymentKey } from '../../../shared/platform/keys.ts';
-import type { ListedPayment } from '../../../shared/providers/listing-port.ts';
+import type { ListedPayment, ListedSubscription } from '../../../shared/providers/listing-port.ts';
 import { possiblePayments } from '../../../shared/subscriptions/lost-renewals.ts';
 import { syncIfKnown } from '../../../shared/subscriptions/store-report.ts';
 import {
@@ -26,6 +27,7 @@ import {
   type Subscription,
   subscriptionOf,
 } from '../../../shared/subscriptions/subscription.ts';
+import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
 import type { Installation } from '../installation/installation.ts';
 import type { Drift, Unread } from './payment.ts';
 
@@ -46,8 +48,17 @@ interface Listed {
   readonly leaves_out: string | null;
 }
 
+/** A live subscription that its provider goes on charging, and no record follows. */
+interface Unfollowed {
+  readonly provider: PaymentSlot;
+  readonly provider_subscription_id: string;
+  readonly subscription_id: string;
+  readonly created_at: string;
+}
+
 export interface LostPayments {
   readonly lost: readonly Lost[];
+  readonly unfollowed: readonly Unfollowed[];
   readonly lists: readonly Listed[];
   /** The providers whose payments cannot be listed, with the reason. */
   readonly unlisted: readonly (Unread & { readonly provider: PaymentSlot })[];
@@ -59,6 +70,7 @@ type Reader = Pick<Installation, 'deps'>;
 export const findLost = async (reader: Reader, since: string): Promise<LostPayments> => {
   const lost: Lost[] = [];
   const lists: Listed[] = [];
+  const unfollowed: Unfollowed[] = [];
   const unlisted: (Unread & { provider: PaymentSlot })[] = [];
   for (const slot of PAYMENT_SLOTS) {
     const read = await listAt(reader, slot, since);
@@ -71,12 +83,14 @@ export const findLost = async (reader: Reader, since: string): Promise<LostPayme
     const [listed, notOurs] = [read.payments.length, read.payments.length - ours.length];
     lists.push({ provider: slot, listed, not_ours: notOurs, leaves_out: read.leavesOut ?? null });
     lost.push(...(await unknownOf(reader, ours)));
+    unfollowed.push(...(await unfollowedOf(reader, slot, read.subscriptions)));
   }
-  return { lost, lists, unlisted };
+  return { lost, unfollowed, lists, unlisted };
 };
 
 interface List {
   readonly payments: readonly ListedPayment[];
+  readonly subscriptions: readonly ListedSubscription[];
   readonly leavesOut: string | undefined;
 }
 
@@ -85,9 +99,32 @@ const listAt = async ({ deps }: Reader, slot: PaymentSlot, since: string): Promi
   const provider = await deps.providers.find(slot);
   if (!provider?.can.payments) return undefined;
   if (!provider.listing) return { unread: 'it cannot list payments' };
-  const found = await provider.listing.listPayments(iso(Date.parse(since) - MARGIN_MS));
-  if (found.kind !== 'done') return { unread: 'reason' in found ? found.reason : found.kind };
-  return { payments: found.value, leavesOut: provider.listing.leavesOut };
+  const from = iso(Date.parse(since) - MARGIN_MS);
+  const found = await provider.listing.listPayments(from);
+  if (found.kind !== 'done') return unreadOf(found);
+  const subscriptions = await provider.listing.listSubscriptions?.(from);
+  if (subscriptions && subscriptions.kind !== 'done') return unreadOf(subscriptions);
+  return { payments: found.value, subscriptions: subscriptions?.value ?? [], leavesOut: provider.listing.leavesOut };
+};
+
+const unreadOf = (outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => ({
+  unread: 'reason' in outcome ? outcome.reason : outcome.kind,
+});
+
+/** A subscription that was replaced at its provider since then has a record that follows the former one. */
+const unfollowedOf = async (
+  { deps }: Reader,
+  provider: PaymentSlot,
+  listed: readonly ListedSubscription[],
+): Promise<readonly Unfollowed[]> => {
+  const store = subscriptionStore(deps.table);
+  const found = await Promise.all(listed.map(({ ourSubscriptionId }) => store.load(ourSubscriptionId)));
+  return listed
+    .filter(({ subscriptionId }, index) => found[index]?.providerSubscriptionId !== subscriptionId)
+    .map(({ subscriptionId, ourSubscriptionId, createdAt }) => ({
+      ...{ provider, provider_subscription_id: subscriptionId },
+      ...{ subscription_id: ourSubscriptionId, created_at: createdAt },
+    }));
 };
 
 const unknownOf = async ({ deps }: Reader, all: readonly Restorable[]): Promise<readonly Lost[]> => {

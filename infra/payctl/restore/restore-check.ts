@@ -59,7 +59,11 @@ const HOUR_MS = 3_600_000;
 const driftView = z.object({
   drifted: z.int(),
   not_compared: z.int(),
-  restore: z.object({ lost: z.int(), unlisted: z.array(z.object({ provider: z.string() })) }),
+  restore: z.object({
+    lost: z.int(),
+    subscriptions_not_here: z.array(z.unknown()),
+    unlisted: z.array(z.object({ provider: z.string() })),
+  }),
 });
 const viewOf = ({ json }: Report) => driftView.parse(json);
 
@@ -70,6 +74,9 @@ const driftMistakes = (drift: Report): readonly string[] => {
       ? [`${restore.lost} payments only the providers know (payctl drift --fix --restored-to …)`]
       : []),
     ...(drifted > restore.lost ? [`${drifted - restore.lost} payments, refunds or disputes differ`] : []),
+    ...(restore.subscriptions_not_here.length > 0
+      ? [`${restore.subscriptions_not_here.length} subscriptions that their provider charges have no record`]
+      : []),
     ...(unread > 0 ? [`${unread} payments could not be compared`] : []),
     ...restore.unlisted.map(({ provider }) => `${provider} cannot be listed`),
   ];

@@ -1,6 +1,6 @@
 /**
  * @module The payments of PayPal's list of event notifications. PayPal cannot list orders, so the orders that its events
- * name are read. An order without an event, which is one that nobody has approved, is in no list.
+ * name are read. An order without an event, such as one that no payer has approved, is in no list.
  */
 
 import * as z from 'zod/mini';

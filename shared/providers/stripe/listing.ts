@@ -1,10 +1,10 @@
-/** @module Stripe's list of PaymentIntents, with those that nobody has paid yet. */
+/** @module Stripe's list of PaymentIntents, with those that are not paid yet. */
 
 import type Stripe from 'stripe';
 import { iso, SECOND_MS } from '../../core/time.ts';
 import { secondsOf } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
-import type { ListedPayment, ListingPort } from '../listing-port.ts';
+import type { ListedPayment, ListedSubscription, ListingPort } from '../listing-port.ts';
 import type { StripeCall } from './outcome.ts';
 import { everyPage } from './refunds.ts';
 import { idOf, readStripePayment } from './report.ts';
@@ -25,6 +25,18 @@ export const stripeListing = (stripe: Stripe, call: StripeCall, fingerprintOf: F
           }),
         ),
       (intents) => intents.map((intent) => listed(intent, fingerprintOf)).reverse(),
+    ),
+  // Without a status, Stripe lists all subscriptions that are not canceled.
+  listSubscriptions: (since) =>
+    call(
+      () => everyPage(stripe.subscriptions.list({ created: { gte: secondsOf(since) }, limit: PAGE })),
+      (subscriptions) =>
+        subscriptions.flatMap(({ id, metadata, created }): ListedSubscription[] => {
+          const ourSubscriptionId = metadata['subscription_id'];
+          return ourSubscriptionId === undefined
+            ? []
+            : [{ subscriptionId: id, ourSubscriptionId, createdAt: iso(created * SECOND_MS) }];
+        }),
     ),
 });
 
