@@ -24,12 +24,12 @@ import { advancePayment, reportedFields } from './payment-versions.ts';
 const RESTORED_VERSION = 1_000;
 
 /** Marks a restored payment that its owner cannot see. */
-export const WITHOUT_OWNER = 'restored without its owner';
+const WITHOUT_OWNER = 'restored without its owner';
 
 /** What is known here of a payment that the provider lists. */
 export type KnownOfRestored = Omit<Partial<PeriodPayment>, 'id' | 'totalCents' | 'currency' | 'providerId'>;
 
-export interface ListedAtSlot {
+interface ListedAtSlot {
   readonly slot: ProviderSlot;
   readonly listed: ListedPayment;
 }

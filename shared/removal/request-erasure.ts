@@ -43,7 +43,7 @@ export const requestErasure = async (
 };
 
 /**
- * The log line outlives a restore of the table, which loses the job. It names no e-mail address.
+ * The log line stays after a restore of the table, which loses the job. It names no e-mail address.
  * @returns the job that runs for the person, new or not
  */
 export const startErasure = async (

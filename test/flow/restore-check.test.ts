@@ -9,10 +9,10 @@ import type { ParsedJson } from './host.ts';
 import { createCustomer } from './payers.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { PAYING_METHODS } from './refunders.ts';
-import { payAt, type Restorable, signInForYear, startRestorable } from './restorers.ts';
+import { payAt, type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
 
 describe('payctl restore-check', () => {
-  let drill: Restorable;
+  let drill: RestoreDrill;
   let folder: string;
   let restoredTo: string;
   let user: User;

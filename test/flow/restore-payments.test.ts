@@ -6,12 +6,12 @@ import type { ParsedJson } from './host.ts';
 import { payctlOf } from './payctl.ts';
 import { createCustomer } from './payers.ts';
 import { PAYING_METHODS, refund, signInAdmin } from './refunders.ts';
-import { payAt, type Restorable, signInForYear, startRestorable } from './restorers.ts';
+import { payAt, type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
 
 const NO_DUE_WORK = { DUE_WORK: 'off' } as const;
 
 describe('payctl drift --fix after a restore', () => {
-  let drill: Restorable;
+  let drill: RestoreDrill;
   let admin: User;
   let user: User;
   let restoredTo: string;
@@ -115,7 +115,7 @@ describe('payctl drift --fix after a restore', () => {
 });
 
 describe('a payment that is not simply paid', () => {
-  let drill: Restorable;
+  let drill: RestoreDrill;
   let admin: User;
   let user: User;
   let restoredTo: string;

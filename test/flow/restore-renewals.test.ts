@@ -4,7 +4,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { timesCharged, type User } from './flow.ts';
 import type { ParsedJson, TestHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
-import { type Restorable, signInForYear, startRestorable } from './restorers.ts';
+import { type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
 import { OWN_BILLING, payer, paymentsOf, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 
 type Billed = readonly [slot: string, biller: string, token: string, env: Readonly<Record<string, string>>];
@@ -17,14 +17,14 @@ const BILLED: readonly Billed[] = [
 
 /** A subscription that the restored table knows, and its renewal, which the table does not know. */
 interface Renewed {
-  readonly drill: Restorable;
+  readonly drill: RestoreDrill;
   readonly who: Subscriber;
   readonly id: string;
   readonly restoredTo: string;
   readonly renewal: ParsedJson;
 }
 
-let drill: Restorable | undefined;
+let drill: RestoreDrill | undefined;
 afterEach(async () => {
   await drill?.end();
   drill = undefined;
@@ -63,7 +63,7 @@ const renewAndRestore = async (
 const chargesAt = async (service: TestHost): Promise<number> =>
   (await service.ledger()).charges.filter((charge: ParsedJson) => charge.status === 'succeeded').length;
 
-const runDueWork = async (running: Restorable): Promise<void> => {
+const runDueWork = async (running: RestoreDrill): Promise<void> => {
   await running.restart();
   await running.service().advance(600);
   await running.service().settle();

@@ -7,7 +7,7 @@ import { type ParsedJson, startTestHost, type TestHost, type TestHostOptions } f
 /** Steps of tests about the restore of the table. The providers' ledger is a file of its own and stays as it is. */
 const TABLE_FILES = ['table.db', 'table.db-wal', 'table.db-shm'];
 
-export interface Restorable {
+export interface RestoreDrill {
   /** The running host. */
   readonly service: () => TestHost;
   /** Keeps a copy of the data folder. Restarts the host. */
@@ -18,7 +18,7 @@ export interface Restorable {
   readonly end: () => Promise<void>;
 }
 
-export const startRestorable = async (options: Omit<TestHostOptions, 'dataDir'> = {}): Promise<Restorable> => {
+export const startRestorable = async (options: Omit<TestHostOptions, 'dataDir'> = {}): Promise<RestoreDrill> => {
   const folder = await mkdtemp(join(tmpdir(), 'restore-'));
   const [dataDir, copyDir] = [join(folder, 'data'), join(folder, 'copy')];
   const start = (env: TestHostOptions['env'] = {}): Promise<TestHost> =>

@@ -35,7 +35,7 @@ import type { Drift, Unread } from './payment.ts';
 const MARGIN_MS = 10 * MINUTE_MS;
 
 /** A payment that only its provider knows. */
-export interface Lost extends Restorable {
+interface Lost extends Restorable {
   readonly finding: Drift;
 }
 

@@ -18,7 +18,7 @@ import { findRepeated } from './repeat-erasures.ts';
 import { type CheckedTable, checkTable, verdict } from './table-checks.ts';
 import { runningDueWork, wiringChecks } from './wiring-checks.ts';
 
-export interface RestoreCheckOptions {
+interface RestoreCheckOptions {
   /** ISO time; by default the time of the newest record. */
   readonly restoredTo?: string | undefined;
   /** The people who were erased after that time; undefined if the operator has not said. */

@@ -7,7 +7,7 @@ import { verdict } from './table-checks.ts';
 
 const STREAM_READERS = workerTriggers.filter(({ kind }) => kind === 'stream').length;
 
-export interface TableInUse {
+interface TableInUse {
   readonly name: string;
   readonly streamArn: string | undefined;
 }
