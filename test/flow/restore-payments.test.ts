@@ -17,6 +17,8 @@ describe('payctl drift --fix after a restore', () => {
   let restoredTo: string;
   const before: ParsedJson[] = [];
   const after: ParsedJson[] = [];
+  /** The ids of the refunds of these payments. */
+  const refunds: string[] = [];
   /** The ids of the events before the restore. */
   const published: string[] = [];
 
@@ -33,6 +35,7 @@ describe('payctl drift --fix after a restore', () => {
       const payment = await payAt(drill.service(), user, paying, { total_cents: 4_321 });
       const given = await refund(drill.service(), payment.id, { ...admin.options, body: { amount_cents: 1_234 } });
       expect(given.status).toBe(201);
+      refunds.push(given.body.id);
       after.push(payment);
     }
     const [first] = before;
@@ -68,6 +71,8 @@ describe('payctl drift --fix after a restore', () => {
       expect(found.provider_payment_id).toBe(lost.provider_payment_id);
       expect(await timesCharged(drill.service(), lost.id)).toBe(1);
     }
+    const stored = (await itemsOf(drill.service(), 'RFD#')).map(({ pk }) => pk);
+    expect(stored).toEqual(expect.arrayContaining(refunds.map((id) => `RFD#${id}`)));
     const [first] = before;
     expect(await read(drill.service(), first.id, user.options)).toMatchObject({ refunded_cents: 500 });
   });
