@@ -116,6 +116,7 @@ export class QueueConsumer extends Construct {
       target: lambda,
       eventSourceArn: queue.queueArn,
       batchSize: trigger.batchSize,
+      ...(trigger.isPaused && { enabled: false }),
       // More pollers than instances would use up the messages' receives.
       maxConcurrency: reserved ?? trigger.maxConcurrency,
       reportBatchItemFailures: true,

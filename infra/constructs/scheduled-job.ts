@@ -56,6 +56,7 @@ export class ScheduledJob extends Construct {
     const { undone } = context;
     new Rule(this, 'Schedule', {
       schedule: Schedule.rate(every),
+      enabled: trigger.isPaused !== true,
       targets: [new LambdaFunction(lambda, { retryAttempts: 0, deadLetterQueue: undone })],
     });
     lambda.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: every, onFailure: new SqsDestination(undone) });

@@ -26,9 +26,12 @@ import { type RefundOptions, refund } from './commands/refund.ts';
 import { type ReplayOptions, replay } from './commands/replay.ts';
 import { describeError, print, type Report } from './commands/report.ts';
 import { showTimeline } from './commands/timeline.ts';
+import { readErased, readOwners } from './compare/given-people.ts';
 import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
+import { repeatErasures } from './restore/repeat-erasures.ts';
+import { restoreCheck } from './restore/restore-check.ts';
 import {
   captureByKey,
   type PlanOptions,
@@ -38,6 +41,10 @@ import {
   releaseByKey,
   showTimelineByKey,
 } from './with-key/by-key.ts';
+
+interface DriftInput extends Pick<DriftOptions, 'since' | 'fix' | 'restoredTo'> {
+  readonly owners?: string;
+}
 
 interface Given {
   readonly stage?: Stage;
@@ -163,8 +170,45 @@ payctl
   .description('compares every payment, its refunds and its disputes with its provider')
   .option('--since <time>', 'only payments that changed since then')
   .option('--fix', 'store the provider’s status, refunds and disputes if they differ')
-  .action(({ since, fix }: DriftOptions) =>
-    run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
+  .addOption(
+    new Option('--restored-to <time>', 'also find payments that only the providers have, made since then').conflicts(
+      'since',
+    ),
+  )
+  .option('--owners <file>', 'the owners of payments to restore, a line each: pay_… user:<id>')
+  .action(({ since, fix, restoredTo, owners }: DriftInput) =>
+    run((installation) =>
+      findDrift(installation, {
+        since: since === undefined ? undefined : parseTime(since),
+        restoredTo: restoredTo === undefined ? undefined : parseTime(restoredTo),
+        owners: owners === undefined ? undefined : readOwners(owners),
+        fix,
+      }),
+    ),
+  );
+
+payctl
+  .command('restore-check')
+  .description('after a restore of the table: what was lost, what is missing, what to do before due work is on again')
+  .option('--restored-to <time>', 'the time that the table was restored to; default: the time of the newest record')
+  .option('--erased <file>', 'the people erased since then, a line each: user:<id> or email:<address>')
+  .action(({ restoredTo, erased }: { readonly restoredTo?: string; readonly erased?: string }) =>
+    run((installation) =>
+      restoreCheck(installation, {
+        restoredTo: restoredTo === undefined ? undefined : parseTime(restoredTo),
+        erased: erased === undefined ? undefined : readErased(erased),
+      }),
+    ),
+  );
+
+payctl
+  .command('repeat-erasures <file>')
+  .description('requests the erasures again that a restore has undone, a line each: user:<id> or email:<address>')
+  .requiredOption('--restored-to <time>', 'the time that the table was restored to')
+  .action((file: string, { restoredTo }: { readonly restoredTo: string }) =>
+    run((installation) =>
+      repeatErasures(installation, { people: readErased(file), restoredTo: parseTime(restoredTo) }),
+    ),
   );
 
 payctl

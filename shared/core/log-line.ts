@@ -17,9 +17,10 @@ export interface LogFields {
   readonly subscription_id?: string;
   readonly refund_id?: string;
   readonly dispute_id?: string;
+  readonly erasure_id?: string;
   /** A user id. */
   readonly actor_id?: string;
-  /** Kind and id of a reference record. */
+  /** Kind and id of a reference record; of an erasure, the user's id, or only `email`. */
   readonly record?: string;
   readonly event_id?: string;
   readonly event_type?: string;
@@ -59,6 +60,7 @@ export type LogMessage =
   | 'missed periods skipped'
   | 'payment followed'
   | 'reference record changed'
+  | 'erasure requested'
   | 'due work done'
   | 'due work queued'
   | 'due work waits'

@@ -223,6 +223,9 @@ export const serviceFields = {
   RUN_DUE_CONCURRENCY: integerSetting(60, 2, 1_000).describe(
     'maximum number of renewals and other due work that run at the same time; 60 make 100 calls per second to a provider that responds within half a second',
   ),
+  DUE_WORK: choiceSetting(['on', 'off'], 'on').describe(
+    'off: no renewal is charged, no unknown outcome is looked up and no erasure runs until it is on again; for the time between a restore of the table and the comparison with the providers',
+  ),
   CUSTOMER_DELETE_HISTORY: booleanSetting(false).describe(
     'deleting a customer deletes its payments and subscriptions too',
   ),

@@ -116,6 +116,8 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   facts: 'facts',
   capture: 'capture',
   capture_due: 'capture_due',
+  // A restored payment is inserted, so no transition leads to it.
+  restore: 'read',
 };
 
 /** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */

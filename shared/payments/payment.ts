@@ -46,6 +46,7 @@ export const CAUSES = [
   'facts',
   'capture',
   'capture_due',
+  'restore',
 ] as const;
 export type HistoryCause = (typeof CAUSES)[number];
 

@@ -14,6 +14,8 @@ interface TriggerBase {
   readonly memoryMb: MemoryMb;
   /** The business impact while the trigger fails, which is the text of its alarm. */
   readonly impact: string;
+  /** The host creates the trigger, but nothing triggers it. Messages wait in its queue. */
+  readonly isPaused?: true;
 }
 
 /**
@@ -63,15 +65,20 @@ export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
 
 export type OperatedSettings = Pick<
   Settings,
-  'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT' | 'RUN_DUE_CONCURRENCY'
+  'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT' | 'RUN_DUE_CONCURRENCY' | 'DUE_WORK'
 >;
+
+/** The triggers of due work. The first queues records, the second runs their work. */
+const DUE_TRIGGERS: readonly string[] = ['workers.sweep-due', 'workers.run-due'];
 
 /** The time of an attempt besides the POST itself. */
 const AROUND_A_POST_SECONDS = 10;
 
-/** Applies the operator's number and time-out of webhook attempts, and how much due work runs. */
+/** Applies the operator's number and time-out of webhook attempts, and how much due work runs, if any. */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
-  triggers.map((trigger) => {
+  triggers.map((given) => {
+    const isPaused = settings.DUE_WORK === 'off' && DUE_TRIGGERS.includes(given.id);
+    const trigger: Trigger = isPaused ? { ...given, isPaused } : given;
     if (trigger.kind !== 'queue') return trigger;
     switch (trigger.queue) {
       case 'webhook-delivery':

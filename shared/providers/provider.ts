@@ -12,6 +12,7 @@ import type {
 } from './customer-port.ts';
 import type { EventReceiver } from './event-port.ts';
 import type { HoldsPort } from './hold-port.ts';
+import type { ListingPort } from './listing-port.ts';
 import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './method-port.ts';
 import type {
   Amount,
@@ -37,6 +38,8 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   readonly holds?: HoldsPort | undefined;
   /** Set if the provider accepts payments. */
   readonly refunds?: RefundsPort | undefined;
+  /** Set if the provider can list its payments. */
+  readonly listing?: ListingPort | undefined;
   /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */
   isStoredMethod(id: string): boolean | undefined;
   /** Called before any other call; only Square needs its API for it. @returns undefined if the amount can be charged */

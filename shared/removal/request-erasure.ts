@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { actorOfCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
+import type { Log } from '../core/logger.ts';
 import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import { emailSchema, idParameter, requiredRule } from '../http/fields.ts';
@@ -27,34 +28,45 @@ type ErasureBody = z.output<typeof erasureBody>;
 
 interface RequestDeps extends StoreDeps {
   readonly newId: (kind: IdKind) => string;
+  readonly log: Log;
 }
 
 /** Starts an erasure. If an erasure of the person is already running, returns that job. */
 export const requestErasure = async (
   deps: RequestDeps,
-  request: ApiRequest<unknown, unknown, ErasureBody>,
+  { body, caller, idempotency }: ApiRequest<unknown, unknown, ErasureBody>,
 ): Promise<Reply> => {
-  const { body, caller, idempotency } = request;
   const subject: Subject =
     body.user_id === undefined ? { kind: 'email', email: body.email ?? '' } : { kind: 'user', userId: body.user_id };
+  const { job, replayed } = await startErasure(deps, subject, { by: actorOfCaller(caller, true).id, idempotency });
+  return { data: erasureView(job), ...(replayed && { headers: { 'idempotent-replayed': 'true' } }) };
+};
+
+/**
+ * The log line stays after a restore of the table, which loses the job. It names no e-mail address.
+ * @returns the job that runs for the person, new or not
+ */
+export const startErasure = async (
+  deps: RequestDeps,
+  subject: Subject,
+  { by, idempotency }: Pick<Made, 'by' | 'idempotency'>,
+): Promise<{ readonly job: ErasureJob; readonly replayed: boolean }> => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     try {
       const { record, replayed } = await createOnce(deps, {
         store: storeOf(deps, subject),
         kind: 'erasure',
         idempotency,
-        build: async (id) =>
-          newJob(subject, { id, at: iso(deps.now()), by: actorOfCaller(caller, true).id, idempotency }),
+        build: async (id) => newJob(subject, { id, at: iso(deps.now()), by, idempotency }),
       });
-      return {
-        data: erasureView(record),
-        ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
-      };
+      const person = subject.kind === 'user' ? `user:${subject.userId}` : subject.kind;
+      if (!replayed) deps.log.info('erasure requested', { erasure_id: record.id, record: person, actor_id: by });
+      return { job: record, replayed };
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'VERSION_CONFLICT') throw error;
     }
     const running = await runningJob(deps, subject);
-    if (running) return { data: erasureView(running) };
+    if (running) return { job: running, replayed: false };
   }
   throw new DomainError('VERSION_CONFLICT');
 };

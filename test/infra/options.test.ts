@@ -199,3 +199,21 @@ describe('the setting DEPLOY=canary', () => {
     expect(violations(canary)).toEqual([]);
   });
 });
+
+describe('due work', () => {
+  const stateOf = ({ ofType }: Synthesized) => ({
+    sweep: ofType('AWS::Events::Rule').find(({ logicalId }) => logicalId.startsWith('WorkersSweepDue'))?.Properties
+      .State,
+    run: ofType('AWS::Lambda::EventSourceMapping').find(({ logicalId }) => logicalId.startsWith('WorkersRunDue'))
+      ?.Properties.Enabled,
+    others: ofType('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties.Enabled === false).length,
+  });
+
+  test('runs by default', () => {
+    expect(stateOf(plain)).toEqual({ sweep: 'ENABLED', run: undefined, others: 0 });
+  });
+
+  test('is neither queued nor run if DUE_WORK is off, and every other worker runs', () => {
+    expect(stateOf(synthesize({ env: { DUE_WORK: 'off' } }))).toEqual({ sweep: 'DISABLED', run: false, others: 1 });
+  });
+});

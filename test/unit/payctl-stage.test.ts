@@ -3,6 +3,7 @@ import {
   DescribeStackResourcesCommand,
   DescribeStacksCommand,
 } from '@aws-sdk/client-cloudformation';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -32,6 +33,7 @@ const outputs = [
 ];
 const clients = () => ({
   cloudFormation: new CloudFormationClient({}),
+  eventBridge: new EventBridgeClient({}),
   lambda: new LambdaClient({}),
   secrets: new SecretsManagerClient({}),
   s3: new S3Client({}),

@@ -150,6 +150,7 @@ describe('the check of a stored change', () => {
     facts: 'facts',
     capture: 'capture',
     capture_due: 'capture_due',
+    restore: 'read',
   };
 
   test.each(CAUSES)('refuses a change by %s unless the table has the transition', (cause) => {

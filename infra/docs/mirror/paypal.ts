@@ -43,10 +43,11 @@ const ORDER: MirroredObject = {
     'an event arrives before the response that names the order, to find the payment': `${UNIT}.custom_id`,
     'an intent is updated, to patch only the changed fields': `intent ${UNIT}.description`,
     'the refunds of a payment are read, to look up each refund': `${UNIT}.payments.refunds[].id`,
+    'a lost payment is restored, for its date': 'create_time',
   },
   ignored: {
     [OURS]: 'processing_instruction',
-    'the payment has its own dates': 'create_time update_time',
+    'the payment has its own dates': 'update_time',
     'PayPal keeps the payer; the service stores nothing about the PayPal account': 'payer',
   },
   statuses: {
@@ -126,10 +127,11 @@ const CAPTURE: MirroredObject = {
     'the attempt of a hold is named, which is its authorization': 'supplementary_data.related_ids.authorization_id',
     'an event says only that the capture was refunded, to find the payment':
       'links[].href supplementary_data.related_ids.capture_id',
+    'a lost payment is restored, for the date of its outcome': 'create_time',
   },
   ignored: {
     [OURS]: 'final_capture invoice_id',
-    'the payment has its own dates': 'create_time update_time',
+    'the payment has its own dates': 'update_time',
     '`status` summarizes it': 'status_details',
     'about payouts and PayPal’s protection, which are not recorded here':
       'disbursement_mode network_transaction_reference payee seller_protection',

@@ -60,7 +60,9 @@ export const createQueues = (options: QueuesOptions): LocalQueues => {
   const { store, clock } = options;
   const all = options.triggers.flatMap(queueWithDeadLetter);
   const byName = new Map(all.map((queue) => [queue.name, queue]));
-  const pollers = all.flatMap((queue) => (queue.trigger ? [createPoller(options, queue, queue.trigger)] : []));
+  const pollers = all.flatMap((queue) =>
+    queue.trigger && !queue.trigger.isPaused ? [createPoller(options, queue, queue.trigger)] : [],
+  );
   const byQueue = new Map(pollers.map((poller) => [poller.queue, poller]));
   const pumpAll = () => {
     for (const poller of pollers) poller.pump();

@@ -26,7 +26,9 @@ const MINUTE_MS = 60_000;
 
 export const createSchedules = (options: SchedulesOptions): Schedules => {
   const running = new Set<Promise<void>>();
-  const schedules = options.triggers.map((trigger) => createSchedule(options, trigger, running));
+  const schedules = options.triggers
+    .filter(({ isPaused }) => !isPaused)
+    .map((trigger) => createSchedule(options, trigger, running));
   let stopped = false;
   return {
     name: 'schedules',

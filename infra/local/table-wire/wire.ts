@@ -359,10 +359,14 @@ const description = ({ tableName, streamArn }: WireOptions) => ({
   TableStatus: 'ACTIVE',
   TableArn: streamArn.split('/stream/')[0],
   KeySchema: keySchemaOf('pk', 'sk'),
-  GlobalSecondaryIndexes: ALL_INDEXES.map(({ name, partitionKey, sortKey }) => ({
+  GlobalSecondaryIndexes: ALL_INDEXES.map(({ name, partitionKey, sortKey, include }) => ({
     IndexName: name,
     IndexStatus: 'ACTIVE',
     KeySchema: keySchemaOf(partitionKey, sortKey),
+    Projection:
+      include.length === 0
+        ? { ProjectionType: 'KEYS_ONLY' }
+        : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...include] },
   })),
   StreamSpecification: { StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' },
   LatestStreamArn: streamArn,

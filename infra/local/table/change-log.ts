@@ -9,6 +9,8 @@ export interface ChangeLog {
   append(key: Key, before: string | undefined, after: string | undefined): void;
   /** @returns the changes after this number, oldest first; 0 returns all */
   after(sequence: number, limit: number): readonly ItemChanged[];
+  /** The number of the newest change; 0 if there was none. */
+  newest(): number;
   /** Deletes the changes up to this number. */
   forget(sequence: number): void;
   /** The number of item writes, recorded or not. */
@@ -49,6 +51,7 @@ export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string
     after: (position, limit) =>
       // Consumers check after each write, and most checks find nothing new.
       position >= sequence ? [] : select.all(position, limit).map(changeOf),
+    newest: () => sequence,
     forget: (position) => {
       forget.run(position);
     },

@@ -13,15 +13,10 @@ import { areOff } from '../../../shared/webhooks/webhook-targets.ts';
 import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
 import { KEYS_REFUSED } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
+import { type Check, reportChecks, runCheck } from './checks.ts';
 import { readQueueAttributes } from './dead-letters.ts';
-import { columns, describeError, type Report } from './report.ts';
+import { describeError, type Report } from './report.ts';
 import { findDueDisputes, findUnclear, type Unclear } from './unclear.ts';
-
-interface Check {
-  readonly check: string;
-  readonly state: 'ok' | 'closed' | 'fail';
-  readonly detail: string;
-}
 
 export const runDoctor = async (installation: Installation): Promise<Report> => {
   const settings: Check = { check: 'settings', state: 'ok', detail: `every setting of ${installation.name} is valid` };
@@ -39,43 +34,12 @@ export const runDoctor = async (installation: Installation): Promise<Report> => 
     ...(await unclearChecks(installation)),
     await disputesCheck(installation),
   ];
-  return reportOf(checks);
+  return reportChecks(checks);
 };
 
 /** The settings are wrong, so no other check can run. */
 export const reportSettingsMistakes = (mistakes: readonly string[]): Report =>
-  reportOf(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
-
-const reportOf = (checks: readonly Check[]): Report => {
-  const count = (wanted: Check['state']): number => checks.filter(({ state }) => state === wanted).length;
-  const [failed, closed] = [count('fail'), count('closed')];
-  return {
-    json: { healthy: failed === 0, closed, checks },
-    lines: [...columns(checks.map(({ check, state, detail }) => [state, check, detail])), verdictOf(checks)],
-    exitCode: failed === 0 ? 0 : 1,
-  };
-};
-
-/** Counts the checks that are ok, too. */
-const verdictOf = (checks: readonly Check[]): string => {
-  const named = (wanted: Check['state']) => checks.filter(({ state }) => state === wanted).map(({ check }) => check);
-  const [ok, closed, failed] = [named('ok'), named('closed'), named('fail')];
-  if (ok.length === checks.length) return `All ${checks.length} checks are ok.`;
-  const parts = [
-    ...(failed.length > 0 ? [`${failed.length} need attention (${failed.join(', ')})`] : []),
-    `${ok.length} are ok`,
-    ...(closed.length > 0 ? [`${closed.length} are closed (${closed.join(', ')})`] : []),
-  ];
-  return `Of ${checks.length} checks, ${parts.join('; ')}.`;
-};
-
-const runCheck = async (check: string, look: () => Promise<Check>): Promise<Check> => {
-  try {
-    return await look();
-  } catch (error) {
-    return { check, state: 'fail', detail: describeError(error) };
-  }
-};
+  reportChecks(mistakes.map((detail) => ({ check: 'settings', state: 'fail', detail })));
 
 const tableChecks = async ({ dynamodb, settings, isLocal }: Installation): Promise<readonly Check[]> => {
   const TableName = settings.TABLE_NAME;

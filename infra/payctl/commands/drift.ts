@@ -5,12 +5,18 @@ import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '
 import { isStuck } from '../../../shared/payments/payment-due.ts';
 import { paymentStore } from '../../../shared/payments/payment-store.ts';
 import type { ProviderPayment } from '../../../shared/providers/payment-port.ts';
+import { findLost, type LostPayments, type Owners, type Restored, restoreLost } from '../compare/lost-payments.ts';
 import { compareMoneyBack, storeMoneyBack } from '../compare/money-back.ts';
 import { comparePayment, type Drift, type DriftKind, reportUnfinished } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
+import { describeRestore, type RestoreResult, restoreView } from './describe-restore.ts';
 import { columns, progress, type Report } from './report.ts';
 
 export interface DriftOptions {
+  /** ISO time to which the table was restored. Payments that providers have made since are looked for. */
+  readonly restoredTo?: string | undefined;
+  /** The owners of restored payments, as the operator knows them. */
+  readonly owners?: Owners | undefined;
   /** ISO time. Checks only payments that changed since then. */
   readonly since?: string | undefined;
   /** True stores the provider's status if it differs. */
@@ -28,12 +34,16 @@ interface Checked {
 
 /**
  * Compares the status and amount of every payment, its refunds and its disputes with its provider's, and finds
- * creations that never finished. It is the only command that reads the whole table. It needs the operator's rights,
- * because among the service's functions only the erasure of a person may scan.
+ * creations that never finished. After a restore it first looks for payments that only the providers have. It reads the
+ * whole table. It needs the operator's rights, because among the service's functions only the erasure of a person may
+ * scan.
  */
-export const findDrift = async (installation: Installation, { since, fix = false }: DriftOptions): Promise<Report> => {
+export const findDrift = async (installation: Installation, options: DriftOptions): Promise<Report> => {
+  const { since, fix = false, restoredTo } = options;
+  const startedAt = performance.now();
+  const lost = restoredTo === undefined ? undefined : await lookForLost(installation, restoredTo, options);
   const bar = progress('payments');
-  const found: Found[] = [];
+  const found: Found[] = [...(lost?.found ?? [])];
   const unread: Unread[] = [];
   let checked = 0;
   try {
@@ -50,7 +60,28 @@ export const findDrift = async (installation: Installation, { since, fix = false
   } finally {
     bar.stop();
   }
-  return reportDrift({ checked, found: found.sort(inOrder), unread });
+  const tookMs = Math.round(performance.now() - startedAt);
+  return reportDrift({ checked, found: found.sort(inOrder), unread, ...(lost && { lost: { ...lost, tookMs } }) });
+};
+
+interface Looked extends LostPayments {
+  readonly restoredTo: string;
+  readonly found: readonly Found[];
+  /** Undefined without a fix. */
+  readonly restored: Restored | undefined;
+}
+
+/** Restored payments are in the table before it is read, so that their refunds and disputes are compared as well. */
+const lookForLost = async (
+  installation: Installation,
+  restoredTo: string,
+  { fix = false, owners = new Map() }: DriftOptions,
+): Promise<Looked> => {
+  const all = await findLost(installation, restoredTo);
+  const restored = fix ? await restoreLost(installation, all.lost, owners) : undefined;
+  const stored = new Set(restored?.restored);
+  const found = all.lost.map(({ finding }) => (fix ? { ...finding, fixed: stored.has(finding.payment_id) } : finding));
+  return { ...all, restoredTo, restored, found };
 };
 
 interface Unread {
@@ -66,12 +97,15 @@ interface Result {
   readonly checked: number;
   readonly found: readonly Found[];
   readonly unread: readonly Unread[];
+  readonly lost?: (Looked & { readonly tookMs: number }) | undefined;
 }
 
-const reportDrift = ({ checked, found, unread }: Result): Report => {
+const reportDrift = ({ checked, found, unread, lost }: Result): Report => {
   const fixed = found.filter((one) => one.fixed === true).length;
   const isBlind = checked > 0 && unread.length === checked;
   const reasons = countReasons(unread);
+  const others = found.filter(({ kind }) => kind !== 'payment not here').length;
+  const restore: RestoreResult | undefined = lost && { ...lost, checked, others };
   return {
     json: {
       checked,
@@ -80,6 +114,7 @@ const reportDrift = ({ checked, found, unread }: Result): Report => {
       fixed,
       findings: found,
       unread: reasons,
+      ...(restore && { restore: restoreView(restore) }),
     },
     lines: [
       ...columns(
@@ -95,11 +130,17 @@ const reportDrift = ({ checked, found, unread }: Result): Report => {
       ...reasons.map(
         ({ provider, reason, payments }) => `${provider} cannot be read (${reason}): ${payments} payments`,
       ),
+      ...(restore ? describeRestore(restore) : []),
       `${checked - unread.length} payments compared: ${found.length} differences, ${fixed} fixed`,
     ],
-    exitCode: found.length > fixed ? 1 : isBlind ? 2 : 0,
+    exitCode: found.length > fixed || isUnlisted(lost) ? 1 : isBlind ? 2 : 0,
   };
 };
+
+/** Payments are or will be missing that no record and no list names. */
+const isUnlisted = (lost: Looked | undefined): boolean =>
+  lost !== undefined &&
+  (lost.unlisted.length > 0 || lost.unfollowed.length > 0 || (lost.restored?.unread_subscriptions.length ?? 0) > 0);
 
 const countReasons = (unread: readonly Unread[]) => {
   const counts = new Map<string, Unread & { payments: number }>();
@@ -112,6 +153,7 @@ const countReasons = (unread: readonly Unread[]) => {
 
 /** Differences that a read of the provider repairs. */
 const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
+  'payment not here',
   'status differs',
   'hold differs',
   'refund not here',

@@ -30,6 +30,7 @@ export type DriftKind =
   | 'never reached the provider'
   | 'not at the provider'
   | 'creation unfinished'
+  | 'payment not here'
   | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`
   | `dispute ${'reason differs' | 'due date differs'}`;
 

@@ -4,6 +4,16 @@ import type { ClosedPart, OutboundState } from '../../local/control/disabled-par
 import type { Control } from './control.ts';
 import type { FailureStore } from './failure-store.ts';
 
+/** How the parts of a deployed stage are connected to its table. */
+export interface StageWiring {
+  /** Every function that reads or writes a table, with the name of the table. */
+  readonly functions: readonly { readonly name: string; readonly table: string }[];
+  /** Every event source of a worker, by its logical id. */
+  readonly sources: readonly { readonly id: string; readonly arn: string; readonly state: string }[];
+  /** Every rule with a schedule, by its logical id. */
+  readonly schedules: readonly { readonly id: string; readonly state: string }[];
+}
+
 export interface QueueUrls {
   readonly queue: string;
   readonly url: string;
@@ -26,6 +36,8 @@ export interface InstallationFacts {
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
   /** The closed parts as reported by the local host, which knows all its secrets. */
   readonly closed: readonly ClosedPart[] | undefined;
+  /** Undefined on the local host, which connects its parts itself. */
+  readonly wiring: (() => Promise<StageWiring>) | undefined;
   /** Changes that readers of the stream gave up on. */
   readonly failures: FailureStore;
   readonly now: Now;

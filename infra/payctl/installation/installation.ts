@@ -15,6 +15,7 @@ import {
   type RegistryOptions,
 } from '../../../shared/providers/registry.ts';
 import { moneyDeps } from '../../../shared/runtime.ts';
+import type { BillingDeps } from '../../../shared/subscriptions/biller.ts';
 import type { Stage } from '../../stage/settings.ts';
 import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';
@@ -25,7 +26,7 @@ export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly isLocal: boolean;
   readonly settings: Settings;
   /** Dependencies of the service's use cases. They write nothing to standard output. */
-  readonly deps: MoneyDeps;
+  readonly deps: MoneyDeps & Pick<BillingDeps, 'dunning'>;
   /** The receivers that verify the providers' events. */
   readonly receivers: Receivers;
   readonly queues: Queues;

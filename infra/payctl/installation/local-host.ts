@@ -51,6 +51,7 @@ export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts>
     whyNoGuestTokens: async () => whyClosed('guest tokens'),
     signatureSecretArn: async () => '',
     alarmSubscriptions: undefined,
+    wiring: undefined,
     closed,
     failures: localFailures(control),
     now: () => Date.now() + aheadMs,

@@ -3,6 +3,7 @@ import {
   DescribeStackResourcesCommand,
   DescribeStacksCommand,
 } from '@aws-sdk/client-cloudformation';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
@@ -24,6 +25,7 @@ import {
 import { NotReachable } from './control.ts';
 import type { InstallationFacts } from './facts.ts';
 import { type FailureClients, stageFailures } from './stage-failures.ts';
+import { readWiring, type WiringClients } from './stage-wiring.ts';
 
 const QUEUES: Readonly<Record<QueueName, true>> = {
   'apply-provider-event': true,
@@ -33,8 +35,7 @@ const QUEUES: Readonly<Record<QueueName, true>> = {
   'webhook-delivery': true,
 };
 
-interface Clients extends FailureClients {
-  readonly cloudFormation: Pick<CloudFormationClient, 'send'>;
+interface Clients extends FailureClients, WiringClients {
   readonly secrets: Pick<SecretsManagerClient, 'send'>;
   readonly sns: Pick<SNSClient, 'send'>;
 }
@@ -89,6 +90,7 @@ export const readStage = async (stage: Stage, clients: Clients = openClients()):
       const { SubscriptionsConfirmed: confirmed, SubscriptionsPending: pending } = topicSchema.parse(Attributes);
       return { confirmed, pending };
     },
+    wiring: () => readWiring(clients, stage),
     closed: undefined,
     failures: stageFailures(clients, () => output(FAILURE_BUCKET_OUTPUT)),
     now: Date.now,
@@ -98,6 +100,7 @@ export const readStage = async (stage: Stage, clients: Clients = openClients()):
 
 const openClients = (): Clients => ({
   cloudFormation: new CloudFormationClient({}),
+  eventBridge: new EventBridgeClient({}),
   lambda: new LambdaClient({}),
   s3: new S3Client({}),
   secrets: new SecretsManagerClient({}),

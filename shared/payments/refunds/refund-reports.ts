@@ -181,15 +181,27 @@ export const recordReportedRefund = async (
   const settled = known && (await settleRefund(deps, known, { report, isEvent }));
   // Several refunds at the provider may bear our id. The first that is stored is ours.
   if (settled && !isAnother(settled, report)) return settled;
-  const id = idOfReported({ payment, report });
-  const stored = await store.load(id);
+  const stored = await store.load(idOfReported({ payment, report }));
   if (stored) return settleRefund(deps, stored, { report, isEvent });
+  const id = await idOfNew(store, { payment, report });
   const made = await store.insert(payment, (current) => providerRefund(id, { payment: current, report }, deps.now()));
   if (made) return made.refund;
   const other = await store.load(id);
   if (!other) throw new Error('a refund was removed while it was stored');
   return settleRefund(deps, other, { report, isEvent });
 };
+
+/**
+ * A refund that was made here keeps its id if a restore of the table has lost its record, so that receivers of its
+ * events recognize it.
+ */
+const idOfNew = async (store: RefundStore, { payment, report }: Reported): Promise<string> => {
+  const { ourRefundId } = report;
+  const isFree = ourRefundId !== undefined && OUR_ID.test(ourRefundId) && !(await store.load(ourRefundId));
+  return isFree ? ourRefundId : idOfReported({ payment, report });
+};
+
+const OUR_ID = /^ref_[0-9a-f]{24}$/;
 
 const providerRefund = (id: string, { payment, report }: Reported, now: number): Refund => ({
   id,

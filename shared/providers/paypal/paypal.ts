@@ -9,6 +9,7 @@ import { withAccessToken } from './access-token.ts';
 import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalHolds } from './holds.ts';
+import { paypalListing } from './listing.ts';
 import { paypalOrders } from './orders.ts';
 import { callsBy, type PayPalExchange } from './outcome.ts';
 import { paypalRefunds } from './refunds.ts';
@@ -34,6 +35,7 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),
     ...paypalVault(call),
     refunds: paypalRefunds(exchange),
+    listing: paypalListing(call),
     holds: paypalHolds(call, settings.STATEMENT_DESCRIPTOR),
     isStoredMethod: (id) => !ONE_TIME.test(id),
     tokenizeCard: notOffered,

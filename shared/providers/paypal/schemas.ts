@@ -47,6 +47,7 @@ const movement = {
 
 export const captureSchema = z.looseObject({
   ...movement,
+  create_time: fact(timeSchema),
   seller_receivable_breakdown: fact(
     z.looseObject({
       paypal_fee: money,
@@ -128,6 +129,7 @@ const cardInWallet = fact(z.looseObject({ card: fact(card) }));
 export const paypalOrderSchema = z.looseObject({
   id: z.string(),
   status: z.string(),
+  create_time: fact(timeSchema),
   intent: z.optional(z.string()),
   payment_source: z.nullish(
     z.looseObject({

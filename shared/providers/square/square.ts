@@ -10,6 +10,7 @@ import { ON_FILE, squareCards } from './cards.ts';
 import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
 import { squareHolds } from './holds.ts';
+import { squareListing } from './listing.ts';
 import { squareLocation } from './location.ts';
 import { squareCalls } from './outcome.ts';
 import { squareOrders, squarePayments } from './payments.ts';
@@ -37,6 +38,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
     ...squareCards(account, squareOrders(account)),
     holds: squareHolds(account),
     refunds: squareRefunds(call),
+    listing: squareListing(account),
     isStoredMethod: (id) => id.startsWith(ON_FILE),
     tokenizeCard: notOffered,
     updateBilling: notOffered,

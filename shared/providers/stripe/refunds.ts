@@ -75,7 +75,7 @@ const REFUSALS = wordTable<string>({
 const refusalOf = (reason: string): string => REFUSALS.get(reason) ?? reason;
 
 /** Reads all pages in Stripe's order, newest first. Each page has the deadline of a call. */
-const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {
+export const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {
   const found: T[] = [];
   for await (const item of list) found.push(item);
   return found;

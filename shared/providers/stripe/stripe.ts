@@ -12,6 +12,7 @@ import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
 import { stripeHolds } from './holds.ts';
+import { stripeListing } from './listing.ts';
 import { stripeMethods, stripeSetups } from './methods.ts';
 import { stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
@@ -56,6 +57,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripeMethods(stripe, call, readers),
     setups: stripeSetups(stripe, call, readers),
     refunds: stripeRefunds(stripe, call),
+    listing: stripeListing(stripe, call, fingerprintOf),
     holds: stripeHolds(stripe, call, fingerprintOf),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),
     subscriptions: stripeSubscriptions(stripe, call, descriptor),

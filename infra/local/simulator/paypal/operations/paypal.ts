@@ -14,6 +14,7 @@ import type { PayPalRoute } from '../wire/request.ts';
 import { takeApproval } from './approval.ts';
 import { paypalAuthorizationRoutes } from './authorizations.ts';
 import { paypalDisputeRoutes } from './disputes.ts';
+import { eventNotificationRoutes } from './event-notifications.ts';
 import { paypalOrderRoutes } from './orders.ts';
 import { paypalRefundRoutes } from './refunds.ts';
 import { vaultRoutes } from './vault.ts';
@@ -28,6 +29,7 @@ const ROUTES: readonly PayPalRoute[] = [
   ...paypalDisputeRoutes,
   ...vaultRoutes,
   ...verifyRoutes,
+  ...eventNotificationRoutes,
 ];
 
 const HOUR_MS = 3_600_000;

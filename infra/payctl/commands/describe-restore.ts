@@ -1,0 +1,62 @@
+import type { LostPayments, Restored } from '../compare/lost-payments.ts';
+
+/** What `drift --restored-to` found at the providers, and stored. */
+export interface RestoreResult extends LostPayments {
+  readonly restoredTo: string;
+  readonly restored: Restored | undefined;
+  /** Payments here after the command. */
+  readonly checked: number;
+  /** Differences of payments that exist here. */
+  readonly others: number;
+  readonly tookMs: number;
+}
+
+export const restoreView = ({ restored, checked, lost, ...result }: RestoreResult) => ({
+  restored_to: result.restoredTo,
+  before: checked - (restored?.restored.length ?? 0),
+  lost: lost.length,
+  found_again: restored?.restored.length ?? 0,
+  without_owner: restored?.without_owner ?? [],
+  subscriptions_read: restored?.synced ?? 0,
+  subscriptions_unread: restored?.unread_subscriptions ?? [],
+  subscriptions_not_here: result.unfollowed,
+  lists: result.lists,
+  unlisted: result.unlisted,
+  took_ms: result.tookMs,
+});
+
+export const describeRestore = (result: RestoreResult): readonly string[] => {
+  const { before, lost, found_again: again, took_ms: tookMs } = restoreView(result);
+  const { lists, unlisted, unfollowed, restored, others } = result;
+  return [
+    ...lists.map(
+      ({ provider, listed, not_ours: notOurs, leaves_out: leavesOut }) =>
+        `${provider} lists ${listed} payments${notOurs > 0 ? `, ${notOurs} of them not made by this service` : ''}${
+          leavesOut === null ? '' : `; the list leaves out ${leavesOut}`
+        }`,
+    ),
+    ...unlisted.map(
+      ({ provider, unread }) =>
+        `${provider} cannot be listed (${unread}): have it send its events again, from its dashboard`,
+    ),
+    ...unfollowed.map(
+      ({ provider, provider_subscription_id: id, subscription_id: ours }) =>
+        `${provider} goes on charging ${id} (${ours}), which no record follows: cancel it there`,
+    ),
+    ...(restored ? describeStored(restored, others) : []),
+    `${before} payments before, ${lost} lost, ${again} found again, in ${(tookMs / 1_000).toFixed(1)} s`,
+  ];
+};
+
+const describeStored = (stored: Restored, others: number): readonly string[] => {
+  const { restored, synced, without_owner: ownerless, unread_subscriptions: unread } = stored;
+  return [
+    ...(synced > 0 ? [`${synced} subscriptions that their provider bills were read again`] : []),
+    ...unread.map((id) => `${id} cannot be read at its provider; run the command again`),
+    ...ownerless.map((id) => `${id} names no owner, so only staff see it; name the owner with --owners`),
+    ...(restored.length > 0
+      ? ['The webhooks of the creation and the outcome of the payments found again are not sent again.']
+      : []),
+    ...(others > 0 ? [`Up to ${others} webhooks of the other differences are sent, perhaps for the second time.`] : []),
+  ];
+};

@@ -1,0 +1,221 @@
+/**
+ * @module Finds the payments that providers have made since a time and no record knows, which is what the restore of
+ * the table to that time has lost.
+ */
+
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import { amountWithCurrency } from '../../../shared/core/money.ts';
+import type { Outcome } from '../../../shared/core/outcome.ts';
+import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
+import { iso, MINUTE_MS } from '../../../shared/core/time.ts';
+import {
+  asRestorable,
+  findChargedCustomer,
+  giveOwner,
+  type KnownOfRestored,
+  type Restorable,
+  restoredPayment,
+  restorePayment,
+} from '../../../shared/payments/restore-payment.ts';
+import { paymentKey } from '../../../shared/platform/keys.ts';
+import type { ListedPayment, ListedSubscription } from '../../../shared/providers/listing-port.ts';
+import { possiblePayments } from '../../../shared/subscriptions/lost-renewals.ts';
+import { syncIfKnown } from '../../../shared/subscriptions/store-report.ts';
+import {
+  isLive,
+  isProviderBilled,
+  type Subscription,
+  subscriptionOf,
+} from '../../../shared/subscriptions/subscription.ts';
+import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
+import type { Installation } from '../installation/installation.ts';
+import type { Drift, Unread } from './payment.ts';
+
+/** A provider's clock may differ from that of the table's backup. Payments that exist here are not lost. */
+const MARGIN_MS = 10 * MINUTE_MS;
+
+/** A payment that only its provider knows. */
+interface Lost extends Restorable {
+  readonly finding: Drift;
+}
+
+interface Listed {
+  readonly provider: PaymentSlot;
+  readonly listed: number;
+  /** Objects that name no payment of this service. They were made elsewhere. */
+  readonly not_ours: number;
+  /** In words; null if the list is complete. */
+  readonly leaves_out: string | null;
+}
+
+/** A live subscription that its provider goes on charging, and no record follows. */
+interface Unfollowed {
+  readonly provider: PaymentSlot;
+  readonly provider_subscription_id: string;
+  readonly subscription_id: string;
+  readonly created_at: string;
+}
+
+export interface LostPayments {
+  readonly lost: readonly Lost[];
+  readonly unfollowed: readonly Unfollowed[];
+  readonly lists: readonly Listed[];
+  /** The providers whose payments cannot be listed, with the reason. */
+  readonly unlisted: readonly (Unread & { readonly provider: PaymentSlot })[];
+}
+
+type Reader = Pick<Installation, 'deps'>;
+
+/** @param since ISO 8601; the time to which the table was restored */
+export const findLost = async (reader: Reader, since: string): Promise<LostPayments> => {
+  const lost: Lost[] = [];
+  const lists: Listed[] = [];
+  const unfollowed: Unfollowed[] = [];
+  const unlisted: (Unread & { provider: PaymentSlot })[] = [];
+  for (const slot of PAYMENT_SLOTS) {
+    const read = await listAt(reader, slot, since);
+    if (!read) continue;
+    if (!('payments' in read)) {
+      unlisted.push({ provider: slot, unread: read.unread });
+      continue;
+    }
+    const ours = read.payments.map((listed) => asRestorable({ slot, listed })).filter((one) => one !== undefined);
+    const [listed, notOurs] = [read.payments.length, read.payments.length - ours.length];
+    lists.push({ provider: slot, listed, not_ours: notOurs, leaves_out: read.leavesOut ?? null });
+    lost.push(...(await unknownOf(reader, ours)));
+    unfollowed.push(...(await unfollowedOf(reader, slot, read.subscriptions)));
+  }
+  return { lost, unfollowed, lists, unlisted };
+};
+
+interface List {
+  readonly payments: readonly ListedPayment[];
+  readonly subscriptions: readonly ListedSubscription[];
+  readonly leavesOut: string | undefined;
+}
+
+/** @returns undefined if the slot takes no payments */
+const listAt = async ({ deps }: Reader, slot: PaymentSlot, since: string): Promise<List | Unread | undefined> => {
+  const provider = await deps.providers.find(slot);
+  if (!provider?.can.payments) return undefined;
+  if (!provider.listing) return { unread: 'it cannot list payments' };
+  const from = iso(Date.parse(since) - MARGIN_MS);
+  const found = await provider.listing.listPayments(from);
+  if (found.kind !== 'done') return unreadOf(found);
+  const subscriptions = await provider.listing.listSubscriptions?.(from);
+  if (subscriptions && subscriptions.kind !== 'done') return unreadOf(subscriptions);
+  return { payments: found.value, subscriptions: subscriptions?.value ?? [], leavesOut: provider.listing.leavesOut };
+};
+
+const unreadOf = (outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => ({
+  unread: 'reason' in outcome ? outcome.reason : outcome.kind,
+});
+
+/** A subscription that was replaced at its provider since then has a record that follows the former one. */
+const unfollowedOf = async (
+  { deps }: Reader,
+  provider: PaymentSlot,
+  listed: readonly ListedSubscription[],
+): Promise<readonly Unfollowed[]> => {
+  const store = subscriptionStore(deps.table);
+  const found = await Promise.all(listed.map(({ ourSubscriptionId }) => store.load(ourSubscriptionId)));
+  return listed
+    .filter(({ subscriptionId }, index) => found[index]?.providerSubscriptionId !== subscriptionId)
+    .map(({ subscriptionId, ourSubscriptionId, createdAt }) => ({
+      ...{ provider, provider_subscription_id: subscriptionId },
+      ...{ subscription_id: ourSubscriptionId, created_at: createdAt },
+    }));
+};
+
+const unknownOf = async ({ deps }: Reader, all: readonly Restorable[]): Promise<readonly Lost[]> => {
+  const found = await deps.table.getMany(all.map(({ paymentId }) => paymentKey(paymentId)));
+  return all.filter((_, index) => found[index] === undefined).map((one) => ({ ...one, finding: findingOfLost(one) }));
+};
+
+const findingOfLost = ({ slot, listed: { report }, paymentId, totalCents, currency }: Restorable): Drift => ({
+  payment_id: paymentId,
+  provider: slot,
+  provider_payment_id: report.paymentId,
+  kind: 'payment not here',
+  here: 'nothing',
+  there: `${report.status}, ${amountWithCurrency(totalCents, currency)}`,
+});
+
+/** What the restore of lost payments did besides storing them. */
+export interface Restored {
+  /** The ids of payments that exist here now. */
+  readonly restored: readonly string[];
+  /** Those that only staff can see, because the provider does not name their owner. */
+  readonly without_owner: readonly string[];
+  /** Subscriptions that their provider bills and that were read again. */
+  readonly synced: number;
+  readonly unread_subscriptions: readonly string[];
+}
+
+/** The owner of a payment, by its id, as the operator knows it. */
+export type Owners = ReadonlyMap<string, KnownOfRestored>;
+
+/**
+ * Stores lost payments. The invoices of a subscription that its provider bills are recorded by a read of that
+ * subscription. A renewal that the service charged gets the fields of its subscription. Nothing is charged.
+ */
+export const restoreLost = async (
+  installation: Pick<Installation, 'deps' | 'documents' | 'settings'>,
+  lost: readonly Lost[],
+  owners: Owners,
+): Promise<Restored> => {
+  const { deps } = installation;
+  const possible = new Map<string, KnownOfRestored>();
+  const unread: string[] = [];
+  let synced = 0;
+  for await (const subscription of scanSubscriptions(installation)) {
+    for (const [id, payment] of possiblePayments(subscription, deps.now())) possible.set(id, payment);
+    if (!isProviderBilled(subscription) || !isLive(subscription)) continue;
+    if (await isSynced(installation, subscription)) synced += 1;
+    else unread.push(subscription.id);
+  }
+  const withoutOwner: string[] = [];
+  for (const one of lost) {
+    const known = possible.get(one.paymentId) ?? (await findChargedCustomer(deps.table, one));
+    const payment = restoredPayment(one, { ...known, ...owners.get(one.paymentId) }, deps.now());
+    const isNew = await restorePayment(deps, payment);
+    if (isNew && payment.anomaly !== undefined) withoutOwner.push(payment.id);
+  }
+  // The owners of payments that an earlier run has restored.
+  for (const [paymentId, owner] of owners) await giveOwner(deps, paymentId, owner);
+  return {
+    restored: lost.map(({ paymentId }) => paymentId),
+    without_owner: withoutOwner,
+    synced,
+    unread_subscriptions: unread,
+  };
+};
+
+const isSynced = async ({ deps }: Reader, subscription: Subscription): Promise<boolean> => {
+  try {
+    return (await syncIfKnown(deps, subscription)) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+async function* scanSubscriptions({
+  documents,
+  settings,
+}: Pick<Installation, 'documents' | 'settings'>): AsyncGenerator<Subscription> {
+  let after: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await documents.send(
+      new ScanCommand({
+        TableName: settings.TABLE_NAME,
+        ConsistentRead: true,
+        FilterExpression: '#sk = :sk',
+        ExpressionAttributeNames: { '#sk': 'sk' },
+        ExpressionAttributeValues: { ':sk': 'SUB' },
+        ...(after && { ExclusiveStartKey: after }),
+      }),
+    );
+    yield* Items.map(subscriptionOf).filter((one) => one !== undefined);
+    after = LastEvaluatedKey;
+  } while (after);
+}

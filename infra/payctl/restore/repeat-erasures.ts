@@ -1,0 +1,54 @@
+/** @module Repeats the erasures that a restore of the table has undone, from the operator's list. */
+
+import { derivedId, fingerprint } from '../../../shared/core/ids.ts';
+import { erasureKey } from '../../../shared/platform/keys.ts';
+import { type ErasureJob, jobOf, type Subject } from '../../../shared/removal/erasure-job.ts';
+import { startErasure } from '../../../shared/removal/request-erasure.ts';
+import { columns, type Report } from '../commands/report.ts';
+import type { Installation } from '../installation/installation.ts';
+
+type Reader = Pick<Installation, 'deps'>;
+
+interface Repeated {
+  readonly people: readonly Subject[];
+  /** ISO time; part of the ids, so that a second run finds the jobs of the first. */
+  readonly restoredTo: string;
+}
+
+const MADE_BY = 'payctl';
+
+const keyOf = (restoredTo: string, person: Subject) => {
+  const value = person.kind === 'user' ? person.userId : person.email;
+  const scope = fingerprint('payctl repeat-erasures', restoredTo, person.kind, value);
+  return { scope, requestHash: scope };
+};
+
+/** Requests each erasure once. Due work carries the jobs out, so they wait while due work is off. */
+export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: Repeated): Promise<Report> => {
+  const jobs: ErasureJob[] = [];
+  for (const person of people) {
+    const found = await findRepeated({ deps }, restoredTo, person);
+    const idempotency = keyOf(restoredTo, person);
+    jobs.push(found ?? (await startErasure(deps, person, { by: MADE_BY, idempotency })).job);
+  }
+  // The report names no person, because it may be kept.
+  const rows = jobs.map(({ id, status }, line) => ({ line: line + 1, erasure_id: id, status }));
+  return {
+    json: { requested: rows.length, erasures: rows },
+    lines: [
+      ...columns(rows.map(({ line, erasure_id: id, status }) => [String(line), id, status])),
+      `${rows.length} erasures requested; due work carries them out`,
+    ],
+    exitCode: 0,
+  };
+};
+
+/** The job of an earlier run; undefined if there was none. */
+export const findRepeated = async (
+  { deps }: Reader,
+  restoredTo: string,
+  person: Subject,
+): Promise<ErasureJob | undefined> => {
+  const item = await deps.table.get(erasureKey(derivedId('erasure', keyOf(restoredTo, person).scope)));
+  return item && jobOf(item);
+};

@@ -1,0 +1,178 @@
+/**
+ * @module Checks an installation after its table was restored. It says what was lost and what must be done before due
+ * work is started again. It changes nothing.
+ */
+
+import { ScanCommand } from '@aws-sdk/lib-dynamodb';
+import * as z from 'zod';
+import { iso } from '../../../shared/core/time.ts';
+import { everyDueShard } from '../../../shared/platform/keys.ts';
+import type { Item } from '../../../shared/platform/table.ts';
+import type { Subject } from '../../../shared/removal/erasure-job.ts';
+import { type Check, reportChecks, runCheck } from '../commands/checks.ts';
+import { findDrift } from '../commands/drift.ts';
+import type { Report } from '../commands/report.ts';
+import type { StageWiring } from '../installation/facts.ts';
+import type { Installation } from '../installation/installation.ts';
+import { findRepeated } from './repeat-erasures.ts';
+import { type CheckedTable, checkTable, verdict } from './table-checks.ts';
+import { runningDueWork, wiringChecks } from './wiring-checks.ts';
+
+interface RestoreCheckOptions {
+  /** ISO time; by default the time of the newest record. */
+  readonly restoredTo?: string | undefined;
+  /** The people who were erased after that time; undefined if the operator has not said. */
+  readonly erased?: readonly Subject[] | undefined;
+}
+
+export const restoreCheck = async (installation: Installation, options: RestoreCheckOptions): Promise<Report> => {
+  const newest = await newestChange(installation);
+  const restoredTo = options.restoredTo ?? newest ?? iso(installation.now());
+  const table = await checkTable(installation);
+  const wiring = await installation.wiring?.();
+  const drift = await findDrift(installation, { restoredTo });
+  const overdue = await countOverdue(installation);
+  const dueWork = dueWorkCheck(installation, { wiring, overdue, drift });
+  const { json, lines, exitCode } = reportChecks([
+    ...table.checks,
+    ...(wiring ? wiringChecks(wiring, inUse(installation, table)) : []),
+    recordsCheck(newest, restoredTo, installation.now()),
+    driftCheck(drift),
+    dueWork,
+    await erasuresCheck(installation, restoredTo, options.erased),
+    webhooksCheck(drift, overdue),
+  ]);
+  const facts = { restored_to: restoredTo, newest_record: newest ?? null, overdue };
+  return { json: { ...facts, ...z.looseObject({}).parse(json) }, lines, exitCode };
+};
+
+const inUse = ({ settings }: Installation, { streamArn }: CheckedTable) => ({ name: settings.TABLE_NAME, streamArn });
+
+const recordsCheck = (newest: string | undefined, restoredTo: string, now: number): Check => {
+  if (newest === undefined) return { check: 'records', state: 'fail', detail: 'the table has no payment' };
+  const hours = ((now - Date.parse(restoredTo)) / HOUR_MS).toFixed(1);
+  const detail = `the newest change is of ${newest}; changes of the ${hours} hours since ${restoredTo} are lost`;
+  return { check: 'records', state: 'ok', detail };
+};
+const HOUR_MS = 3_600_000;
+
+const driftView = z.object({
+  drifted: z.int(),
+  not_compared: z.int(),
+  restore: z.object({
+    lost: z.int(),
+    subscriptions_not_here: z.array(z.unknown()),
+    unlisted: z.array(z.object({ provider: z.string() })),
+  }),
+});
+const viewOf = ({ json }: Report) => driftView.parse(json);
+
+const driftMistakes = (drift: Report): readonly string[] => {
+  const { drifted, not_compared: unread, restore } = viewOf(drift);
+  return [
+    ...(restore.lost > 0
+      ? [`${restore.lost} payments only the providers know (payctl drift --fix --restored-to …)`]
+      : []),
+    ...(drifted > restore.lost ? [`${drifted - restore.lost} payments, refunds or disputes differ`] : []),
+    ...(restore.subscriptions_not_here.length > 0
+      ? [`${restore.subscriptions_not_here.length} subscriptions that their provider charges have no record`]
+      : []),
+    ...(unread > 0 ? [`${unread} payments could not be compared`] : []),
+    ...restore.unlisted.map(({ provider }) => `${provider} cannot be listed`),
+  ];
+};
+
+const driftCheck = (drift: Report): Check =>
+  verdict('providers', driftMistakes(drift), 'every payment is as its provider has it');
+
+interface DueWork {
+  readonly wiring: StageWiring | undefined;
+  readonly overdue: number;
+  readonly drift: Report;
+}
+
+/** Due work that runs on a table that differs from the providers may charge a renewal for the second time. */
+const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift }: DueWork): Check => {
+  const running = wiring ? runningDueWork(wiring) : settings.DUE_WORK === 'on' ? ['DUE_WORK=on'] : [];
+  const records = `${overdue} records are overdue`;
+  if (running.length === 0)
+    return { check: 'due work', state: 'ok', detail: `off; ${records}, and wait until it is on` };
+  return driftMistakes(drift).length === 0
+    ? { check: 'due work', state: 'ok', detail: `on; ${records}` }
+    : {
+        check: 'due work',
+        state: 'fail',
+        detail: `on (${running.join(', ')}), so renewals may be charged twice; stop it`,
+      };
+};
+
+const countOverdue = async ({ deps }: Installation): Promise<number> => {
+  let count = 0;
+  for (const partition of everyDueShard) {
+    let after: Item | undefined;
+    do {
+      const page = await deps.table.countIndex({ index: 'due', partition, to: iso(deps.now()), after });
+      count += page.matching;
+      after = page.next;
+    } while (after);
+  }
+  return count;
+};
+
+/** The table that held the jobs is lost, so only the operator's own list names the people. */
+const erasuresCheck = (
+  installation: Installation,
+  restoredTo: string,
+  erased: readonly Subject[] | undefined,
+): Promise<Check> =>
+  runCheck('erasures', async () => {
+    if (erased === undefined) {
+      const detail =
+        'name the people who were erased since then with --erased <file> (an empty file if there were none)';
+      return { check: 'erasures', state: 'fail', detail };
+    }
+    const jobs = await Promise.all(erased.map((person) => findRepeated(installation, restoredTo, person)));
+    const missing = jobs.filter((job) => job === undefined).length;
+    const done = jobs.filter((job) => job?.status === 'done').length;
+    return verdict(
+      'erasures',
+      missing > 0 ? [`${missing} of ${erased.length} are not requested again (payctl repeat-erasures)`] : [],
+      `all ${erased.length} are requested again, ${done} of them done`,
+    );
+  });
+
+const webhooksCheck = (drift: Report, overdue: number): Check => {
+  const { drifted, restore } = viewOf(drift);
+  const again = drifted - restore.lost;
+  const detail = `drift --fix sends up to ${again} webhooks and those of refunds of lost payments, due work those of up to ${overdue} records, perhaps for the second time`;
+  return { check: 'webhooks', state: 'ok', detail };
+};
+
+/** The time of the newest change of a payment or subscription; undefined without any. */
+const newestChange = async ({ documents, settings }: Installation): Promise<string | undefined> => {
+  let newest: string | undefined;
+  let after: Record<string, unknown> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await documents.send(
+      new ScanCommand({
+        TableName: settings.TABLE_NAME,
+        FilterExpression: '#sk = :payment OR #sk = :subscription',
+        ExpressionAttributeNames: { '#sk': 'sk' },
+        ExpressionAttributeValues: { ':payment': 'PAY', ':subscription': 'SUB' },
+        ...(after && { ExclusiveStartKey: after }),
+      }),
+    );
+    for (const item of Items) {
+      const { updatedAt, f } = changedSchema.parse(item);
+      const at = updatedAt ?? f?.u;
+      if (at !== undefined && (newest === undefined || at > newest)) newest = at;
+    }
+    after = LastEvaluatedKey;
+  } while (after);
+  return newest;
+};
+
+const changedSchema = z.object({
+  updatedAt: z.string().optional(),
+  f: z.object({ u: z.string().optional() }).optional(),
+});

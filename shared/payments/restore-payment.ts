@@ -1,0 +1,145 @@
+/**
+ * @module Brings back a payment that its provider has and no record knows, because the table was restored to an earlier
+ * time. The record holds what the provider returns and nothing else. Nothing is charged, and no event of the payment's
+ * creation or outcome is published again.
+ */
+
+import { ownerIdsOf } from '../access/record-kind.ts';
+import type { ProviderSlot } from '../core/settings.ts';
+import { type Instant, instant, iso } from '../core/time.ts';
+import { customerRecord } from '../customers/customer.ts';
+import { findAlias } from '../platform/alias.ts';
+import type { StoreDeps, Table } from '../platform/table.ts';
+import type { ListedPayment } from '../providers/listing-port.ts';
+import type { PeriodPayment } from './collect-payment.ts';
+import type { Payment, VisiblePayment } from './payment.ts';
+import { statusHere } from './payment-amounts.ts';
+import { paymentStore } from './payment-store.ts';
+import { advancePayment, reportedFields } from './payment-versions.ts';
+
+/**
+ * The first version of a restored payment. It is above those of the lost record, so that no later event has the id of
+ * an event that was published before the loss.
+ */
+const RESTORED_VERSION = 1_000;
+
+/** Marks a restored payment that its owner cannot see. */
+const WITHOUT_OWNER = 'restored without its owner';
+
+/** What is known here of a payment that the provider lists. */
+export type KnownOfRestored = Omit<Partial<PeriodPayment>, 'id' | 'totalCents' | 'currency' | 'providerId'>;
+
+interface ListedAtSlot {
+  readonly slot: ProviderSlot;
+  readonly listed: ListedPayment;
+}
+
+/** An amount that the provider reports, and our id of the payment. */
+export interface Restorable extends ListedAtSlot {
+  readonly paymentId: string;
+  readonly totalCents: number;
+  readonly currency: string;
+}
+
+/** @returns undefined if the provider does not name a payment of ours with an amount */
+export const asRestorable = ({ slot, listed }: ListedAtSlot): Restorable | undefined => {
+  const { ourPaymentId: paymentId, amountCents, currency, hold } = listed.report;
+  // A hold that has ended has no amount left, but its first amount is known.
+  const totalCents = amountCents || hold?.authorizedCents;
+  if (paymentId === undefined || !OUR_ID.test(paymentId) || !totalCents || currency === undefined) return undefined;
+  return { slot, listed, paymentId, totalCents, currency };
+};
+
+const OUR_ID = /^pay_[0-9a-f]{24}$/;
+
+/**
+ * The customer whom the provider has charged, if it is recorded here, and its owner. The payment is shown to that
+ * owner.
+ */
+export const findChargedCustomer = async (
+  table: Table,
+  { slot, listed: { customerId: providerCustomerId } }: ListedAtSlot,
+): Promise<KnownOfRestored> => {
+  const alias = providerCustomerId === undefined ? undefined : await findAlias(table, slot, providerCustomerId);
+  if (providerCustomerId === undefined || alias?.kind !== 'CUS') return {};
+  const item = await table.get(customerRecord.key(alias.id));
+  const customer = item && customerRecord.parse(item);
+  return customer ? { customerId: customer.id, providerCustomerId, ...ownerIdsOf(customer) } : {};
+};
+
+/** Pure. The payment as the provider reports it now. @param known what our records know of it */
+export const restoredPayment = (
+  { slot, listed, paymentId, totalCents, currency }: Restorable,
+  known: KnownOfRestored,
+  now: Instant,
+): VisiblePayment => {
+  const { report, createdAt, attemptedAt, captureMethod } = listed;
+  const wasTried = report.attemptRef !== undefined || TRIED.includes(report.status);
+  const unseen: Payment = {
+    description: listed.description,
+    captureMethod,
+    ...known,
+    ...pricesOf(known, totalCents),
+    id: paymentId,
+    currency,
+    providerId: slot,
+    providerIntentId: report.intentId,
+    version: RESTORED_VERSION - 1,
+    status: 'creating',
+    createdAt: earlier(createdAt, now),
+    updatedAt: earlier(createdAt, now),
+    attempt: wasTried ? 1 : 0,
+    // The time of the attempt stands for that of its outcome, which no provider lists.
+    completedAt: report.status === 'succeeded' ? earlier(attemptedAt ?? createdAt, now) : undefined,
+    clientSecret: report.clientSecret,
+    anomaly: isOwned(known) ? undefined : WITHOUT_OWNER,
+  };
+  const to = statusHere(unseen, report.status);
+  return advancePayment(unseen, { to, now, cause: 'restore', reported: report }, reportedFields(report));
+};
+
+/** Statuses that only an attempt to charge leads to. */
+const TRIED: readonly string[] = ['processing', 'requires_capture', 'succeeded', 'failed'];
+
+/** A provider holds only the total, so that tax and discount are known only of a subscription's payment. */
+const pricesOf = (
+  { subtotalCents, taxCents = 0, discountCents = 0 }: KnownOfRestored,
+  totalCents: number,
+): Pick<Payment, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents'> =>
+  subtotalCents !== undefined && subtotalCents + taxCents - discountCents === totalCents
+    ? { subtotalCents, taxCents, discountCents, totalCents }
+    : { subtotalCents: totalCents, taxCents: 0, discountCents: 0, totalCents };
+
+const isOwned = ({ userId, guestId, organizationId }: KnownOfRestored): boolean =>
+  (userId ?? guestId ?? organizationId) !== undefined;
+
+const earlier = (at: string, now: Instant): string => iso(Math.min(instant(at), now));
+
+/** Stores the payment, unless a record has its id. Repeats change nothing. @returns true if it was stored now */
+export const restorePayment = async ({ table, now }: StoreDeps, payment: VisiblePayment): Promise<boolean> => {
+  const store = paymentStore(table, now);
+  const found = await store.insertOrFind(payment);
+  if (found) return false;
+  await store.learnIds({ ...payment, providerIntentId: undefined, providerPaymentId: undefined }, payment);
+  return true;
+};
+
+/** Shows a payment that was restored without its owner to that owner. Any other payment stays as it is. */
+export const giveOwner = async (
+  { table, now }: StoreDeps,
+  paymentId: string,
+  owner: KnownOfRestored,
+): Promise<void> => {
+  await paymentStore(table, now).changeById(paymentId, (current) =>
+    current.anomaly === WITHOUT_OWNER && !isOwned(current)
+      ? {
+          ...current,
+          ...owner,
+          ...{ anomaly: undefined, refund: undefined, dispute: undefined },
+          cause: 'restore',
+          version: current.version + 1,
+          updatedAt: iso(now()),
+        }
+      : undefined,
+  );
+};

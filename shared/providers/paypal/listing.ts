@@ -1,0 +1,80 @@
+/**
+ * @module The payments of PayPal's list of event notifications. PayPal cannot list orders, so the orders that its events
+ * name are read. An order without an event, such as one that no payer has approved, is in no list.
+ */
+
+import * as z from 'zod/mini';
+import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import { iso } from '../../core/time.ts';
+import type { ListedPayment, ListingPort } from '../listing-port.ts';
+import { readPayPalEvent } from './events.ts';
+import { findPayPalOrder } from './orders.ts';
+import { PAYPAL_NOT_FOUND, type PayPalCall } from './outcome.ts';
+import { readPayPalOrder } from './report.ts';
+import type { Order } from './schemas.ts';
+
+const EVENTS = '/v1/notifications/webhooks-events';
+const listAnswer = z.looseObject({
+  events: z.optional(z.array(z.looseObject({ create_time: z.string() }))),
+  links: z.optional(z.array(z.looseObject({ rel: z.string(), href: z.string() }))),
+});
+
+const PAGE_SIZE = '100';
+const MAX_PAGES = 1_000;
+const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
+
+export const paypalListing = (call: PayPalCall): ListingPort => ({
+  leavesOut: 'orders without an event, such as those that no payer has approved, and events older than PayPal keeps',
+  listPayments: async (since) => {
+    const named = await namedOrders(call, since);
+    if (named.kind !== 'done') return named;
+    const payments: ListedPayment[] = [];
+    for (const [orderId, firstEventAt] of named.value) {
+      const order = await findPayPalOrder(call, orderId);
+      if (order.kind === 'refused' && order.reason === PAYPAL_NOT_FOUND) continue;
+      if (order.kind !== 'done') return order;
+      payments.push(listed(order.value, firstEventAt));
+    }
+    return { kind: 'done', value: payments };
+  },
+});
+
+/** The orders in the events about payments, with the time of the first event, oldest first. */
+const namedOrders = async (call: PayPalCall, since: string): Promise<Outcome<ReadonlyMap<string, string>>> => {
+  const orders = new Map<string, string>();
+  let query = `?${new URLSearchParams({ start_time: since, page_size: PAGE_SIZE })}`;
+  for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+    const page = await call({ method: 'GET', path: `${EVENTS}${query}`, answer: listAnswer });
+    if (page.kind !== 'done') return page;
+    for (const event of page.value.events ?? []) {
+      const orderId = orderOf(event);
+      // PayPal lists the newest first, so the last time that is set is the first event's.
+      if (orderId !== undefined) orders.set(orderId, event.create_time);
+    }
+    const next = page.value.links?.find(({ rel }) => rel === 'next')?.href ?? '';
+    const start = next.indexOf('?');
+    if (start < 0) return mapOutcome({ kind: 'done', value: orders }, (found) => new Map([...found].toReversed()));
+    query = next.slice(start);
+  }
+  return UNREADABLE;
+};
+
+const orderOf = (body: unknown): string | undefined => {
+  const event = readPayPalEvent(body);
+  if (!event?.type?.startsWith('payment_intent.')) return undefined;
+  return event.object.intentId ?? (event.rawType.startsWith('CHECKOUT.ORDER.') ? event.object.id : undefined);
+};
+
+const listed = (order: Order, firstEventAt: string): ListedPayment => {
+  const [unit] = order.purchase_units;
+  const { captures = [], authorizations = [] } = unit?.payments ?? {};
+  const attempt = captures.at(-1)?.create_time ?? authorizations.at(-1)?.create_time;
+  return {
+    report: readPayPalOrder(order, { status: 'created', method: undefined }),
+    createdAt: iso(Date.parse(order.create_time ?? firstEventAt)),
+    attemptedAt: attempt && iso(Date.parse(attempt)),
+    customerId: undefined,
+    description: unit?.description,
+    captureMethod: order.intent === 'AUTHORIZE' ? 'manual' : undefined,
+  };
+};

@@ -1,0 +1,128 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { SECOND_MS } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { timesCharged, type User } from './flow.ts';
+import type { ParsedJson, TestHost } from './host.ts';
+import { payctlOf } from './payctl.ts';
+import { type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
+import { OWN_BILLING, payer, paymentsOf, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
+
+type Billed = readonly [slot: string, biller: string, token: string, env: Readonly<Record<string, string>>];
+const BILLED: readonly Billed[] = [
+  ['provider_a', 'the service', 'pm_card_visa', OWN_BILLING],
+  ['provider_a', 'the provider', 'pm_card_visa', {}],
+  ['provider_b', 'the service', 'SIM-OK', {}],
+  ['provider_c', 'the service', 'cnon:card-nonce-ok', {}],
+];
+
+/** A subscription that the restored table knows, and its renewal, which the table does not know. */
+interface Renewed {
+  readonly drill: RestoreDrill;
+  readonly who: Subscriber;
+  readonly id: string;
+  readonly restoredTo: string;
+  readonly renewal: ParsedJson;
+}
+
+let drill: RestoreDrill | undefined;
+afterEach(async () => {
+  await drill?.end();
+  drill = undefined;
+});
+
+/** The time between the renewal and the restore. PayPal keeps the key of an order for six hours, Stripe its keys for 24. */
+const SOON_SECONDS = 2 * HOUR_SECONDS;
+const LATE_SECONDS = 2 * DAY_SECONDS;
+
+const renewAndRestore = async (
+  [slot, , token, env]: Billed,
+  {
+    env: restoredWith,
+    afterSeconds,
+  }: { readonly env: Readonly<Record<string, string>>; readonly afterSeconds: number },
+): Promise<Renewed> => {
+  const running = await startRestorable({ env, frozen: true });
+  drill = running;
+  const user: User = await signInForYear(running.service());
+  const who = await payer(running.service(), user.options, { token, fields: { provider_id: slot } });
+  const { id, current_period_end: renewedAt } = await subscribe(running.service(), who, {
+    billing_interval: 'monthly',
+  });
+  await running.service().settle();
+  await running.service().advance(25 * DAY_SECONDS);
+  await running.copy();
+  const restoredTo = new Date(running.service().now()).toISOString();
+  await running.service().moveTo(new Date(Date.parse(renewedAt) + afterSeconds * SECOND_MS).toISOString());
+  await running.service().settle();
+  const [first, renewal, ...more] = await paymentsOf(running.service(), who, id);
+  expect([first.status, renewal.status, more.length]).toEqual(['succeeded', 'succeeded', 0]);
+  await running.restore(restoredWith);
+  return { drill: running, who, id, restoredTo, renewal };
+};
+
+const chargesAt = async (service: TestHost): Promise<number> =>
+  (await service.ledger()).charges.filter((charge: ParsedJson) => charge.status === 'succeeded').length;
+
+const runDueWork = async (running: RestoreDrill): Promise<void> => {
+  await running.restart();
+  await running.service().advance(600);
+  await running.service().settle();
+};
+
+describe('a renewal that was charged after the restored time', () => {
+  test.each(BILLED)('comes back at %s, billed by %s, and is not charged again', async (...billed) => {
+    const renewed = await renewAndRestore(billed, { env: { DUE_WORK: 'off' }, afterSeconds: LATE_SECONDS });
+    const { who, id, restoredTo, renewal } = renewed;
+    const payctl = payctlOf(renewed.drill.service());
+    const { exitCode, json } = await payctl(['drift', '--fix', '--restored-to', restoredTo]);
+    expect({ exitCode, json }).toMatchObject({
+      exitCode: 0,
+      json: { restore: { before: 1, lost: 1, found_again: 1, without_owner: [] } },
+    });
+    await runDueWork(renewed.drill);
+    const service = renewed.drill.service();
+    expect(await chargesAt(service)).toBe(2);
+    const [, found, ...more] = await paymentsOf(service, who, id);
+    expect(more).toEqual([]);
+    expect(found).toMatchObject({ id: renewal.id, total_cents: renewal.total_cents, status: 'succeeded' });
+    const subscription = await readSubscription(service, who, id);
+    expect(subscription.status).toBe('active');
+    expect(Date.parse(subscription.current_period_end)).toBeGreaterThan(service.now());
+  });
+
+  test.each(BILLED)(
+    'is not charged again at %s, billed by %s, within the time of its key, even if due work runs first',
+    async (...billed) => {
+      const renewed = await renewAndRestore(billed, { env: {}, afterSeconds: SOON_SECONDS });
+      await runDueWork(renewed.drill);
+      const service = renewed.drill.service();
+      expect(await timesCharged(service, renewed.renewal.id)).toBe(1);
+      expect(await chargesAt(service)).toBe(2);
+    },
+  );
+});
+
+describe('a subscription that was made after the restored time', () => {
+  test('is named if its provider goes on charging it, until it is canceled there', async () => {
+    const running = await startRestorable({ frozen: true });
+    drill = running;
+    const user = await signInForYear(running.service());
+    const who = await payer(running.service(), user.options);
+    await running.copy();
+    const restoredTo = new Date(running.service().now()).toISOString();
+    const { id, provider_subscription_id: atStripe } = await subscribe(running.service(), who);
+    await running.service().settle();
+    await running.restore({ DUE_WORK: 'off' });
+    const fix = () => payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
+    const { exitCode, json } = await fix();
+    expect({ exitCode, restore: json.restore }).toMatchObject({
+      exitCode: 1,
+      restore: {
+        ...{ lost: 1, found_again: 1, without_owner: [] },
+        subscriptions_not_here: [{ provider: 'provider_a', provider_subscription_id: atStripe, subscription_id: id }],
+      },
+    });
+    await running.service().control('POST', `/simulator/subscriptions/${atStripe}`, { status: 'canceled' });
+    expect(await fix()).toMatchObject({ exitCode: 0, json: { restore: { lost: 0, subscriptions_not_here: [] } } });
+  });
+});

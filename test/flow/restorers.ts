@@ -1,0 +1,63 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createIntent, confirm, read, signIn, type User } from './flow.ts';
+import { type ParsedJson, startTestHost, type TestHost, type TestHostOptions } from './host.ts';
+
+/** Steps of tests about the restore of the table. The providers' ledger is a file of its own and stays as it is. */
+const TABLE_FILES = ['table.db', 'table.db-wal', 'table.db-shm'];
+
+export interface RestoreDrill {
+  /** The running host. */
+  readonly service: () => TestHost;
+  /** Keeps a copy of the data folder. Restarts the host. */
+  readonly copy: () => Promise<void>;
+  /** Puts back the table of the copy, and nothing else. Restarts the host with these settings. */
+  readonly restore: (env?: TestHostOptions['env']) => Promise<void>;
+  readonly restart: (env?: TestHostOptions['env']) => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+export const startRestorable = async (options: Omit<TestHostOptions, 'dataDir'> = {}): Promise<RestoreDrill> => {
+  const folder = await mkdtemp(join(tmpdir(), 'restore-'));
+  const [dataDir, copyDir] = [join(folder, 'data'), join(folder, 'copy')];
+  const start = (env: TestHostOptions['env'] = {}): Promise<TestHost> =>
+    startTestHost({ ...options, dataDir, env: { ...options.env, ...env } });
+  let service = await start();
+  const between = async (work: () => Promise<void>, env?: TestHostOptions['env']): Promise<void> => {
+    await service.stop();
+    await work();
+    service = await start(env);
+  };
+  return {
+    service: () => service,
+    copy: () => between(() => cp(dataDir, copyDir, { recursive: true })),
+    restore: (env) =>
+      between(async () => {
+        for (const file of TABLE_FILES) {
+          await rm(join(dataDir, file), { force: true });
+          await cp(join(copyDir, file), join(dataDir, file)).catch(() => undefined);
+        }
+      }, env),
+    restart: (env) => between(async () => undefined, env),
+    end: async () => {
+      await service.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** A new payment that is paid, as its user reads it. */
+export const payAt = async (
+  service: TestHost,
+  user: User,
+  [provider, method]: readonly [string, string],
+  fields: Readonly<Record<string, unknown>> = {},
+): Promise<ParsedJson> => {
+  const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
+  await confirm(service, intent.id, user.options);
+  await service.settle();
+  return read(service, intent.id, user.options);
+};
+
+export const signInForYear = (service: TestHost): Promise<User> => signIn(service, { expires_in: 366 * 86_400 });
