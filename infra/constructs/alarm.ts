@@ -18,6 +18,8 @@ export interface ServiceAlarmProps {
   /** The failure, and its impact on the business. */
   readonly description: string;
   readonly threshold: number;
+  /** True if the value must exceed the threshold; by default the threshold itself raises the alarm. */
+  readonly exceeds?: boolean;
   /** Consecutive periods; 1 by default. */
   readonly periods?: number;
   /**
@@ -32,16 +34,16 @@ export interface ServiceAlarmProps {
 /** An alarm with its impact. */
 export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmProps): Alarm => {
   const { alarms, name, metric, description, threshold, watches, periods = 1, alarmsOn = 'much' } = props;
+  const much = props.exceeds
+    ? ComparisonOperator.GREATER_THAN_THRESHOLD
+    : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD;
   const alarm = new Alarm(scope, id, {
     alarmName: `payments-${alarms.stage}-${name}`,
     metric,
     alarmDescription: description,
     threshold,
     evaluationPeriods: periods,
-    comparisonOperator:
-      alarmsOn === 'much'
-        ? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
-        : ComparisonOperator.LESS_THAN_THRESHOLD,
+    comparisonOperator: alarmsOn === 'much' ? much : ComparisonOperator.LESS_THAN_THRESHOLD,
     treatMissingData: alarmsOn === 'much' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
   });
   const action = new SnsAction(alarms.topic);

@@ -8,6 +8,7 @@ import type { MetricName } from '../../shared/core/metrics.ts';
 import type { QueueName } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import type { KeptResources } from '../constructs/context.ts';
+import type { QueueConsumer } from '../constructs/queue-consumer.ts';
 import type { ScheduledJob } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import type { StreamConsumer } from '../constructs/stream-consumer.ts';
@@ -24,6 +25,7 @@ export interface Shown {
   readonly undone: Queue;
   readonly readers: readonly StreamConsumer[];
   readonly jobs: readonly ScheduledJob[];
+  readonly consumers: readonly QueueConsumer[];
 }
 
 export interface DashboardProps extends Shown {
@@ -76,6 +78,11 @@ const providers = (metrics: ServiceMetrics): CustomMetricGroup[] => [
 
 const addRequests = (board: MonitoringFacade, { api, metrics }: DashboardProps): void => {
   board.monitorApiGatewayV2HttpApi({ api, humanReadableName: 'HTTP API', alarmFriendlyName: 'Api' });
+  const { unhealthyProbes: unhealthy } = metrics;
+  if (unhealthy !== undefined) {
+    const probes = unhealthy.with({ statistic: 'SampleCount' });
+    addSection(board, 'Health', [{ title: 'Probes, and those that failed', metrics: [probes, unhealthy] }]);
+  }
   if (metrics.urlErrors === undefined) return;
   addSection(board, 'Function URLs', [
     { title: 'Requests', metrics: [...metrics.ofUrls('UrlRequestCount')] },
@@ -84,7 +91,7 @@ const addRequests = (board: MonitoringFacade, { api, metrics }: DashboardProps):
 };
 
 const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
-  const { metrics, readers, jobs, queues, deadLetters, undone } = props;
+  const { metrics, readers, jobs, consumers, queues, deadLetters, undone } = props;
   addSection(board, 'Events', [
     { title: 'Not published', metrics: [metrics.publishFailures] },
     { title: 'Messages and records with a failed attempt', metrics: [metrics.count('ConsumerFailures')] },
@@ -98,6 +105,9 @@ const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
   }
   for (const { trigger, runs, failures } of jobs) {
     addSection(board, trigger.id, [{ title: 'Runs', metrics: [runs, failures] }]);
+  }
+  for (const { trigger, calls, failures } of consumers) {
+    addSection(board, trigger.id, [{ title: 'Calls and failures', metrics: [calls, ...failures] }]);
   }
   for (const [queueName, queue] of queues) {
     const deadLetterQueue = deadLetters.get(queueName);

@@ -40,6 +40,7 @@ export class EventsStack extends ServiceStack {
   readonly deadLetters: ReadonlyMap<QueueName, Queue>;
   readonly readers: readonly StreamConsumer[];
   readonly jobs: readonly ScheduledJob[];
+  readonly consumers: readonly QueueConsumer[];
 
   constructor(scope: Construct, { stage, triggers, context: kept }: EventsStackProps) {
     super(scope, { stage, part: 'events', description: 'Payments: stream and queue consumers, schedules' });
@@ -68,6 +69,7 @@ export class EventsStack extends ServiceStack {
     }
     this.#tellOperators(failures);
     this.jobs = this.node.children.filter((child) => child instanceof ScheduledJob);
+    this.consumers = this.node.children.filter((child) => child instanceof QueueConsumer);
     this.readers = this.node.children.filter((child) => child instanceof StreamConsumer);
     for (const consumer of this.readers) {
       acknowledge(consumer, 'AwsSolutions-IAM5', `Resource::<${logicalIdOf(this, failures)}.Arn>/*`);

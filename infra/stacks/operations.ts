@@ -11,14 +11,16 @@ import { serviceMetrics } from './watched.ts';
 export interface OperationsStackProps extends Shown {
   /** Names of the functions that have their own URL, by endpoint id. */
   readonly urls: ReadonlyMap<string, string>;
+  /** True if a function of the stage probes its health. */
+  readonly probed: boolean;
 }
 
 /** The alarms for the service as a whole, and one dashboard. No other stack depends on this stack. */
 export class OperationsStack extends ServiceStack {
   constructor(scope: Construct, props: OperationsStackProps) {
     super(scope, { stage: props.stage, part: 'operations', description: 'Payments: alarms, dashboard' });
-    const { stage, kept, api, urls } = props;
-    const metrics = serviceMetrics({ stage, apiId: api.apiId, tableName: kept.table.tableName, urls });
+    const { stage, kept, api, urls, probed } = props;
+    const metrics = serviceMetrics({ stage, apiId: api.apiId, tableName: kept.table.tableName, urls, probed });
     for (const alarm of metricAlarms(metrics)) {
       serviceAlarm(this, constructId(alarm.name), { alarms: kept.alarms, ...alarm });
     }

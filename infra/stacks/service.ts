@@ -33,7 +33,7 @@ export const addService = (app: App, { settings, codeDir, triggers, defaultId, .
     undone: apiStack.undone,
     environment: { ...settings.environment, PUBLIC_BASE_URL: apiStack.baseUrl },
   };
-  const { queues, deadLetters, readers, jobs } = new EventsStack(app, {
+  const { queues, deadLetters, readers, jobs, consumers } = new EventsStack(app, {
     stage,
     triggers: withOperatorSettings(triggers, settings.operated),
     context: shared,
@@ -55,6 +55,8 @@ export const addService = (app: App, { settings, codeDir, triggers, defaultId, .
     undone: apiStack.undone,
     readers,
     jobs,
+    consumers,
+    probed: settings.operated.HEALTH_CHECK,
   });
   // The front is deployed last, so callers find every route and its alarms exist.
   for (const stack of [...routes, operations]) front.addStackDependency(stack);

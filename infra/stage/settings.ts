@@ -79,6 +79,7 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'PUBLIC_BASE_URL',
   'BASE_PATH',
   'CONSOLE',
+  'HEALTH_CHECK',
   'CONSOLE_SIGN_IN_URL',
   'ALLOWED_ORIGINS',
   'IDENTITY_URL',

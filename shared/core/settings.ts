@@ -149,6 +149,9 @@ export const serviceFields = {
   ),
   BASE_PATH: prefix.describe('prefix of every route, such as /pay; deployed, it applies under the custom domain only'),
   CONSOLE: choiceSetting(['on', 'off'], '').describe('the console at /console: on or off; empty: on, except in prod'),
+  HEALTH_CHECK: choiceSetting(['on', 'off'], '').describe(
+    'a function of the stage asks its public address for GET /health every minute, and an alarm reports that it is unhealthy: on or off; empty: on in prod only',
+  ),
   CONSOLE_SIGN_IN_URL: urlSetting().describe(
     'the sign-in page to which the console sends users, with `return_to` in the query; the page must send users back to the unchanged `return_to`, which contains a random `state`, with `#session_id=` added; empty: users enter a session ID or token',
   ),
@@ -244,6 +247,7 @@ type ServiceSettings = Values<typeof serviceFields>;
 
 interface StagedSettings {
   readonly CONSOLE: boolean;
+  readonly HEALTH_CHECK: boolean;
   readonly ALLOW_RAW_CARDS: boolean;
   readonly RATE_LIMITS: boolean;
 }
@@ -306,12 +310,13 @@ export const parseSettings = (env: Environment): Settings => {
 
 /** Without STAGE in its environment, a function gets the limits of a deployed stage. */
 const stagedSettings = (
-  { CONSOLE, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
+  { CONSOLE, HEALTH_CHECK, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
   env: Environment,
 ): StagedSettings => {
   const isLocal = env['STAGE'] === 'local';
   return {
     CONSOLE: CONSOLE === '' ? STAGE !== 'prod' : CONSOLE === 'on',
+    HEALTH_CHECK: HEALTH_CHECK === '' ? STAGE === 'prod' : HEALTH_CHECK === 'on',
     ALLOW_RAW_CARDS: ALLOW_RAW_CARDS === '' ? isLocal : ALLOW_RAW_CARDS === 'true',
     RATE_LIMITS: RATE_LIMITS === '' ? !isLocal : RATE_LIMITS === 'on',
   };

@@ -52,37 +52,53 @@ export interface QueueTrigger extends TriggerBase {
   readonly visibilitySeconds: number;
   /** Receives before a message goes to the dead-letter queue. */
   readonly maxReceives: number;
+  /**
+   * True if a dead letter can wait, because its loss harms nobody before an operator's next look: an alarm then rises
+   * only for many of them or after an hour. Every other queue's first dead letter raises an alarm, because money, or
+   * the record of money, waits in it.
+   */
+  readonly deadLettersCanWait?: true;
 }
 
 export interface ScheduleTrigger extends TriggerBase {
   readonly kind: 'schedule';
   readonly everyMinutes: number;
+  /** The setting that installs the trigger; without it, every host does. */
+  readonly installedBy?: 'HEALTH_CHECK';
 }
 
 export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
 
 export type OperatedSettings = Pick<
   Settings,
-  'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT' | 'RUN_DUE_CONCURRENCY'
+  'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT' | 'HEALTH_CHECK' | 'RUN_DUE_CONCURRENCY'
 >;
 
 /** The time of an attempt besides the POST itself. */
 const AROUND_A_POST_SECONDS = 10;
 
-/** Applies the operator's number and time-out of webhook attempts, and how much due work runs. */
+/**
+ * Applies the operator's number and time-out of webhook attempts, and how much due work runs. Leaves out the triggers
+ * that the operator has not installed.
+ */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
-  triggers.map((trigger) => {
-    if (trigger.kind !== 'queue') return trigger;
-    switch (trigger.queue) {
-      case 'webhook-delivery':
-        return {
-          ...trigger,
-          maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
-          timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND_MS) + AROUND_A_POST_SECONDS,
-        };
-      case 'run-due':
-        return { ...trigger, maxConcurrency: settings.RUN_DUE_CONCURRENCY };
-      default:
-        return trigger;
-    }
-  });
+  triggers
+    .filter((trigger) => isInstalled(trigger, settings))
+    .map((trigger) => {
+      if (trigger.kind !== 'queue') return trigger;
+      switch (trigger.queue) {
+        case 'webhook-delivery':
+          return {
+            ...trigger,
+            maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
+            timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND_MS) + AROUND_A_POST_SECONDS,
+          };
+        case 'run-due':
+          return { ...trigger, maxConcurrency: settings.RUN_DUE_CONCURRENCY };
+        default:
+          return trigger;
+      }
+    });
+
+const isInstalled = (trigger: Trigger, settings: OperatedSettings): boolean =>
+  trigger.kind !== 'schedule' || trigger.installedBy === undefined || settings[trigger.installedBy];

@@ -11,7 +11,7 @@ import {
 } from '../../infra/stage/settings.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
-const { ofType, functionOf, words, outputs } = synthesize();
+const { ofType, functionOf, words, outputs } = synthesize({ env: { HEALTH_CHECK: 'on' } });
 
 const queueTriggers = triggers.filter((trigger) => trigger.kind === 'queue');
 const streamTriggers = triggers.filter((trigger) => trigger.kind === 'stream');
@@ -52,17 +52,20 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
     expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
   });
 
-  test('raises an alarm that states the impact', () => {
-    const alarm = only(
-      alarms.filter(({ Properties }) =>
-        (Properties.Dimensions ?? []).some(
-          ({ Value }: { Value: { 'Fn::GetAtt'?: string[] } }) => Value['Fn::GetAtt']?.[0] === deadLetters.logicalId,
-        ),
+  test('raises an alarm that states the impact, at the first dead letter unless dead letters can wait', () => {
+    const own = alarms.filter(({ Properties }) =>
+      (Properties.Dimensions ?? []).some(
+        ({ Value }: { Value: { 'Fn::GetAtt'?: string[] } }) => Value['Fn::GetAtt']?.[0] === deadLetters.logicalId,
       ),
     );
-    expect(alarm.Properties).toMatchObject({ MetricName: 'ApproximateNumberOfMessagesVisible', Threshold: 1 });
-    expect(alarm.Properties.AlarmDescription).toContain(trigger.impact);
-    expect(alarm.Properties.AlarmActions.map(words)).toEqual(['Alarms']);
+    const canWait = 'deadLettersCanWait' in trigger;
+    expect(own.map(({ Properties }) => [Properties.MetricName, Properties.Threshold])).toEqual(
+      (canWait ? [10, 1] : [1]).map((threshold) => ['ApproximateNumberOfMessagesVisible', threshold]),
+    );
+    for (const { Properties } of own) {
+      expect(Properties.AlarmDescription).toContain(trigger.impact);
+      expect(Properties.AlarmActions.map(words)).toEqual(['Alarms']);
+    }
   });
 
   test('accepts partial batch failures, and limits its concurrency as declared', () => {

@@ -5,7 +5,7 @@ import { packs } from '../../infra/stacks/service.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import { type Synthesized, synthesize } from './synthesized.ts';
 
-const plain = synthesize();
+const plain = synthesize({ env: { HEALTH_CHECK: 'on' } });
 const PAYMENT_PATH = ['payments.confirm', 'payments.create', 'payments.create-intent', 'subscriptions.create'];
 const RECEIVERS = ['webhooks.provider-a', 'webhooks.provider-b', 'webhooks.provider-c'];
 
