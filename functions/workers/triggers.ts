@@ -109,7 +109,7 @@ export const workerTriggers = [
     maxConcurrency: 60,
     visibilitySeconds: 360,
     maxReceives: 5,
-    uses: ['table:read', 'table:put', 'table:delete', 'table:scan', ...CUSTOMER_SECRETS],
+    uses: ['table:read', 'table:put', 'table:delete', 'table:scan', 'queue:send:webhook-delivery', ...CUSTOMER_SECRETS],
     // The function may first wait for the call rate of a provider.
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.background,

@@ -48,6 +48,19 @@ const days = (fallback: readonly number[]): Setting<readonly number[]> =>
     (each) => each.every((day, at) => Number.isInteger(day) && day > (each[at - 1] ?? 0) && day <= MAX_DAYS),
     `must be whole days from 1 to ${MAX_DAYS}, in ascending order`,
   );
+const MOST_WAITS = 20;
+/** Less than the four days that the queue of deliveries keeps a message. */
+const LONGEST_SCHEDULE_SECONDS = 3 * 24 * 60 * 60;
+/** Whole seconds, separated by commas. */
+const waits = (): Setting<readonly number[]> =>
+  checked(
+    mapped(listSetting(), (parts) => parts.map(Number)),
+    (each) =>
+      each.length <= MOST_WAITS &&
+      each.every((seconds) => Number.isInteger(seconds) && seconds >= 1) &&
+      each.reduce((sum, seconds) => sum + seconds, 0) <= LONGEST_SCHEDULE_SECONDS,
+    `must be at most ${MOST_WAITS} waits in whole seconds, of together at most ${LONGEST_SCHEDULE_SECONDS}`,
+  );
 /** Prefix of every route, without a trailing slash. */
 export const prefix = mapped(
   checked(textSetting(), (value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'must be a path like /payments-api'),
@@ -232,6 +245,9 @@ export const serviceFields = {
   EXTERNAL_WEBHOOK_MAX_RETRIES: integerSetting(3, 0, 999).describe('retries after the first attempt'),
   EXTERNAL_WEBHOOK_RETRY_DELAY: integerSetting(5_000, 0, 43_000_000).describe(
     'milliseconds before the first retry, doubled for each further retry, rounded up to whole seconds; at most 12 h',
+  ),
+  EXTERNAL_WEBHOOK_RETRY_SCHEDULE: waits().describe(
+    'seconds before each retry, instead of the two settings above, such as `5,30,120,900,3600,21600,86400`; at most 20 waits of together 3 days; empty: the two settings above',
   ),
   EXTERNAL_WEBHOOK_TIMEOUT: integerSetting(10_000, 100, 60_000).describe(
     'milliseconds for one POST, including name resolution and the response',

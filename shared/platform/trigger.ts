@@ -71,7 +71,11 @@ export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
 
 export type OperatedSettings = Pick<
   Settings,
-  'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT' | 'HEALTH_CHECK' | 'RUN_DUE_CONCURRENCY'
+  | 'EXTERNAL_WEBHOOK_MAX_RETRIES'
+  | 'EXTERNAL_WEBHOOK_RETRY_SCHEDULE'
+  | 'EXTERNAL_WEBHOOK_TIMEOUT'
+  | 'HEALTH_CHECK'
+  | 'RUN_DUE_CONCURRENCY'
 >;
 
 /** The time of an attempt besides the POST itself. */
@@ -90,7 +94,7 @@ export const withOperatorSettings = (triggers: readonly Trigger[], settings: Ope
         case 'webhook-delivery':
           return {
             ...trigger,
-            maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
+            maxReceives: 1 + (settings.EXTERNAL_WEBHOOK_RETRY_SCHEDULE.length || settings.EXTERNAL_WEBHOOK_MAX_RETRIES),
             timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND_MS) + AROUND_A_POST_SECONDS,
           };
         case 'run-due':

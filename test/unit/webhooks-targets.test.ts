@@ -248,14 +248,17 @@ describe('the webhook retries', () => {
     const plan = {
       retries: settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
       delayMs: settings.EXTERNAL_WEBHOOK_RETRY_DELAY,
+      schedule: settings.EXTERNAL_WEBHOOK_RETRY_SCHEDULE,
     };
     expect([1, 2, 3, 4].map((tries) => secondsUntilNext(plan, tries))).toEqual([5, 10, 20, 0]);
   });
 
   test('are delayed by whole seconds, and never too early', () => {
-    expect([1, 2, 3].map((tries) => secondsUntilNext({ retries: 5, delayMs: 700 }, tries))).toEqual([1, 2, 3]);
-    expect(secondsUntilNext({ retries: 5, delayMs: 0 }, 1)).toBe(0);
-    expect(secondsUntilNext({ retries: 0, delayMs: 5_000 }, 1)).toBe(0);
+    expect([1, 2, 3].map((tries) => secondsUntilNext({ retries: 5, delayMs: 700, schedule: [] }, tries))).toEqual([
+      1, 2, 3,
+    ]);
+    expect(secondsUntilNext({ retries: 5, delayMs: 0, schedule: [] }, 1)).toBe(0);
+    expect(secondsUntilNext({ retries: 0, delayMs: 5_000, schedule: [] }, 1)).toBe(0);
   });
 
   test.each([
