@@ -41,8 +41,9 @@ const problemOf = async (response: FetchResponse): Promise<string | undefined> =
   return /"status"\s*:\s*"ok"/.test(text) ? undefined : 'the response is not that of this service';
 };
 
-/** The code of a connection's error, such as ENOTFOUND or CERT_HAS_EXPIRED. */
+/** The code of a connection's error, such as ENOTFOUND or CERT_HAS_EXPIRED; else that the call was redirected. */
 const codeOf = (error: unknown): string => {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : 'unreachable';
+  if (!(error instanceof Error)) return 'unreachable';
+  const { cause, message } = error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : message;
 };

@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { createIntent, itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
+import { spawned } from './payctl.ts';
 import { createCustomer } from './payers.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
@@ -103,6 +104,8 @@ describe('a target that is down', () => {
       ({ kind, event_type: event }: ParsedJson) => kind === 'delivery' && event === 'payment.created',
     );
     expect(deliveries).toHaveLength(4);
+    const { stdout } = await spawned(service.host().baseUrl, ['timeline', id]);
+    expect(stdout).toContain(`next attempt ${deliveries[3].next_attempt_at}`);
     expect(Date.parse(deliveries[3].next_attempt_at) - Date.parse(deliveries[3].at)).toBe(3_600_000);
   });
 });

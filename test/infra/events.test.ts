@@ -110,6 +110,26 @@ describe('the outbound webhook queue', () => {
   });
 });
 
+describe('the outbound webhook queue with a schedule of retries', () => {
+  const LONGEST_SCHEDULE = '259200';
+  const queueWith = (schedule: string): Resource => {
+    const env = { EXTERNAL_WEBHOOK_RETRY_SCHEDULE: schedule, EXTERNAL_WEBHOOK_MAX_RETRIES: '2' };
+    return only(
+      synthesize({ env })
+        .ofType('AWS::SQS::Queue')
+        .filter(({ logicalId }) => logicalId.slice(0, -8) === 'WebhookDeliveryQueue'),
+    );
+  };
+
+  test('receives a message once per attempt of the schedule', () => {
+    expect(queueWith('5,30,120,900,3600,21600,86400').Properties.RedrivePolicy.maxReceiveCount).toBe(8);
+  });
+
+  test('keeps a message for longer than the longest schedule', () => {
+    expect(queueWith(LONGEST_SCHEDULE).Properties.MessageRetentionPeriod).toBeGreaterThan(Number(LONGEST_SCHEDULE));
+  });
+});
+
 describe('a queue of the service', () => {
   test.each(ofType('AWS::SQS::Queue').map((queue) => [queue.logicalId, queue] as const))(
     '%s is encrypted, requires TLS, and is a consumed queue or a dead-letter queue',

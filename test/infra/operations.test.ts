@@ -13,6 +13,21 @@ const PREFIX = 'payments-prod-';
 const alarms = ofType('AWS::CloudWatch::Alarm');
 const nameOf = ({ Properties }: Resource): string => Properties.AlarmName;
 const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+/** The rows of the alarms by name, of which `<…>` stands for any word. */
+const runbook = docs
+  .split('\n')
+  .map(cellsOf)
+  .flatMap(([name = '', hurt = '', command = '', ...rest]) => {
+    const [, pattern] = /^`([\w<>-]+)`$/.exec(name) ?? [];
+    return pattern === undefined || rest.length !== 1 ? [] : [{ pattern, hurt, command, then: rest.join() }];
+  });
+const entryOf = (name: string) =>
+  runbook.find(({ pattern }) => new RegExp(`^${pattern.replaceAll(/<\w+>/g, '.+')}$`).test(name));
 const documented = [...docs.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => `${PREFIX}${name}`);
 
 interface Watched {
@@ -236,6 +251,31 @@ const rises = (name: string, calls: Calls): boolean => {
   if (value === undefined || EvaluationPeriods > 1) return false;
   return COMPARED[ComparisonOperator] === '>' ? value > Threshold : value >= Threshold;
 };
+
+describe('the runbook', () => {
+  const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', CUSTOM_DOMAIN: 'pay.example.com' } });
+  const names = [...alarms, ...canary.ofType('AWS::CloudWatch::Alarm')].map((alarm) =>
+    nameOf(alarm).slice(PREFIX.length),
+  );
+  const source = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const payctlCommands = [...source('infra/payctl/command.ts').matchAll(/\.command\('([a-z-]+)/g)].map(
+    ([, name]) => name,
+  );
+  const messages = [...source('shared/core/log-line.ts').matchAll(/^ {2}\| '([a-z ]+)'/gm)].map(
+    ([, message]) => message,
+  );
+
+  test.each([...new Set(names)])('says for %s who is hurt and what the first command is', (name) => {
+    const { hurt = '', command = '', then = '' } = entryOf(name) ?? {};
+    expect(hurt).toMatch(/\b(?:payers?|shops?|merchant|subscribers?|operators?|nobody)\b/);
+    expect(then).toMatch(/^[A-Z0-9`].{20}/);
+    const [, line = ''] = /^`([^`]+)`$/.exec(command) ?? [];
+    const [tool = '', first = ''] = line.split(' ');
+    expect(['payctl', 'logs', 'aws', 'curl']).toContain(tool);
+    if (tool === 'payctl') expect(payctlCommands).toContain(first);
+    if (tool === 'logs') expect(messages).toContain(/^logs '([a-z ]+)'$/.exec(line)?.[1]);
+  });
+});
 
 describe.each([
   'requests-fail',
