@@ -14,7 +14,7 @@ export interface Sampled {
   readonly asked: IMetric;
   /** Failures of different kinds, which are added. */
   readonly failed: readonly IMetric[];
-  /** Calls that do not count as asked, because nobody but this service makes them. */
+  /** Calls that do not count as asked, because this service makes them itself. */
   readonly left?: IMetric | undefined;
 }
 

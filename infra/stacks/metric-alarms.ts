@@ -124,7 +124,7 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'state',
     description:
       'More than half of at least three calls to a provider within five minutes got no clear response. ' +
-      'Nobody can pay there at present, however few try.',
+      'Customers cannot pay there at present, even if only a few try.',
   },
 ];
 
@@ -187,7 +187,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     watches: 'state',
     description:
       'Most of at least three requests within five minutes returned 5xx. ' +
-      'Nobody can pay at present, however few try, and providers have to send events again.',
+      'Customers cannot pay at present, even if only a few try, and providers have to send events again.',
   },
   {
     name: 'request-latency',

@@ -62,7 +62,7 @@ describe('a target that is down', () => {
     expect(await attemptsOf(service, id)).toHaveLength(6);
   });
 
-  test('gets the event once when it is back after a night, and nobody has to do anything', async () => {
+  test('gets the event once when it is back after a night and needs no redrive', async () => {
     await behave(service, { status: 503 });
     const before = await deadLetters(service);
     const { options } = await signIn(service);
