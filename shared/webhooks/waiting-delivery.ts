@@ -1,7 +1,7 @@
 /**
  * @module A delivery that waits long for its next attempt. Its stored item has the wait as due work, because SQS hides at
- * most 120,000 messages of a queue at a time and then delivers none. No restart loses a wait, and a redeployed schedule
- * does not change it.
+ * most 120,000 messages of a queue at a time and then delivers none. The attempt is a new message, which stores the
+ * number of attempts that were made before, also after a redrive.
  */
 
 import * as z from 'zod';

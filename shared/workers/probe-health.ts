@@ -19,7 +19,7 @@ const MOST_MS = 10 * SECOND_MS;
 
 /** Logs one line per probe. A redirect counts as unhealthy, because the API makes none. */
 export const probeHealth = async ({ fetch, baseUrl, log }: ProbeDeps): Promise<void> => {
-  const reason = await ask(fetch, `${baseUrl}/health`);
+  const reason = await ask(fetch, `${baseUrl.replace(/\/$/, '')}/health`);
   if (reason === undefined) log.info('health probed', { failed: 0 });
   else log.error('health probed', { failed: 1, reason });
 };
@@ -28,7 +28,11 @@ export const probeHealth = async ({ fetch, baseUrl, log }: ProbeDeps): Promise<v
 const ask = async (fetch: Fetch, url: string): Promise<string | undefined> => {
   const signal = AbortSignal.timeout(MOST_MS);
   try {
-    const response = await fetch(url, { signal, redirect: 'error' });
+    const response = await fetch(url, {
+      headers: { 'user-agent': 'payments-health-probe' },
+      signal,
+      redirect: 'error',
+    });
     return response.ok ? problemOf(response) : `status ${response.status}`;
   } catch (error) {
     return signal.aborted ? 'timeout' : codeOf(error);

@@ -37,7 +37,8 @@ describe('the health probe', () => {
   test('asks for the health under the prefix of the routes, and counts a healthy stage as 0', async () => {
     const { asked, baseUrl } = await servedAt({ status: 200 });
     const fields = await probe(baseUrl);
-    expect(asked).toEqual(['GET /pay/health']);
+    await probe(`${baseUrl}/`);
+    expect(asked).toEqual(['GET /pay/health', 'GET /pay/health']);
     expect(fields).toEqual({ failed: 0 });
     expect(metricsOf({ stage: 'prod', message: 'health probed', fields, at: 0 })).toMatchObject({
       UnhealthyProbes: 0,
