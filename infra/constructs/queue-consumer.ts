@@ -9,10 +9,10 @@ import { Construct } from 'constructs';
 import { metricsNamespace } from '../../shared/core/metrics.ts';
 import type { QueueTrigger } from '../../shared/platform/trigger.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
-import { type Alarms, serviceAlarm } from './alarm.ts';
+import type { Stage } from '../stage/settings.ts';
+import { type Alarms, mostFail, serviceAlarm } from './alarm.ts';
 import { reservedForTrigger } from './bulkheads.ts';
 import type { KeptResources, ServiceContext } from './context.ts';
-import { mostFail } from './failure-rate.ts';
 import { allow, queueEnvironment } from './rights.ts';
 import { constructId, ServiceFunction } from './service-function.ts';
 
@@ -124,6 +124,38 @@ export interface QueueConsumerProps {
 
 const FAILURE_PERIOD = Duration.minutes(5);
 
+export interface ConsumerMetrics {
+  readonly calls: Metric;
+  /** Calls that failed as a whole, and messages that failed within a call. */
+  readonly failures: readonly Metric[];
+}
+
+interface WatchedConsumer {
+  readonly stage: Stage;
+  readonly trigger: Pick<QueueTrigger, 'queue'>;
+  readonly functionName: string;
+}
+
+/** The metrics of a consumer, by the name of its function. */
+export const consumerMetrics = ({ stage, trigger, functionName }: WatchedConsumer): ConsumerMetrics => {
+  const counted = { period: FAILURE_PERIOD, statistic: 'Sum' };
+  const ofLambda = (metricName: string) =>
+    new Metric({
+      ...counted,
+      namespace: 'AWS/Lambda',
+      metricName,
+      dimensionsMap: { FunctionName: functionName },
+      label: metricName,
+    });
+  const failed = new Metric({
+    ...counted,
+    namespace: metricsNamespace(stage),
+    metricName: 'ConsumerFailures',
+    dimensionsMap: { trigger: trigger.queue },
+  });
+  return { calls: ofLambda('Invocations'), failures: [ofLambda('Errors'), failed] };
+};
+
 /**
  * The function that consumes a queue. A failed message is retried alone, then goes to the dead-letter queue. Its alarm
  * rises long before that, if most messages fail.
@@ -131,9 +163,7 @@ const FAILURE_PERIOD = Duration.minutes(5);
 export class QueueConsumer extends Construct {
   readonly trigger: QueueTrigger;
   readonly lambda: LambdaFunction;
-  readonly calls: Metric;
-  /** Calls that failed as a whole, and messages that failed within a call. */
-  readonly failures: readonly Metric[];
+  readonly metrics: ConsumerMetrics;
 
   constructor(scope: Construct, id: string, { context, trigger, logGroup, queue }: QueueConsumerProps) {
     super(scope, id);
@@ -162,21 +192,16 @@ export class QueueConsumer extends Construct {
       reportBatchItemFailures: true,
     });
     acknowledge(source, 'Serverless-LambdaEventSourceMappingDestination');
-    const counted = { period: FAILURE_PERIOD, statistic: 'Sum' };
-    this.calls = lambda.metricInvocations(counted);
-    this.failures = [
-      lambda.metricErrors(counted),
-      new Metric({
-        ...counted,
-        namespace: metricsNamespace(context.settings.stage),
-        metricName: 'ConsumerFailures',
-        dimensionsMap: { trigger: trigger.queue },
-      }),
-    ];
+    const { calls, failures } = consumerMetrics({
+      stage: context.settings.stage,
+      trigger,
+      functionName: lambda.functionName,
+    });
+    this.metrics = { calls, failures };
     serviceAlarm(this, 'FailureAlarm', {
       alarms: context.alarms,
       name: `${trigger.queue}-fails`,
-      metric: mostFail([{ asked: this.calls, failed: this.failures }], FAILURE_PERIOD),
+      metric: mostFail([{ asked: calls, failed: failures }], FAILURE_PERIOD),
       threshold: 1,
       watches: 'state',
       description: `Most of at least three calls of ${trigger.id} within five minutes failed. ${trigger.impact}`,

@@ -106,8 +106,8 @@ const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
   for (const { trigger, runs, failures } of jobs) {
     addSection(board, trigger.id, [{ title: 'Runs', metrics: [runs, failures] }]);
   }
-  for (const { trigger, calls, failures } of consumers) {
-    addSection(board, trigger.id, [{ title: 'Calls and failures', metrics: [calls, ...failures] }]);
+  for (const { trigger, metrics: counts } of consumers) {
+    addSection(board, trigger.id, [{ title: 'Calls and failures', metrics: [counts.calls, ...counts.failures] }]);
   }
   for (const [queueName, queue] of queues) {
     const deadLetterQueue = deadLetters.get(queueName);

@@ -5,7 +5,7 @@ import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type MetricName, metricsNamespace } from '../../shared/core/metrics.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
-import { mostFail, type Sampled } from '../constructs/failure-rate.ts';
+import { mostFail, type Sampled } from '../constructs/alarm.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
