@@ -13,6 +13,7 @@ import { type AwsTransport, openDocumentClient, openEventBridge, openSqs } from 
 import { openBus } from './platform/bus.ts';
 import type { Connection } from './platform/connection.ts';
 import { connectDynamo } from './platform/dynamo-table.ts';
+import { fetchOverHttp } from './platform/fetch.ts';
 import { openQueues } from './platform/queues.ts';
 import { openTable } from './platform/table.ts';
 
@@ -82,6 +83,11 @@ export const queues = /* @__PURE__ */ perHost(() => openQueues(openSqs(site()), 
 
 export const publishDeps = /* @__PURE__ */ perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = /* @__PURE__ */ perHost(() => ({ table: table(), log: log() }));
+export const probeDeps = /* @__PURE__ */ perHost(() => ({
+  fetch: fetchOverHttp,
+  baseUrl: settings().PUBLIC_BASE_URL,
+  log: log(),
+}));
 export const sweepDeps = /* @__PURE__ */ perHost(() => ({
   table: table(),
   queues: queues(),

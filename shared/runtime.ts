@@ -277,6 +277,7 @@ export const deliverDeps = /* @__PURE__ */ perInstance(() => ({
   retryPlan: {
     retries: settings().EXTERNAL_WEBHOOK_MAX_RETRIES,
     delayMs: settings().EXTERNAL_WEBHOOK_RETRY_DELAY,
+    schedule: settings().EXTERNAL_WEBHOOK_RETRY_SCHEDULE,
   },
   log: log(),
   now,

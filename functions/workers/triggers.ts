@@ -88,6 +88,17 @@ export const workerTriggers = [
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
   {
+    id: 'workers.probe-health',
+    kind: 'schedule',
+    summary: 'Asks the public address of the stage for its health',
+    everyMinutes: 1,
+    installedBy: 'HEALTH_CHECK',
+    uses: [],
+    timeoutSeconds: 20,
+    memoryMb: MEMORY_MB.background,
+    impact: 'Nothing reports that clients cannot reach the stage, and no payer may be able to pay.',
+  },
+  {
     id: 'workers.run-due',
     kind: 'queue',
     summary: 'Runs the due work of a record',
@@ -98,7 +109,7 @@ export const workerTriggers = [
     maxConcurrency: 60,
     visibilitySeconds: 360,
     maxReceives: 5,
-    uses: ['table:read', 'table:put', 'table:delete', 'table:scan', ...CUSTOMER_SECRETS],
+    uses: ['table:read', 'table:put', 'table:delete', 'table:scan', 'queue:send:webhook-delivery', ...CUSTOMER_SECRETS],
     // The function may first wait for the call rate of a provider.
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.background,
@@ -131,6 +142,8 @@ export const workerTriggers = [
     visibilitySeconds: 180,
     // Fits the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
+    // The target was down for longer than the retries, as after a restart. Its operator knows, or learns it here in time.
+    deadLettersCanWait: true,
     uses: ['table:read', 'table:put', 'secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 20,
     memoryMb: MEMORY_MB.background,

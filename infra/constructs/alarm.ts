@@ -1,4 +1,5 @@
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IMetric, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import type { Stage } from '../stage/settings.ts';
 
@@ -16,6 +17,8 @@ export interface ServiceAlarmProps {
   /** The failure, and its impact on the business. */
   readonly description: string;
   readonly threshold: number;
+  /** True if the value must exceed the threshold; by default the threshold itself raises the alarm. */
+  readonly exceeds?: boolean;
   /** Consecutive periods; 1 by default. */
   readonly periods?: number;
   /**
@@ -30,20 +33,54 @@ export interface ServiceAlarmProps {
 /** An alarm with its impact. */
 export const serviceAlarm = (scope: Construct, id: string, props: ServiceAlarmProps): Alarm => {
   const { alarms, name, metric, description, threshold, watches, periods = 1, alarmsOn = 'much' } = props;
+  const much = props.exceeds
+    ? ComparisonOperator.GREATER_THAN_THRESHOLD
+    : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD;
   const alarm = new Alarm(scope, id, {
     alarmName: `payments-${alarms.stage}-${name}`,
     metric,
     alarmDescription: description,
     threshold,
     evaluationPeriods: periods,
-    comparisonOperator:
-      alarmsOn === 'much'
-        ? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
-        : ComparisonOperator.LESS_THAN_THRESHOLD,
+    comparisonOperator: alarmsOn === 'much' ? much : ComparisonOperator.LESS_THAN_THRESHOLD,
     treatMissingData: alarmsOn === 'much' ? TreatMissingData.NOT_BREACHING : TreatMissingData.BREACHING,
   });
   const action = { bind: () => ({ alarmActionArn: alarms.topicArn }) };
   alarm.addAlarmAction(action);
   if (watches === 'state') alarm.addOkAction(action);
   return alarm;
+};
+
+/** The fewest calls of which a rate means something. One or two failures may be chance. */
+const ENOUGH = 3;
+
+/** The calls to one function or API, and the failures among them, as sums over the same period. */
+export interface Sampled {
+  readonly asked: IMetric;
+  /** Failures of different kinds, which are added. */
+  readonly failed: readonly IMetric[];
+  /** Calls that do not count as asked, because this service makes them itself. */
+  readonly left?: IMetric | undefined;
+}
+
+/**
+ * 1 while more than half of at least three calls of a period fail, for any of the samples, else 0. It rises at night, when
+ * 19 of 19 requests fail and are too few for a rate of many. Compares products,
+ * because a division by zero would leave a period without data.
+ */
+export const mostFail = (samples: readonly Sampled[], period: Duration): MathExpression => {
+  const usingMetrics: Record<string, IMetric> = {};
+  const named = (name: string, metric: IMetric): string => {
+    const id = `${name}${Object.keys(usingMetrics).filter((known) => known.startsWith(name)).length}`;
+    usingMetrics[id] = metric;
+    return `FILL(${id}, 0)`;
+  };
+  const conditions = samples.map((sample) => {
+    const left = sample.left === undefined ? '' : ` - ${named('left', sample.left)}`;
+    const asked = `(${named('asked', sample.asked)}${left})`;
+    const failed = sample.failed.map((metric) => named('failed', metric)).join(' + ');
+    return `IF((${asked} >= ${ENOUGH}) AND (2 * (${failed}) > ${asked}), 1, 0)`;
+  });
+  const expression = conditions.length === 1 ? conditions.join() : `MAX([${conditions.join(', ')}])`;
+  return new MathExpression({ expression, usingMetrics, label: 'most calls fail', period });
 };

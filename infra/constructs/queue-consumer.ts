@@ -1,13 +1,16 @@
 import { Duration } from 'aws-cdk-lib';
+import { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { metricsNamespace } from '../../shared/core/metrics.ts';
 import type { QueueTrigger } from '../../shared/platform/trigger.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
-import { serviceAlarm } from './alarm.ts';
+import type { Stage } from '../stage/settings.ts';
+import { type Alarms, mostFail, serviceAlarm } from './alarm.ts';
 import { reservedForTrigger } from './bulkheads.ts';
 import type { KeptResources, ServiceContext } from './context.ts';
 import { allow, queueEnvironment } from './rights.ts';
@@ -43,20 +46,48 @@ export class ConsumedQueue extends Construct {
       ),
       deadLetterQueue: { queue: deadLetters, maxReceiveCount: trigger.maxReceives },
     });
-    serviceAlarm(this, 'Alarm', {
-      alarms: kept.alarms,
-      name: `${trigger.queue}-dead-letters`,
-      metric: deadLetters.metricApproximateNumberOfMessagesVisible({
-        statistic: 'Maximum',
-        period: Duration.minutes(1),
-      }),
-      threshold: 1,
-      watches: 'state',
-      description: `Messages of ${trigger.queue} are in its dead-letter queue. ${trigger.impact}`,
-    });
+    alarmOnDeadLetters(this, { deadLetters, trigger, alarms: kept.alarms });
     for (const rule of trigger.rules) feed(this, { busName: kept.bus.name, queue: this.queue, deadLetters, rule });
   }
 }
+
+/** A target that restarts leaves a few dead letters, which wait for this many, or for an hour. */
+const MANY = 10;
+const LONG = { period: Duration.minutes(5), periods: 12 };
+
+interface DeadLetters {
+  readonly deadLetters: Queue;
+  readonly trigger: QueueTrigger;
+  readonly alarms: Alarms;
+}
+
+/**
+ * An hour is watched by the number of dead letters and not by the age of the oldest, because SQS leaves messages out of
+ * that age that were received three times.
+ */
+const alarmOnDeadLetters = (scope: Construct, { deadLetters, trigger, alarms }: DeadLetters): void => {
+  const { queue, impact, deadLettersCanWait: canWait } = trigger;
+  const waiting = (period: Duration) =>
+    deadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum', period });
+  serviceAlarm(scope, 'Alarm', {
+    alarms,
+    name: `${queue}-dead-letters`,
+    metric: waiting(Duration.minutes(1)),
+    ...(canWait ? { threshold: MANY, exceeds: true } : { threshold: 1 }),
+    watches: 'state',
+    description: `${canWait ? `More than ${MANY} messages` : 'Messages'} of ${queue} are in its dead-letter queue. ${impact}`,
+  });
+  if (!canWait) return;
+  serviceAlarm(scope, 'WaitAlarm', {
+    alarms,
+    name: `${queue}-dead-letters-wait`,
+    metric: waiting(LONG.period),
+    threshold: 1,
+    periods: LONG.periods,
+    watches: 'state',
+    description: `Messages of ${queue} have been in its dead-letter queue for an hour. ${impact}`,
+  });
+};
 
 interface Feed {
   readonly busName: string;
@@ -91,12 +122,52 @@ export interface QueueConsumerProps {
   readonly queue: Queue;
 }
 
-/** The function that consumes a queue. A failed message is retried alone, then goes to the dead-letter queue. */
+const FAILURE_PERIOD = Duration.minutes(5);
+
+export interface ConsumerMetrics {
+  readonly calls: Metric;
+  /** Calls that failed as a whole, and messages that failed within a call. */
+  readonly failures: readonly Metric[];
+}
+
+interface WatchedConsumer {
+  readonly stage: Stage;
+  readonly trigger: Pick<QueueTrigger, 'queue'>;
+  readonly functionName: string;
+}
+
+/** The metrics of a consumer, by the name of its function. */
+export const consumerMetrics = ({ stage, trigger, functionName }: WatchedConsumer): ConsumerMetrics => {
+  const counted = { period: FAILURE_PERIOD, statistic: 'Sum' };
+  const ofLambda = (metricName: string) =>
+    new Metric({
+      ...counted,
+      namespace: 'AWS/Lambda',
+      metricName,
+      dimensionsMap: { FunctionName: functionName },
+      label: metricName,
+    });
+  const failed = new Metric({
+    ...counted,
+    namespace: metricsNamespace(stage),
+    metricName: 'ConsumerFailures',
+    dimensionsMap: { trigger: trigger.queue },
+  });
+  return { calls: ofLambda('Invocations'), failures: [ofLambda('Errors'), failed] };
+};
+
+/**
+ * The function that consumes a queue. A failed message is retried alone, then goes to the dead-letter queue. Its alarm
+ * rises long before that, if most messages fail.
+ */
 export class QueueConsumer extends Construct {
+  readonly trigger: QueueTrigger;
   readonly lambda: LambdaFunction;
+  readonly metrics: ConsumerMetrics;
 
   constructor(scope: Construct, id: string, { context, trigger, logGroup, queue }: QueueConsumerProps) {
     super(scope, id);
+    this.trigger = trigger;
     const reserved = reservedForTrigger(trigger, context.settings.bulkheads);
     const { lambda } = new ServiceFunction(this, 'Consumer', {
       context,
@@ -122,5 +193,19 @@ export class QueueConsumer extends Construct {
       reportBatchItemFailures: true,
     });
     acknowledge(source, 'Serverless-LambdaEventSourceMappingDestination');
+    const { calls, failures } = consumerMetrics({
+      stage: context.settings.stage,
+      trigger,
+      functionName: lambda.functionName,
+    });
+    this.metrics = { calls, failures };
+    serviceAlarm(this, 'FailureAlarm', {
+      alarms: context.kept.alarms,
+      name: `${trigger.queue}-fails`,
+      metric: mostFail([{ asked: calls, failed: failures }], FAILURE_PERIOD),
+      threshold: 1,
+      watches: 'state',
+      description: `Most of at least three calls of ${trigger.id} within five minutes failed. ${trigger.impact}`,
+    });
   }
 }

@@ -7,6 +7,7 @@ import type { Construct } from 'constructs';
 import type { MetricName } from '../../shared/core/metrics.ts';
 import type { QueueName } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
+import type { ConsumerMetrics } from '../constructs/queue-consumer.ts';
 import type { JobMetrics } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import type { StreamMetrics } from '../constructs/stream-consumer.ts';
@@ -29,6 +30,7 @@ export interface DashboardProps {
   /** By the ids of their triggers. */
   readonly readers: readonly ({ readonly id: string } & StreamMetrics)[];
   readonly jobs: readonly ({ readonly id: string } & JobMetrics)[];
+  readonly consumers: readonly ({ readonly id: string } & ConsumerMetrics)[];
   readonly metrics: ServiceMetrics;
   /** The failed backups of the table; undefined if the stage has no backups. */
   readonly backups: MathExpression | undefined;
@@ -81,6 +83,11 @@ const providers = (metrics: ServiceMetrics): CustomMetricGroup[] => [
 
 const addRequests = (board: MonitoringFacade, { api, metrics }: DashboardProps): void => {
   board.monitorApiGatewayV2HttpApi({ api, humanReadableName: 'HTTP API', alarmFriendlyName: 'Api' });
+  const { unhealthyProbes: unhealthy } = metrics;
+  if (unhealthy !== undefined) {
+    const probes = unhealthy.with({ statistic: 'SampleCount' });
+    addSection(board, 'Health', [{ title: 'Probes, and those that failed', metrics: [probes, unhealthy] }]);
+  }
   if (metrics.urlErrors === undefined) return;
   addSection(board, 'Function URLs', [
     { title: 'Requests', metrics: [...metrics.ofUrls('UrlRequestCount')] },
@@ -89,7 +96,7 @@ const addRequests = (board: MonitoringFacade, { api, metrics }: DashboardProps):
 };
 
 const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
-  const { metrics, readers, jobs, queues, undone } = props;
+  const { metrics, readers, jobs, consumers, queues, undone } = props;
   addSection(board, 'Events', [
     { title: 'Not published', metrics: [metrics.publishFailures] },
     { title: 'Messages and records with a failed attempt', metrics: [metrics.count('ConsumerFailures')] },
@@ -103,6 +110,9 @@ const addEvents = (board: MonitoringFacade, props: DashboardProps): void => {
   }
   for (const { id, runs, failures } of jobs) {
     addSection(board, id, [{ title: 'Runs', metrics: [runs, failures] }]);
+  }
+  for (const { id, calls, failures } of consumers) {
+    addSection(board, id, [{ title: 'Calls and failures', metrics: [calls, ...failures] }]);
   }
   for (const { name, queue, deadLetterQueue } of queues) {
     const alarmFriendlyName = constructId(name);

@@ -103,6 +103,9 @@ export class EventsStack extends ServiceStack {
   /** The functions and event sources that the dashboard shows. */
   #shareFunctions(): void {
     for (const child of this.node.children) {
+      if (child instanceof QueueConsumer) {
+        this.share({ [functionValue(child.trigger.id)]: child.lambda.functionName });
+      }
       if (child instanceof ScheduledJob || child instanceof StreamConsumer) {
         this.share({ [functionValue(child.trigger.id)]: child.functionName });
         this.keepExports([child.functionName]);

@@ -116,13 +116,32 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
       'A tenth of our calls to a provider get no clear response. ' +
       'Customers cannot pay there, and payments stay in processing until they can be looked up.',
   },
+  {
+    name: 'provider-fails',
+    metric: metrics.providerFailureRate,
+    threshold: 50,
+    exceeds: true,
+    watches: 'state',
+    description:
+      'More than half of at least three calls to a provider within five minutes got no clear response. ' +
+      'Customers cannot pay there at present, even if only a few try.',
+  },
 ];
 
 /** No alarms if no function has its own URL. */
-const aboutUrls = ({ urlErrors }: ServiceMetrics): readonly MetricAlarm[] =>
-  urlErrors === undefined
+const aboutUrls = ({ urlErrors, urlsFail }: ServiceMetrics): readonly MetricAlarm[] =>
+  urlErrors === undefined || urlsFail === undefined
     ? []
     : [
+        {
+          name: 'urls-fail',
+          metric: urlsFail,
+          threshold: 1,
+          watches: 'state',
+          description:
+            "Most of at least three provider events that reached a function's own URL within 15 minutes got a 5xx. " +
+            'Payments of that provider settle late here; providers retry, but only for a limited time.',
+        },
         {
           name: 'url-errors',
           metric: urlErrors,
@@ -131,6 +150,23 @@ const aboutUrls = ({ urlErrors }: ServiceMetrics): readonly MetricAlarm[] =>
           description:
             "The functions' own URLs returned 5xx to three or more provider events within 15 minutes. " +
             'Payments settle late here; providers retry, but only for a limited time.',
+        },
+      ];
+
+/** No alarm if nothing probes the stage. A probe that does not run has the alarms of its schedule. */
+const aboutHealth = ({ unhealthyProbes }: ServiceMetrics): readonly MetricAlarm[] =>
+  unhealthyProbes === undefined
+    ? []
+    : [
+        {
+          name: 'unhealthy',
+          metric: unhealthyProbes,
+          threshold: 1,
+          periods: 3,
+          watches: 'state',
+          description:
+            'The public address of the stage has not returned its health for three minutes. ' +
+            'Shops and their customers cannot reach the service, or its certificate or name in DNS is wrong.',
         },
       ];
 
@@ -145,6 +181,15 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
       'Five per cent of all requests return 5xx. Shops cannot take payments, and providers have to send events again.',
   },
   {
+    name: 'requests-fail',
+    metric: metrics.requestsFail,
+    threshold: 1,
+    watches: 'state',
+    description:
+      'Most of at least three requests within five minutes returned 5xx. ' +
+      'Customers cannot pay at present, even if only a few try, and providers have to send events again.',
+  },
+  {
     name: 'request-latency',
     metric: metrics.requestLatency,
     threshold: Duration.seconds(8).toMilliseconds(),
@@ -153,6 +198,7 @@ const aboutRequests = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
     description: 'One request in a hundred takes longer than 8 s. Customers give up at checkout.',
   },
   ...aboutUrls(metrics),
+  ...aboutHealth(metrics),
   {
     name: 'throttled-functions',
     metric: metrics.functionThrottles,

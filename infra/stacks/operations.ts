@@ -7,11 +7,12 @@ import type { Endpoint } from '../../shared/http/endpoint.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
 import { serviceAlarm } from '../constructs/alarm.ts';
 import { hasOwnUrl } from '../constructs/endpoint-function.ts';
+import { consumerMetrics } from '../constructs/queue-consumer.ts';
 import { jobMetrics } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { streamMetrics } from '../constructs/stream-consumer.ts';
 import { backupFailures } from '../constructs/table-backups.ts';
-import type { DeploymentSettings } from '../stage/settings.ts';
+import type { DeploymentSettings, Stage } from '../stage/settings.ts';
 import { routeGroupOf, routesPart } from './api.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
 import { metricAlarms } from './metric-alarms.ts';
@@ -37,7 +38,13 @@ export class OperationsStack extends ServiceStack {
         .filter((endpoint) => hasOwnUrl(endpoint, settings))
         .map((endpoint) => [endpoint.id, this.shared(routesPart(routeGroupOf(endpoint)), functionValue(endpoint.id))]),
     );
-    const metrics = serviceMetrics({ stage, apiId: api.apiId, tableName: table.name, urls });
+    const metrics = serviceMetrics({
+      stage,
+      apiId: api.apiId,
+      tableName: table.name,
+      urls,
+      probed: settings.operated.HEALTH_CHECK,
+    });
     for (const alarm of metricAlarms(metrics)) {
       serviceAlarm(this, constructId(alarm.name), { alarms, ...alarm });
     }
@@ -49,13 +56,16 @@ export class OperationsStack extends ServiceStack {
       backups: this.production ? backupFailures(stage) : undefined,
       undone: undoneIn(this),
       alarms: this.#allAlarms(),
-      ...this.#shown(triggers),
+      ...this.#shown(stage, triggers),
     });
     new CfnOutput(this, 'DashboardName', { value: dashboard });
   }
 
   /** The queues, stream readers and jobs of the stack `events`. */
-  #shown(triggers: readonly Trigger[]): Pick<DashboardProps, 'queues' | 'readers' | 'jobs'> {
+  #shown(
+    stage: Stage,
+    triggers: readonly Trigger[],
+  ): Pick<DashboardProps, 'queues' | 'readers' | 'jobs' | 'consumers'> {
     const read = (name: string): string => this.shared('events', name);
     const queueAt = (queue: QueueName, attribute: 'arn' | 'dead-letters-arn') =>
       Queue.fromQueueArn(this, constructId(queueValue(queue, attribute)), read(queueValue(queue, attribute)));
@@ -75,6 +85,11 @@ export class OperationsStack extends ServiceStack {
           ? [{ id: trigger.id, ...jobMetrics(trigger, read(functionValue(trigger.id))) }]
           : [],
       ),
+      consumers: triggers.flatMap((trigger) => {
+        if (trigger.kind !== 'queue') return [];
+        const functionName = read(functionValue(trigger.id));
+        return [{ id: trigger.id, ...consumerMetrics({ stage, trigger, functionName }) }];
+      }),
     };
   }
 

@@ -5,6 +5,7 @@ import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { type MetricName, metricsNamespace } from '../../shared/core/metrics.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
+import { mostFail, type Sampled } from '../constructs/alarm.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 
@@ -16,6 +17,8 @@ const URL_PERIOD = Duration.minutes(15);
 const ENOUGH_DECISIONS = 20;
 const ENOUGH_CALLS = 10;
 const ENOUGH_REQUESTS = 20;
+/** With fewer calls to a provider, no rate of failures says that the provider is down. */
+const FEW_CALLS = 3;
 
 type Line = Metric | MathExpression;
 type UrlMetric = 'UrlRequestCount' | 'Url5xxCount';
@@ -36,10 +39,18 @@ export interface ServiceMetrics {
   /** In percent, for the provider with the highest rate. */
   readonly declineRate: Line;
   readonly providerErrorRate: Line;
+  /** The same rate, also of few calls. */
+  readonly providerFailureRate: Line;
   readonly requestErrorRate: Line;
+  /** 1 while most of the requests fail, however few they are. */
+  readonly requestsFail: Line;
   readonly requestLatency: Line;
+  /** Undefined if nothing probes the health of the stage. */
+  readonly unhealthyProbes: Metric | undefined;
   /** The sum over all functions with their own URL; undefined if no function has one. */
   readonly urlErrors: Line | undefined;
+  /** 1 while most of the requests to one of these URLs fail; undefined if no function has one. */
+  readonly urlsFail: Line | undefined;
   /** For the whole account in this region, because its functions share one limit. */
   readonly functionThrottles: Line;
   /** The sum over the table and its indexes. */
@@ -53,9 +64,11 @@ export interface MetricSources {
   readonly tableName: string;
   /** Names of the functions that have their own URL, by endpoint id. */
   readonly urls: ReadonlyMap<string, string>;
+  /** True if a function of the stage probes its health. */
+  readonly probed: boolean;
 }
 
-export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources): ServiceMetrics => {
+export const serviceMetrics = ({ stage, apiId, tableName, urls, probed }: MetricSources): ServiceMetrics => {
   const namespace = metricsNamespace(stage);
   const ofProvider: ServiceMetrics['ofProvider'] = (metricName, provider, { statistic, period = FIVE_MINUTES }) =>
     new Metric({ namespace, metricName, statistic, period, dimensionsMap: { provider }, label: provider });
@@ -83,13 +96,26 @@ export const serviceMetrics = ({ stage, apiId, tableName, urls }: MetricSources)
     publishFailures: sumOf([count('PublishFailures'), failuresOf('publish-changes')], 'left or failed'),
     declineRate: worstRate(ofProvider, { name: 'Declines', enough: ENOUGH_DECISIONS, period: Duration.minutes(30) }),
     providerErrorRate: worstRate(ofProvider, { name: 'ProviderErrors', enough: ENOUGH_CALLS, period: FIVE_MINUTES }),
+    providerFailureRate: worstRate(ofProvider, { name: 'ProviderErrors', enough: FEW_CALLS, period: FIVE_MINUTES }),
     requestErrorRate: new MathExpression({
       expression: `IF(asked >= ${ENOUGH_REQUESTS}, 100 * failed / asked, 0)`,
       usingMetrics: { asked: ofApi('Count', 'SampleCount'), failed: ofApi('5xx', 'Sum') },
       label: '5xx responses, per cent',
     }),
+    requestsFail: mostFail(
+      [
+        {
+          asked: ofApi('Count', 'SampleCount'),
+          failed: [ofApi('5xx', 'Sum')],
+          left: probed ? count('UnhealthyProbes').with({ statistic: 'SampleCount' }) : undefined,
+        },
+      ],
+      FIVE_MINUTES,
+    ),
+    unhealthyProbes: probed ? count('UnhealthyProbes', Duration.minutes(1)) : undefined,
     requestLatency: ofApi('Latency', 'p99'),
     urlErrors: urls.size === 0 ? undefined : sumOf(ofUrls('Url5xxCount', URL_PERIOD), 'answers 5xx', URL_PERIOD),
+    urlsFail: urls.size === 0 ? undefined : mostFail(urlSamples(ofUrls), URL_PERIOD),
     functionThrottles: new Metric({ namespace: 'AWS/Lambda', metricName: 'Throttles', statistic: 'Sum' }),
     tableThrottles: sumOf(throttles, 'throttled'),
     tableThrottlesByPart: throttles,
@@ -112,6 +138,11 @@ const throttlesOf = (tableName: string): readonly Metric[] => {
       return new Metric({ namespace: 'AWS/DynamoDB', metricName, statistic: 'Sum', dimensionsMap, label });
     }),
   );
+};
+
+const urlSamples = (ofUrls: ServiceMetrics['ofUrls']): readonly Sampled[] => {
+  const failed = ofUrls('Url5xxCount', URL_PERIOD);
+  return ofUrls('UrlRequestCount', URL_PERIOD).map((asked, at) => ({ asked, failed: failed.slice(at, at + 1) }));
 };
 
 /** A metric without data counts as 0. */

@@ -68,4 +68,5 @@ export type LogMessage =
   | 'changes published'
   | 'changes projected'
   | 'missing aliases written'
+  | 'health probed'
   | 'consumer failed';

@@ -17,7 +17,8 @@ export type MetricName =
   | 'StuckPayments'
   | 'StuckRefunds'
   | 'OpenedDisputes'
-  | 'DisputesDue';
+  | 'DisputesDue'
+  | 'UnhealthyProbes';
 
 type Dimension = 'provider' | 'trigger';
 
@@ -68,6 +69,7 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
   },
   'provider event refused': { by: 'provider', metrics: [countOne('RefusedSignatures')] },
   'changes published': { metrics: [{ name: 'PublishFailures', unit: 'Count', of: ({ failed }) => failed }] },
+  'health probed': { metrics: [{ name: 'UnhealthyProbes', unit: 'Count', of: ({ failed }) => failed }] },
   'consumer failed': { by: 'trigger', metrics: [countOne('ConsumerFailures')] },
 };
 

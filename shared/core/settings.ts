@@ -48,6 +48,19 @@ const days = (fallback: readonly number[]): Setting<readonly number[]> =>
     (each) => each.every((day, at) => Number.isInteger(day) && day > (each[at - 1] ?? 0) && day <= MAX_DAYS),
     `must be whole days from 1 to ${MAX_DAYS}, in ascending order`,
   );
+const MOST_WAITS = 20;
+/** Less than the four days that the queue of deliveries keeps a message. */
+const LONGEST_SCHEDULE_SECONDS = 3 * 24 * 60 * 60;
+/** Whole seconds, separated by commas. */
+const waits = (): Setting<readonly number[]> =>
+  checked(
+    mapped(listSetting(), (parts) => parts.map(Number)),
+    (each) =>
+      each.length <= MOST_WAITS &&
+      each.every((seconds) => Number.isInteger(seconds) && seconds >= 1) &&
+      each.reduce((sum, seconds) => sum + seconds, 0) <= LONGEST_SCHEDULE_SECONDS,
+    `must be at most ${MOST_WAITS} waits in whole seconds, of together at most ${LONGEST_SCHEDULE_SECONDS}`,
+  );
 /** Prefix of every route, without a trailing slash. */
 export const prefix = mapped(
   checked(textSetting(), (value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'must be a path like /payments-api'),
@@ -149,6 +162,9 @@ export const serviceFields = {
   ),
   BASE_PATH: prefix.describe('prefix of every route, such as /pay; deployed, it applies under the custom domain only'),
   CONSOLE: choiceSetting(['on', 'off'], '').describe('the console at /console: on or off; empty: on, except in prod'),
+  HEALTH_CHECK: choiceSetting(['on', 'off'], '').describe(
+    'a function of the stage asks its public address for GET /health every minute, and an alarm reports that it is unhealthy: on or off; empty: on in prod only',
+  ),
   CONSOLE_SIGN_IN_URL: urlSetting().describe(
     'the sign-in page to which the console sends users, with `return_to` in the query; the page must send users back to the unchanged `return_to`, which contains a random `state`, with `#session_id=` added; empty: users enter a session ID or token',
   ),
@@ -233,6 +249,9 @@ export const serviceFields = {
   EXTERNAL_WEBHOOK_RETRY_DELAY: integerSetting(5_000, 0, 43_000_000).describe(
     'milliseconds before the first retry, doubled for each further retry, rounded up to whole seconds; at most 12 h',
   ),
+  EXTERNAL_WEBHOOK_RETRY_SCHEDULE: waits().describe(
+    'seconds before each retry, instead of the two settings above, such as `5,30,120,900,3600,21600,86400`; at most 20 waits of together 3 days; empty: the two settings above',
+  ),
   EXTERNAL_WEBHOOK_TIMEOUT: integerSetting(10_000, 100, 60_000).describe(
     'milliseconds for one POST, including name resolution and the response',
   ),
@@ -247,6 +266,7 @@ type ServiceSettings = Values<typeof serviceFields>;
 
 interface StagedSettings {
   readonly CONSOLE: boolean;
+  readonly HEALTH_CHECK: boolean;
   readonly ALLOW_RAW_CARDS: boolean;
   readonly RATE_LIMITS: boolean;
 }
@@ -309,12 +329,13 @@ export const parseSettings = (env: Environment): Settings => {
 
 /** Without STAGE in its environment, a function gets the limits of a deployed stage. */
 const stagedSettings = (
-  { CONSOLE, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
+  { CONSOLE, HEALTH_CHECK, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
   env: Environment,
 ): StagedSettings => {
   const isLocal = env['STAGE'] === 'local';
   return {
     CONSOLE: CONSOLE === '' ? STAGE !== 'prod' : CONSOLE === 'on',
+    HEALTH_CHECK: HEALTH_CHECK === '' ? STAGE === 'prod' : HEALTH_CHECK === 'on',
     ALLOW_RAW_CARDS: ALLOW_RAW_CARDS === '' ? isLocal : ALLOW_RAW_CARDS === 'true',
     RATE_LIMITS: RATE_LIMITS === '' ? !isLocal : RATE_LIMITS === 'on',
   };

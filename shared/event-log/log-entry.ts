@@ -38,6 +38,8 @@ export interface LogEntry {
   readonly shown?: ShownEvent | undefined;
   readonly response: unknown;
   readonly createdAt: string;
+  /** The time of the next attempt of a delivery that failed; absent after the last. */
+  readonly nextAttemptAt?: string | undefined;
   /** The owner; members of the organization, or the user, may read the entry. */
   readonly organizationId?: string | undefined;
   readonly userId?: string | undefined;
@@ -73,6 +75,7 @@ export const logItem = (entry: LogEntry): Item => {
     shown: entry.shown,
     response: redact(entry.response),
     createdAt,
+    nextAttemptAt: entry.nextAttemptAt,
     organizationId: entry.organizationId,
     userId: entry.userId,
     sort: listSort(createdAt, id),
@@ -98,7 +101,7 @@ const historyItem = (entry: LogEntry, about: Historic): Item => {
   return {
     ...historyLogKey(about, logId),
     ...{ logId, at: createdAt, direction, eventType, eventId, status, attempt },
-    ...{ target, outcome, reason: reason ?? error, httpStatus, messageId },
+    ...{ target, outcome, reason: reason ?? error, httpStatus, messageId, nextAttemptAt: entry.nextAttemptAt },
     ...(direction === 'inbound' && { provider: entry.provider }),
     ttl: epochSeconds(instant(createdAt) + KEPT_MS),
   };
@@ -126,6 +129,7 @@ const logRecordSchema = z.object({
   shown: shownEventSchema.optional(),
   response: z.unknown(),
   createdAt: z.string(),
+  nextAttemptAt: z.string().optional(),
   organizationId: z.string().optional(),
   userId: z.string().optional(),
 });

@@ -233,8 +233,14 @@ const BILLING_SHARDS = 4;
 export const billingShard = (slot: ProviderSlot, id: string): string => `DUE#${slot}#${shardOf(id, BILLING_SHARDS)}`;
 export const billingShards = (slot: ProviderSlot): readonly string[] =>
   Array.from({ length: BILLING_SHARDS }, (_, shard) => `DUE#${slot}#${shard}`);
+/** The deliveries that wait for their next attempt, of which many are due together after a target was down. */
+export const DELIVERY_SHARD = 'DUE#DLV';
 /** Every partition of the `due` index. */
-export const everyDueShard: readonly string[] = [...dueShards, ...PROVIDER_SLOTS.flatMap(billingShards)];
+export const everyDueShard: readonly string[] = [
+  ...dueShards,
+  ...PROVIDER_SLOTS.flatMap(billingShards),
+  DELIVERY_SHARD,
+];
 /** The calls to a provider that due work has reserved so far. */
 export const callsKey = (slot: ProviderSlot): Key => recordKey('CALLS', slot);
 

@@ -54,18 +54,31 @@ export interface QueueTrigger extends TriggerBase {
   readonly visibilitySeconds: number;
   /** Receives before a message goes to the dead-letter queue. */
   readonly maxReceives: number;
+  /**
+   * True if a dead letter can wait, because its loss harms nobody before an operator's next look: an alarm then rises
+   * only for many of them or after an hour. Every other queue's first dead letter raises an alarm, because money, or
+   * the record of money, waits in it.
+   */
+  readonly deadLettersCanWait?: true;
 }
 
 export interface ScheduleTrigger extends TriggerBase {
   readonly kind: 'schedule';
   readonly everyMinutes: number;
+  /** The setting that installs the trigger; without it, every host does. */
+  readonly installedBy?: 'HEALTH_CHECK';
 }
 
 export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
 
 export type OperatedSettings = Pick<
   Settings,
-  'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT' | 'RUN_DUE_CONCURRENCY' | 'DUE_WORK'
+  | 'DUE_WORK'
+  | 'EXTERNAL_WEBHOOK_MAX_RETRIES'
+  | 'EXTERNAL_WEBHOOK_RETRY_SCHEDULE'
+  | 'EXTERNAL_WEBHOOK_TIMEOUT'
+  | 'HEALTH_CHECK'
+  | 'RUN_DUE_CONCURRENCY'
 >;
 
 /** The triggers of due work. The first queues records, the second runs their work. */
@@ -74,22 +87,30 @@ const DUE_TRIGGERS: readonly string[] = ['workers.sweep-due', 'workers.run-due']
 /** The time of an attempt besides the POST itself. */
 const AROUND_A_POST_SECONDS = 10;
 
-/** Applies the operator's number and time-out of webhook attempts, and how much due work runs, if any. */
+/**
+ * Applies the operator's number and time-out of webhook attempts, and how much due work runs, if any. Leaves out the triggers
+ * that the operator has not installed.
+ */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
-  triggers.map((given) => {
-    const isPaused = settings.DUE_WORK === 'off' && DUE_TRIGGERS.includes(given.id);
-    const trigger: Trigger = isPaused ? { ...given, isPaused } : given;
-    if (trigger.kind !== 'queue') return trigger;
-    switch (trigger.queue) {
-      case 'webhook-delivery':
-        return {
-          ...trigger,
-          maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
-          timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND_MS) + AROUND_A_POST_SECONDS,
-        };
-      case 'run-due':
-        return { ...trigger, maxConcurrency: settings.RUN_DUE_CONCURRENCY };
-      default:
-        return trigger;
-    }
-  });
+  triggers
+    .filter((trigger) => isInstalled(trigger, settings))
+    .map((given) => {
+      const isPaused = settings.DUE_WORK === 'off' && DUE_TRIGGERS.includes(given.id);
+      const trigger: Trigger = isPaused ? { ...given, isPaused } : given;
+      if (trigger.kind !== 'queue') return trigger;
+      switch (trigger.queue) {
+        case 'webhook-delivery':
+          return {
+            ...trigger,
+            maxReceives: 1 + (settings.EXTERNAL_WEBHOOK_RETRY_SCHEDULE.length || settings.EXTERNAL_WEBHOOK_MAX_RETRIES),
+            timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND_MS) + AROUND_A_POST_SECONDS,
+          };
+        case 'run-due':
+          return { ...trigger, maxConcurrency: settings.RUN_DUE_CONCURRENCY };
+        default:
+          return trigger;
+      }
+    });
+
+const isInstalled = (trigger: Trigger, settings: OperatedSettings): boolean =>
+  trigger.kind !== 'schedule' || trigger.installedBy === undefined || settings[trigger.installedBy];

@@ -58,6 +58,9 @@ const delivery = z
     status: z.enum(['success', 'failed']).describe('`success` if the target returned 2xx in time.'),
     attempt: z.int().describe('The number of the attempt to deliver the event to this target, from 1.'),
     http_status: z.int().nullable().describe('The HTTP status that the target returned; null without a response.'),
+    next_attempt_at: timestamp
+      .nullable()
+      .describe('When the delivery is retried, as planned after this attempt; null after a success or the last.'),
     ...logged,
   })
   .meta({
@@ -288,6 +291,7 @@ const logItem = z.object({
   httpStatus: z.int().optional(),
   provider: z.string().optional(),
   messageId: z.string().optional(),
+  nextAttemptAt: z.string().optional(),
 });
 
 const entryOfLog = (item: Item): LoggedEntry => {
@@ -303,7 +307,12 @@ const entryOfLog = (item: Item): LoggedEntry => {
   };
   return direction === 'inbound'
     ? { kind: 'provider_event', outcome: rest.outcome, ...common }
-    : { kind: 'delivery', target, status, attempt, http_status: rest.httpStatus ?? null, ...common };
+    : {
+        ...{ kind: 'delivery', target, status, attempt },
+        http_status: rest.httpStatus ?? null,
+        next_attempt_at: rest.nextAttemptAt ?? null,
+        ...common,
+      };
 };
 
 const ofProvider = (provider: string | undefined, eventId: string) => ({

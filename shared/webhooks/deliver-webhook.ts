@@ -15,12 +15,12 @@ import {
   type Attempt,
   type AttemptDeps,
   type Attempted,
-  type AttemptOutcome,
   logAttempt,
   postDelivery,
 } from './delivery-attempt.ts';
 import { postResponseSchema } from './post-webhook.ts';
-import { postpone, postponedOf, secondsAsked } from './postpone.ts';
+import { type Postponed, postpone, postponedOf, secondsAsked } from './postpone.ts';
+import { endWait, LONGEST_IN_QUEUE_SECONDS, type Wait, waitLong } from './waiting-delivery.ts';
 import type { Target } from './webhook-targets.ts';
 
 export interface DeliverDeps extends AttemptDeps {
@@ -32,7 +32,7 @@ export interface DeliverDeps extends AttemptDeps {
 
 /**
  * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
- * it to the dead-letter queue. A busy target that asks for a wait gets the event after that time instead. The result of
+ * it to the dead-letter queue. A wait of more than 15 minutes is due work. A busy target that asks for a wait gets the event after that time instead. The result of
  * a POST is in the log or in the queue before the message is done, so a table that refuses the log entry causes no
  * second POST. A crash between the POST and that write causes one, because delivery is at least once.
  */
@@ -45,10 +45,11 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
   const postponed = postponedOf(message);
   const number = postponed.attempts + receive.count;
   // All attempts have been made. Each further receive moves the message towards its dead-letter queue.
-  if (number > 1 + deps.retryPlan.retries) return { retryAfterSeconds: 0 };
+  if (number > 1 + retriesOf(deps.retryPlan)) return { retryAfterSeconds: 0 };
   const { body, isErased } = (await contentOf(deps, delivery)) ?? {};
   if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
-  await deps.table.put(deliveryItem(isErased ? withBody(delivery, body) : delivery, deps.now()), [{ absent: true }]);
+  const item = deliveryItem(isErased ? withBody(delivery, body) : delivery, deps.now());
+  const { ok: isFirst } = await deps.table.put(item, [{ absent: true }]);
   const attempt: Attempt = {
     delivery,
     target,
@@ -58,7 +59,8 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     about: subjectOfDelivery(delivery),
   };
   const attempted = await postDelivery(deps, attempt);
-  await logOrQueue(deps, delivery, { attempt, attempted });
+  const next = nextAttempt(deps, attempted, { postponed, number });
+  await logOrQueue(deps, delivery, { attempt, attempted: { ...attempted, nextAt: next && iso(next.until) } });
   deps.log.info('webhook delivered', {
     event_id: delivery.id,
     event_type: delivery.event,
@@ -66,14 +68,48 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     attempt: number,
     outcome: attempted.outcome,
   });
-  const delaySeconds = secondsAsked(attempted.answer, postponed, deps.now());
-  if (delaySeconds === undefined) return handledOf(attempted.outcome, secondsUntilNext(deps.retryPlan, number));
-  await postpone(deps.queues, delivery, { times: postponed.times + 1, attempts: number - 1, delaySeconds });
+  if (attempted.outcome === 'failed') return goOn(deps, delivery, next);
+  if (!isFirst) await endWait(deps.table, delivery);
   return 'done';
 };
 
-const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
-  outcome === 'failed' ? { retryAfterSeconds: seconds } : 'done';
+/** The next attempt: by a new message after the wait that the target asked for, or by the plan of retries. */
+interface Next extends Wait {
+  readonly by: 'message' | 'plan';
+  readonly seconds: number;
+}
+
+interface Position {
+  readonly postponed: Postponed;
+  readonly number: number;
+}
+
+/** Undefined after a success and after the last attempt. */
+const nextAttempt = (
+  { retryPlan, now }: DeliverDeps,
+  { outcome, answer }: Attempted,
+  { postponed: { times, attempts }, number }: Position,
+): Next | undefined => {
+  const at = now();
+  const asked = secondsAsked(answer, { times, attempts }, at);
+  if (asked !== undefined) {
+    const postponed = { times: times + 1, attempts: number - 1 };
+    return { by: 'message', seconds: asked, until: at + asked * SECOND_MS, postponed };
+  }
+  if (outcome !== 'failed' || number > retriesOf(retryPlan)) return undefined;
+  const seconds = secondsUntilNext(retryPlan, number);
+  return { by: 'plan', seconds, until: at + seconds * SECOND_MS, postponed: { times, attempts: number } };
+};
+
+/** A long wait and a wait that the target asked for continue as a new message, a short one as the same message. */
+const goOn = async (deps: DeliverDeps, delivery: Delivery, next: Next | undefined): Promise<Handled> => {
+  if (next === undefined) return { retryAfterSeconds: 0 };
+  const { by, seconds, postponed } = next;
+  if (by === 'message') await postpone(deps.queues, delivery, { ...postponed, delaySeconds: seconds });
+  else if (seconds > LONGEST_IN_QUEUE_SECONDS) await waitLong(deps.table, delivery, next);
+  else return { retryAfterSeconds: seconds };
+  return 'done';
+};
 
 /** An attempt whose log entry could not be written. The queue keeps its result. */
 const notLoggedSchema = z.object({
@@ -83,6 +119,7 @@ const notLoggedSchema = z.object({
     outcome: z.enum(ATTEMPT_OUTCOMES),
     answer: postResponseSchema,
     at: z.string(),
+    nextAt: z.string().optional(),
   }),
 });
 type NotLogged = z.infer<typeof notLoggedSchema>;
@@ -132,7 +169,8 @@ const logLater = async (deps: DeliverDeps, { delivery, notLogged, receive }: Log
     return 'done';
   } catch (error) {
     deps.log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
-    return { retryAfterSeconds: secondsUntilNext(deps.retryPlan, receive.count) };
+    const seconds = secondsUntilNext(deps.retryPlan, receive.count);
+    return { retryAfterSeconds: Math.min(seconds, LONGEST_IN_QUEUE_SECONDS) };
   }
 };
 
@@ -203,12 +241,18 @@ const drop = async (deps: DeliverDeps, { delivery, receive, reason }: Dropped): 
   return 'done';
 };
 
-/** A failed delivery is retried after the delay, which doubles with each retry. */
+/** A failed delivery is retried after each wait of the schedule, or after the delay, which doubles with each retry. */
 export interface RetryPlan {
   readonly retries: number;
   readonly delayMs: number;
+  /** Seconds; empty if the delay counts. */
+  readonly schedule: readonly number[];
 }
 
+const retriesOf = ({ retries, schedule }: RetryPlan): number => schedule.length || retries;
+
 /** Whole seconds. `tries` counts from 1; 0 after the last, so that the message goes to the dead-letter queue. */
-export const secondsUntilNext = ({ retries, delayMs }: RetryPlan, tries: number): number =>
-  tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND_MS);
+export const secondsUntilNext = (plan: RetryPlan, tries: number): number => {
+  if (tries > retriesOf(plan)) return 0;
+  return plan.schedule[tries - 1] ?? Math.ceil((plan.delayMs * 2 ** (tries - 1)) / SECOND_MS);
+};

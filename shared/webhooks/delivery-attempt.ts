@@ -43,6 +43,8 @@ export interface Attempted {
   readonly answer: PostResponse;
   /** ISO time of the end of the attempt. */
   readonly at: string;
+  /** ISO time of the next attempt; absent if there is none. */
+  readonly nextAt?: string | undefined;
 }
 
 const GONE = 410;
@@ -95,7 +97,7 @@ const chatBody = (event: string, body: Buffer): Buffer =>
 /** Replaces characters of a provider's event name that a header must not contain. */
 const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
 
-const entryOf = (attempt: LoggedAttempt, { outcome, answer, at }: Attempted): LogEntry => ({
+const entryOf = (attempt: LoggedAttempt, { outcome, answer, at, nextAt }: Attempted): LogEntry => ({
   provider: attempt.delivery.provider,
   eventType: attempt.delivery.event,
   eventId: attempt.delivery.id,
@@ -107,6 +109,7 @@ const entryOf = (attempt: LoggedAttempt, { outcome, answer, at }: Attempted): Lo
   payload: parsedOrText(sentBody(attempt).toString('utf8')),
   response: responseOf(answer),
   createdAt: at,
+  nextAttemptAt: nextAt,
   organizationId: attempt.delivery.organizationId,
   userId: attempt.delivery.userId,
   about: attempt.about,

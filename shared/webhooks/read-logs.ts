@@ -87,6 +87,11 @@ export const logView = z
         "The result of the attempt: the outcome, the status or the reason. The merchant also sees the beginning of the target's response.",
     }),
     created_at: timestamp.describe('When the attempt was made.'),
+    next_attempt_at: timestamp
+      .nullable()
+      .describe(
+        'When a failed delivery is retried, as planned after this attempt; null after a success, after the last attempt and for inbound events.',
+      ),
   })
   .meta({
     id: 'WebhookLog',
@@ -107,6 +112,7 @@ const viewOfLog = (record: LogRecord, audience: Audience): LogView => ({
   payload: audience === 'staff' ? record.payload : payersPayload(record),
   response: audience === 'staff' ? record.response : payersResponse(record),
   created_at: record.createdAt,
+  next_attempt_at: record.nextAttemptAt ?? null,
 });
 
 /**

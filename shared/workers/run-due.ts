@@ -10,6 +10,7 @@ import { runDueRefund } from '../payments/refunds/run-refund-due.ts';
 import { type DuePaymentDeps, runDuePayment } from '../payments/run-payment-due.ts';
 import type { Handled } from '../platform/consumers.ts';
 import type { ItemKind, PayloadKind } from '../platform/keys.ts';
+import type { Queues } from '../platform/queues.ts';
 import type { CallRate } from '../providers/call-rate.ts';
 import { runEndedMembership } from '../removal/membership-end.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
@@ -19,6 +20,7 @@ import { runDueErasure } from '../removal/run-erasure.ts';
 import type { BillingDeps } from '../subscriptions/biller.ts';
 import { runDueSubscription } from '../subscriptions/run-subscription-due.ts';
 import { isChargeOpen } from '../subscriptions/subscription-charge.ts';
+import { runDueDelivery } from '../webhooks/waiting-delivery.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE_MS;
 
@@ -27,10 +29,14 @@ const PUT_BACK_MS = MINUTE_MS;
 
 export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
   RemovalDeps &
-  BillingDeps & { readonly log: Log; readonly callRate: Pick<CallRate, 'admit'> };
+  BillingDeps & {
+    readonly log: Log;
+    readonly callRate: Pick<CallRate, 'admit'>;
+    readonly queues: Pick<Queues, 'send'>;
+  };
 
-/** Copies expire by themselves. No time changes an address or a customer; a membership changes with its subscription. */
-type DueKind = Exclude<ItemKind, PayloadKind | 'ADDR' | 'CUS' | 'MBR'>;
+/** Other copies than a delivery expire by themselves. No time changes an address or a customer; a membership changes with its subscription. */
+type DueKind = Exclude<ItemKind, Exclude<PayloadKind, 'DLV'> | 'ADDR' | 'CUS' | 'MBR'>;
 
 /** The functions that run due work, by the sort key of the record's item. Each returns the outcome, for the log. */
 const DUE_HANDLERS: Readonly<Record<DueKind, (deps: RunDeps, id: string) => Promise<string>>> = {
@@ -42,6 +48,7 @@ const DUE_HANDLERS: Readonly<Record<DueKind, (deps: RunDeps, id: string) => Prom
   RFD: runDueRefund,
   DSP: runDueDispute,
   ERA: runDueErasure,
+  DLV: runDueDelivery,
 };
 
 const messageSchema = z.object({

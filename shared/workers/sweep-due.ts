@@ -7,7 +7,7 @@
 import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { iso, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
-import { billingShards, dueShards, type Key } from '../platform/keys.ts';
+import { billingShards, DELIVERY_SHARD, dueShards, type Key } from '../platform/keys.ts';
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
 
@@ -21,7 +21,7 @@ const MOST_PER_LANE = 6_000;
 /** A renewal calls the provider twice, to create the payment and to confirm it. */
 const CALLS_PER_RENEWAL = 2;
 const SWEEP_EVERY_MS = MINUTE_MS;
-/** With more messages waiting, a sweep queues no subscriptions, because payments with an unknown outcome come first. */
+/** With more messages waiting, a sweep queues no subscriptions and no webhooks, because payments with an unknown outcome come first. */
 export const BILLING_STOPS_AT = 5_000;
 /** More waiting messages than this mean that `run-due` is not working, so a sweep queues nothing. */
 const ALL_STOPS_AT = 20_000;
@@ -62,6 +62,7 @@ export const sweepDue = async (deps: SweepDeps): Promise<void> => {
 
 const lanesOf = ({ callsPerSecond }: SweepDeps): readonly Lane[] => [
   { shards: dueShards, most: MOST_PER_LANE, stopsAt: ALL_STOPS_AT },
+  { shards: [DELIVERY_SHARD], most: MOST_PER_LANE, stopsAt: BILLING_STOPS_AT },
   ...PROVIDER_SLOTS.map((slot) => ({
     shards: billingShards(slot),
     most: mostRenewals(callsPerSecond(slot)),

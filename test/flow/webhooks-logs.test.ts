@@ -78,6 +78,7 @@ describe('the list of the webhook log', () => {
         payload: expect.any(Object),
         response: expect.any(Object),
         created_at: expect.any(String),
+        next_attempt_at: null,
       });
     }
   });

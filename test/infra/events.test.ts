@@ -11,7 +11,7 @@ import {
 } from '../../infra/stage/settings.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
-const { ofType, functionOf, words, outputs } = synthesize();
+const { ofType, functionOf, words, outputs } = synthesize({ env: { HEALTH_CHECK: 'on' } });
 
 const queueTriggers = triggers.filter((trigger) => trigger.kind === 'queue');
 const streamTriggers = triggers.filter((trigger) => trigger.kind === 'stream');
@@ -52,17 +52,20 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
     expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
   });
 
-  test('raises an alarm that states the impact', () => {
-    const alarm = only(
-      alarms.filter(({ Properties }) =>
-        (Properties.Dimensions ?? []).some(
-          ({ Value }: { Value: { 'Fn::GetAtt'?: string[] } }) => Value['Fn::GetAtt']?.[0] === deadLetters.logicalId,
-        ),
+  test('raises an alarm that states the impact, at the first dead letter unless dead letters can wait', () => {
+    const own = alarms.filter(({ Properties }) =>
+      (Properties.Dimensions ?? []).some(
+        ({ Value }: { Value: { 'Fn::GetAtt'?: string[] } }) => Value['Fn::GetAtt']?.[0] === deadLetters.logicalId,
       ),
     );
-    expect(alarm.Properties).toMatchObject({ MetricName: 'ApproximateNumberOfMessagesVisible', Threshold: 1 });
-    expect(alarm.Properties.AlarmDescription).toContain(trigger.impact);
-    expect(alarm.Properties.AlarmActions.map(words)).toEqual(['Alarms']);
+    const canWait = 'deadLettersCanWait' in trigger;
+    expect(own.map(({ Properties }) => [Properties.MetricName, Properties.Threshold])).toEqual(
+      (canWait ? [10, 1] : [1]).map((threshold) => ['ApproximateNumberOfMessagesVisible', threshold]),
+    );
+    for (const { Properties } of own) {
+      expect(Properties.AlarmDescription).toContain(trigger.impact);
+      expect(Properties.AlarmActions.map(words)).toEqual(['Alarms']);
+    }
   });
 
   test('accepts partial batch failures, and limits its concurrency as declared', () => {
@@ -104,6 +107,26 @@ describe('the outbound webhook queue', () => {
     );
     expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(7);
     expect(queue.Properties.VisibilityTimeout).toBe(6 * 55);
+  });
+});
+
+describe('the outbound webhook queue with a schedule of retries', () => {
+  const LONGEST_SCHEDULE = '259200';
+  const queueWith = (schedule: string): Resource => {
+    const env = { EXTERNAL_WEBHOOK_RETRY_SCHEDULE: schedule, EXTERNAL_WEBHOOK_MAX_RETRIES: '2' };
+    return only(
+      synthesize({ env })
+        .ofType('AWS::SQS::Queue')
+        .filter(({ logicalId }) => logicalId.slice(0, -8) === 'WebhookDeliveryQueue'),
+    );
+  };
+
+  test('receives a message once per attempt of the schedule', () => {
+    expect(queueWith('5,30,120,900,3600,21600,86400').Properties.RedrivePolicy.maxReceiveCount).toBe(8);
+  });
+
+  test('keeps a message for longer than the longest schedule', () => {
+    expect(queueWith(LONGEST_SCHEDULE).Properties.MessageRetentionPeriod).toBeGreaterThan(Number(LONGEST_SCHEDULE));
   });
 });
 

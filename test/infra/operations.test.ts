@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { metricsOf } from '../../shared/core/metrics.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
+import { evaluate, type Point } from './metric-math.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });
@@ -12,6 +13,21 @@ const PREFIX = 'payments-prod-';
 const alarms = ofType('AWS::CloudWatch::Alarm');
 const nameOf = ({ Properties }: Resource): string => Properties.AlarmName;
 const docs = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+const cellsOf = (line: string): readonly string[] =>
+  line
+    .split(/(?<!\\)\|/)
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+/** The rows of the alarms by name, of which `<…>` stands for any word. */
+const runbook = docs
+  .split('\n')
+  .map(cellsOf)
+  .flatMap(([name = '', hurt = '', command = '', ...rest]) => {
+    const [, pattern] = /^`([\w<>-]+)`$/.exec(name) ?? [];
+    return pattern === undefined || rest.length !== 1 ? [] : [{ pattern, hurt, command, then: rest.join() }];
+  });
+const entryOf = (name: string) =>
+  runbook.find(({ pattern }) => new RegExp(`^${pattern.replaceAll(/<\w+>/g, '.+')}$`).test(name));
 const documented = [...docs.matchAll(/^\| `([a-z-]+)` \|/gm)].map(([, name]) => `${PREFIX}${name}`);
 
 interface Watched {
@@ -61,7 +77,11 @@ const measuredBy = ({ Properties }: Resource): string => {
   return [formula, ...new Set(stats)].join('; ');
 };
 
-const COMPARED: Readonly<Record<string, string>> = { GreaterThanOrEqualToThreshold: '>=', LessThanThreshold: '<' };
+const COMPARED: Readonly<Record<string, string>> = {
+  GreaterThanOrEqualToThreshold: '>=',
+  GreaterThanThreshold: '>',
+  LessThanThreshold: '<',
+};
 
 /** When an alarm rises, as `Sum of Errors over 60 s >= 1, 3 of 3, without data: notBreaching`. */
 const risesWhen = (alarm: Resource): string => {
@@ -84,29 +104,44 @@ const counted = (metric: string, threshold: number, minutes = 5): string =>
 const FUNCTION_FAILS = 'Sum of Errors over 60 s >= 1, 1 of 1, without data: notBreaching';
 const API_FAILS = 'Sum of 5xx over 60 s >= 5, 1 of 1, without data: notBreaching';
 
+const mostOf = (asked: string, ...failed: readonly string[]): string =>
+  `IF((${asked} >= 3) AND (2 * (${failed.join(' + ')}) > ${asked}), 1, 0)`;
+const CONSUMER_FAILS =
+  `${mostOf('(FILL(asked0, 0))', 'FILL(failed0, 0)', 'FILL(failed1, 0)')}; asked = Sum of Invocations over 300 s; ` +
+  'failed = Sum of Errors over 300 s; failed = Sum of ConsumerFailures over 300 s ' +
+  '>= 1, 1 of 1, without data: notBreaching';
+
 const EVERY_ALARM: Readonly<Record<string, string>> = {
   anomalies: counted('Anomalies', 1),
   'apply-provider-event-dead-letters': DEAD_LETTERS,
   'backup-failed':
     'FILL(backups, 0) + FILL(copies, 0); backups = Sum of NumberOfBackupJobsFailed over 3600 s; ' +
     'copies = Sum of NumberOfCopyJobsFailed over 3600 s >= 1, 1 of 1, without data: notBreaching',
+  'apply-provider-event-fails': CONSUMER_FAILS,
   'canary-5xx-payments': API_FAILS,
   'canary-5xx-subscriptions': API_FAILS,
   'canary-errors-payments-confirm': FUNCTION_FAILS,
   'canary-errors-payments-create': FUNCTION_FAILS,
   'canary-errors-payments-create-intent': FUNCTION_FAILS,
+  'canary-errors-subscriptions-change': FUNCTION_FAILS,
   'canary-errors-subscriptions-create': FUNCTION_FAILS,
   'decline-rate':
     `${worstProvider(20)}; n = SampleCount of Declines over 1800 s; rate = Average of Declines over 1800 s ` +
     '>= 50, 1 of 1, without data: notBreaching',
   'disputes-due': counted('DisputesDue', 1),
   'follow-payment-dead-letters': DEAD_LETTERS,
+  'follow-payment-fails': CONSUMER_FAILS,
   'opened-disputes': counted('OpenedDisputes', 1),
+  'probe-health-fails': 'Sum of Errors over 60 s >= 1, 3 of 3, without data: notBreaching',
+  'probe-health-silent': 'Sum of Invocations over 60 s < 1, 3 of 3, without data: breaching',
   'project-changes-gave-up': GAVE_UP,
   'project-changes-late': LATE,
   'provider-errors':
     `${worstProvider(10)}; n = SampleCount of ProviderErrors over 300 s; rate = Average of ProviderErrors over 300 s ` +
     '>= 10, 2 of 2, without data: notBreaching',
+  'provider-fails':
+    `${worstProvider(3)}; n = SampleCount of ProviderErrors over 300 s; rate = Average of ProviderErrors over 300 s ` +
+    '> 50, 1 of 1, without data: notBreaching',
   'publish-changes-gave-up': GAVE_UP,
   'publish-changes-late': LATE,
   'publish-failures':
@@ -118,7 +153,12 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
     'IF(asked >= 20, 100 * failed / asked, 0); asked = SampleCount of Count over 300 s; failed = Sum of 5xx over 300 s ' +
     '>= 5, 2 of 2, without data: notBreaching',
   'request-latency': 'p99 of Latency over 300 s >= 8000, 3 of 3, without data: notBreaching',
+  'requests-fail':
+    `${mostOf('(FILL(asked0, 0) - FILL(left0, 0))', 'FILL(failed0, 0)')}; ` +
+    'left = SampleCount of UnhealthyProbes over 300 s; asked = SampleCount of Count over 300 s; ' +
+    'failed = Sum of 5xx over 300 s >= 1, 1 of 1, without data: notBreaching',
   'run-due-dead-letters': DEAD_LETTERS,
+  'run-due-fails': CONSUMER_FAILS,
   'stuck-payments': counted('StuckPayments', 1, 60),
   'stuck-refunds': counted('StuckRefunds', 1, 60),
   'sweep-due-fails': 'Sum of Errors over 60 s >= 1, 3 of 3, without data: notBreaching',
@@ -129,9 +169,18 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
     `${addedUp(8)}; m = Sum of ReadThrottleEvents over 300 s; m = Sum of WriteThrottleEvents over 300 s ` +
     '>= 10, 1 of 1, without data: notBreaching',
   'undone-invocations': DEAD_LETTERS,
+  unhealthy: 'Sum of UnhealthyProbes over 60 s >= 1, 3 of 3, without data: notBreaching',
   'url-errors': `${addedUp(3)}; m = Sum of Url5xxCount over 900 s >= 3, 1 of 1, without data: notBreaching`,
-  'webhook-delivery-dead-letters': DEAD_LETTERS,
+  'urls-fail':
+    `MAX([${[0, 1, 2].map((at) => mostOf(`(FILL(asked${at}, 0))`, `FILL(failed${at}, 0)`)).join(', ')}]); ` +
+    'asked = Sum of UrlRequestCount over 900 s; failed = Sum of Url5xxCount over 900 s ' +
+    '>= 1, 1 of 1, without data: notBreaching',
+  'webhook-delivery-dead-letters': DEAD_LETTERS.replace('>= 1', '> 10'),
+  'webhook-delivery-dead-letters-wait':
+    'Maximum of ApproximateNumberOfMessagesVisible over 300 s >= 1, 12 of 12, without data: notBreaching',
+  'webhook-delivery-fails': CONSUMER_FAILS,
   'webhook-dispatch-dead-letters': DEAD_LETTERS,
+  'webhook-dispatch-fails': CONSUMER_FAILS,
 };
 
 describe('an alarm of the service', () => {
@@ -178,6 +227,130 @@ describe('an alarm of the service', () => {
   });
 });
 
+/** The calls of one API, function or provider in a period, and how many of them failed. */
+interface Calls {
+  readonly asked: Point;
+  readonly failed: Point;
+  /** The calls of the health probe among those asked. */
+  readonly probes?: number;
+}
+
+/** The value of each metric of a formula, if only its first function, provider or API was called. */
+const pointOf = ({ Id, MetricStat: stat }: InFormula, { asked, failed, probes }: Calls): Point => {
+  if (stat?.Metric.MetricName === 'UnhealthyProbes') return probes;
+  if (stat?.Metric.MetricName === 'ConsumerFailures' || /[1-9]$/.test(Id)) return undefined;
+  if (/^(?:asked|n)\d*$/.test(Id)) return asked;
+  const isRate = stat?.Stat === 'Average';
+  return isRate && asked !== undefined && failed !== undefined ? failed / asked : failed;
+};
+
+/** True if the alarm rises after one period with these calls. */
+const rises = (name: string, calls: Calls): boolean => {
+  const alarm = alarms.find((each) => nameOf(each) === `${PREFIX}${name}`);
+  const { Metrics, Threshold, ComparisonOperator, EvaluationPeriods } = alarm?.Properties ?? {};
+  const parts: readonly InFormula[] = Metrics ?? [];
+  const formula = parts.find(({ Expression }) => Expression !== undefined)?.Expression ?? '';
+  const metrics = parts.filter(({ MetricStat }) => MetricStat !== undefined);
+  const value = evaluate(formula, Object.fromEntries(metrics.map((part) => [part.Id, pointOf(part, calls)])));
+  if (value === undefined || EvaluationPeriods > 1) return false;
+  return COMPARED[ComparisonOperator] === '>' ? value > Threshold : value >= Threshold;
+};
+
+describe('the runbook', () => {
+  const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', CUSTOM_DOMAIN: 'pay.example.com' } });
+  const names = [...alarms, ...canary.ofType('AWS::CloudWatch::Alarm')].map((alarm) =>
+    nameOf(alarm).slice(PREFIX.length),
+  );
+  const source = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const payctlCommands = [...source('infra/payctl/command.ts').matchAll(/\.command\('([a-z-]+)/g)].map(
+    ([, name]) => name,
+  );
+  const messages = [...source('shared/core/log-line.ts').matchAll(/^ {2}\| '([a-z ]+)'/gm)].map(
+    ([, message]) => message,
+  );
+
+  test.each([...new Set(names)])('says for %s who is hurt and what the first command is', (name) => {
+    const { hurt = '', command = '', then = '' } = entryOf(name) ?? {};
+    expect(hurt).toMatch(/\b(?:payers?|shops?|merchant|subscribers?|operators?)\b/);
+    expect(then).toMatch(/^[A-Z0-9`].{20}/);
+    const [, line = ''] = /^`([^`]+)`$/.exec(command) ?? [];
+    const [tool = '', first = ''] = line.split(' ');
+    expect(['payctl', 'logs', 'aws', 'curl']).toContain(tool);
+    if (tool === 'payctl') expect(payctlCommands).toContain(first);
+    if (tool === 'logs') expect(messages).toContain(/^logs '([a-z ]+)'$/.exec(line)?.[1]);
+  });
+});
+
+describe.each([
+  'requests-fail',
+  'urls-fail',
+  'provider-fails',
+  ...['apply-provider-event', 'follow-payment', 'run-due', 'webhook-dispatch', 'webhook-delivery'].map(
+    (queue) => `${queue}-fails`,
+  ),
+])('the alarm %s on the failure rate of a period', (name) => {
+  test.each([
+    [3, 3],
+    [19, 19],
+    [2, 3],
+    [501, 1000],
+  ])('rises if %i of %i calls fail', (failed, asked) => {
+    expect(rises(name, { asked, failed })).toBe(true);
+  });
+
+  test.each([
+    [0, 0],
+    [0, 3],
+    [1, 1],
+    [2, 2],
+    [1, 3],
+    [2, 4],
+    [10, 1000],
+    [undefined, undefined],
+    [undefined, 19],
+  ])('does not rise if %s of %s calls fail', (failed, asked) => {
+    expect(rises(name, { asked, failed })).toBe(false);
+  });
+});
+
+test('the alarm request-errors does not rise if 19 of 19 requests fail, so requests-fail must', () => {
+  expect(rises('request-errors', { asked: 19, failed: 19 })).toBe(false);
+  expect(rises('requests-fail', { asked: 19, failed: 19 })).toBe(true);
+});
+
+test('the calls of the health probe hide no failure of the few other requests', () => {
+  expect(rises('requests-fail', { asked: 9, failed: 4, probes: 5 })).toBe(true);
+  expect(rises('requests-fail', { asked: 7, failed: 2, probes: 5 })).toBe(false);
+  expect(rises('requests-fail', { asked: 5, failed: 0, probes: 5 })).toBe(false);
+});
+
+describe('the dead letters of outbound webhooks', () => {
+  const numbers = [...ofType('AWS::CloudWatch::Alarm')].filter((alarm) => nameOf(alarm).includes('-dead-letters'));
+  const depths = (perFiveMinutes: readonly number[]): readonly string[] =>
+    numbers
+      .filter(({ Properties: { Threshold, ComparisonOperator, EvaluationPeriods } }) => {
+        const isOver = (depth: number) =>
+          COMPARED[ComparisonOperator] === '>' ? depth > Threshold : depth >= Threshold;
+        return perFiveMinutes.some((_, at) => {
+          const window = perFiveMinutes.slice(at, at + EvaluationPeriods);
+          return window.length === EvaluationPeriods && window.every(isOver);
+        });
+      })
+      .map((alarm) => nameOf(alarm).slice(PREFIX.length));
+
+  test('page only if more than ten wait or one has waited for an hour; every other dead letter pages at once', () => {
+    const others = ['apply-provider-event', 'follow-payment', 'run-due', 'webhook-dispatch'];
+    const alwaysPaging = others.map((queue) => `${queue}-dead-letters`);
+    const pile = 'webhook-delivery-dead-letters';
+    expect(depths([0, 0]).toSorted()).toEqual([]);
+    expect(depths([1, 0]).toSorted()).toEqual(alwaysPaging);
+    expect(depths([10, 10, 0]).toSorted()).toEqual(alwaysPaging);
+    expect(depths([11]).toSorted()).toEqual([...alwaysPaging, pile].toSorted());
+    expect(depths([...Array(11).fill(1), 0]).toSorted()).toEqual(alwaysPaging);
+    expect(depths(Array(12).fill(1)).toSorted()).toEqual([...alwaysPaging, `${pile}-wait`].toSorted());
+  });
+});
+
 describe('the function URLs', () => {
   test('are all watched like the API', () => {
     const alarm = alarms.find((each) => nameOf(each) === `${PREFIX}url-errors`);
@@ -209,6 +382,7 @@ describe('the metrics of the alarms', () => {
       'StuckPayments',
       'StuckRefunds',
       'ThrottledRequests',
+      'UnhealthyProbes',
     ]);
   });
 

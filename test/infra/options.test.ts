@@ -3,9 +3,10 @@ import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { reservedInAll } from '../../infra/constructs/bulkheads.ts';
 import { packs } from '../../infra/stacks/service.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { withOperatorSettings } from '../../shared/platform/trigger.ts';
 import { type Synthesized, synthesize } from './synthesized.ts';
 
-const plain = synthesize();
+const plain = synthesize({ env: { HEALTH_CHECK: 'on' } });
 const PAYMENT_PATH = [
   'payments.confirm',
   'payments.create',
@@ -99,7 +100,7 @@ describe('reserved concurrency per function', () => {
   });
 
   test('fits an account’s usual limit of 1,000, with the 100 that AWS keeps unreserved', () => {
-    const catalogue = { endpoints, triggers };
+    const catalogue = { endpoints, triggers: withOperatorSettings(triggers, readDeploymentSettings({}).operated) };
     expect(sumOf(reservedIn(on))).toBe(562);
     expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(562);
     expect(reservedInAll(catalogue, undefined)).toBe(0);
@@ -120,7 +121,7 @@ describe('reserved concurrency per function', () => {
 });
 
 describe('the setting FUNCTION_URLS=off', () => {
-  const without = synthesize({ env: { FUNCTION_URLS: 'off' } });
+  const without = synthesize({ env: { FUNCTION_URLS: 'off', HEALTH_CHECK: 'on' } });
 
   test('leaves the routes as the only public entry', () => {
     expect(without.ofType('AWS::Lambda::Url')).toEqual([]);
@@ -134,10 +135,13 @@ describe('the setting FUNCTION_URLS=off', () => {
     expect(keys).toEqual(expect.arrayContaining(['POST /webhooks/provider_a', 'POST /webhooks/provider_c']));
   });
 
-  test('removes only the alarm of the URLs', () => {
+  test('removes only the alarms of the URLs', () => {
     const names = (stage: Synthesized) =>
       stage.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmName);
-    expect(names(plain).filter((name) => !names(without).includes(name))).toEqual(['payments-dev-url-errors']);
+    expect(names(plain).filter((name) => !names(without).includes(name))).toEqual([
+      'payments-dev-urls-fail',
+      'payments-dev-url-errors',
+    ]);
     expect(violations(without)).toEqual([]);
   });
 });

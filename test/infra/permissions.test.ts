@@ -3,7 +3,7 @@ import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
 
-const { ofType, functionOf, words, resources } = synthesize();
+const { ofType, functionOf, words, resources } = synthesize({ env: { HEALTH_CHECK: 'on' } });
 
 interface Statement {
   readonly Effect: 'Allow' | 'Deny';

@@ -5,7 +5,7 @@ import type { Right } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
 import { synthesize, type Value } from './synthesized.ts';
 
-const unbound = synthesize();
+const unbound = synthesize({ env: { HEALTH_CHECK: 'on' } });
 const { ofType, words, resources } = unbound;
 
 type Grants = Readonly<Record<string, readonly string[]>>;

@@ -52,6 +52,8 @@ interface Switch {
 export const SWITCHES: readonly Switch[] = [
   { name: 'FUNCTION_URLS', env: { FUNCTION_URLS: 'off' } },
   { name: 'CONSOLE', env: { CONSOLE: 'off' } },
+  { name: 'HEALTH_CHECK', env: { HEALTH_CHECK: 'on' } },
+  { name: 'DUE_WORK', env: { DUE_WORK: 'off' } },
   { name: 'BULKHEADS', env: { BULKHEADS: 'on' } },
   { name: 'DEPLOY', env: { DEPLOY: 'canary' } },
   { name: 'CUSTOM_DOMAIN', env: { CUSTOM_DOMAIN: 'pay.example.com' } },

@@ -32,7 +32,7 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
         sent.push(...messages);
       },
     },
-    retryPlan: { retries: 3, delayMs: 5_000 },
+    retryPlan: { retries: 3, delayMs: 5_000, schedule: [] },
     post: async (what: Posted) => {
       posted.push(what);
       return answer;

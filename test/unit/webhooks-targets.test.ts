@@ -248,14 +248,17 @@ describe('the webhook retries', () => {
     const plan = {
       retries: settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
       delayMs: settings.EXTERNAL_WEBHOOK_RETRY_DELAY,
+      schedule: settings.EXTERNAL_WEBHOOK_RETRY_SCHEDULE,
     };
     expect([1, 2, 3, 4].map((tries) => secondsUntilNext(plan, tries))).toEqual([5, 10, 20, 0]);
   });
 
   test('are delayed by whole seconds, and never too early', () => {
-    expect([1, 2, 3].map((tries) => secondsUntilNext({ retries: 5, delayMs: 700 }, tries))).toEqual([1, 2, 3]);
-    expect(secondsUntilNext({ retries: 5, delayMs: 0 }, 1)).toBe(0);
-    expect(secondsUntilNext({ retries: 0, delayMs: 5_000 }, 1)).toBe(0);
+    expect([1, 2, 3].map((tries) => secondsUntilNext({ retries: 5, delayMs: 700, schedule: [] }, tries))).toEqual([
+      1, 2, 3,
+    ]);
+    expect(secondsUntilNext({ retries: 5, delayMs: 0, schedule: [] }, 1)).toBe(0);
+    expect(secondsUntilNext({ retries: 0, delayMs: 5_000, schedule: [] }, 1)).toBe(0);
   });
 
   test.each([
@@ -276,6 +279,32 @@ describe('the webhook retries', () => {
     (retries, delay) => {
       const found = mistakesIn(() => read({ retries, delay }));
       expect(found.map((line) => line.split(':')[0])).toEqual(['EXTERNAL_WEBHOOK_RETRY_DELAY']);
+    },
+  );
+});
+
+describe('the schedule of webhook retries', () => {
+  const read = (schedule: string) => parseSettings({ EXTERNAL_WEBHOOK_RETRY_SCHEDULE: schedule });
+
+  test('is empty by default, so that the delay and its doubling count', () => {
+    expect(read('').EXTERNAL_WEBHOOK_RETRY_SCHEDULE).toEqual([]);
+  });
+
+  test('replaces the number of retries and their delay', () => {
+    const plan = { retries: 3, delayMs: 5_000, schedule: read('5, 900,86400').EXTERNAL_WEBHOOK_RETRY_SCHEDULE };
+    expect([1, 2, 3, 4].map((tries) => secondsUntilNext(plan, tries))).toEqual([5, 900, 86_400, 0]);
+  });
+
+  test.each(['1', '5,30,120,900,3600,21600,86400', '259200', Array(20).fill('60').join()])('can be %s', (schedule) => {
+    expect(mistakesIn(() => read(schedule))).toEqual([]);
+  });
+
+  test.each(['0', '-5', '1.5', 'soon', '5;30', '259201', '259200,1', Array(21).fill('60').join()])(
+    'cannot be %s',
+    (schedule) => {
+      expect(mistakesIn(() => read(schedule))).toEqual([
+        'EXTERNAL_WEBHOOK_RETRY_SCHEDULE: must be at most 20 waits in whole seconds, of together at most 259200',
+      ]);
     },
   );
 });

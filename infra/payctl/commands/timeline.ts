@@ -159,7 +159,7 @@ const logRow = (entry: LoggedEntry): readonly string[] => {
         `${entry.target} ${entry.status}`,
         `attempt ${entry.attempt}`,
         answer,
-        '',
+        entry.next_attempt_at === null ? '' : `next attempt ${entry.next_attempt_at}`,
       ];
     }
   }

@@ -61,6 +61,11 @@ const Facts = ({ entry }: { readonly entry: WebhookLog }) => {
       </Fact>
       {entry.target !== null && <Fact name="Target">{entry.target}</Fact>}
       <Fact name="Attempt">{count(entry.attempt)}</Fact>
+      {entry.next_attempt_at !== null && (
+        <Fact name="Next attempt">
+          <Time at={entry.next_attempt_at} exact={true} />
+        </Fact>
+      )}
       <Fact name="Duration">{durationText(answer)}</Fact>
       <Fact name="Provider">{providerName(entry.provider)}</Fact>
       {payment !== undefined && (

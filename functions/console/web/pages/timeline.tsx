@@ -121,7 +121,7 @@ const EventEntry = ({ entry }: { readonly entry: ProviderEvent }) => {
 };
 
 const DeliveryEntry = ({ entry, onSent }: { readonly entry: Delivery; readonly onSent: () => void }) => {
-  const { event_type: type, target, status, http_status: code, attempt, reason } = entry;
+  const { event_type: type, target, status, http_status: code, attempt, reason, next_attempt_at: next } = entry;
   return (
     <Frame
       entry={entry}
@@ -141,6 +141,12 @@ const DeliveryEntry = ({ entry, onSent }: { readonly entry: Delivery; readonly o
       <p class="quiet">
         {code === null ? 'No answer' : `Answered ${code}`} · attempt {attempt}
         {reason !== null && ` · ${reason}`}
+        {next !== null && (
+          <>
+            {' '}
+            · next attempt <Time at={next} exact={true} />
+          </>
+        )}
       </p>
     </Frame>
   );

@@ -1,0 +1,53 @@
+/**
+ * @module A delivery that waits long for its next attempt. Its stored item has the wait as due work, because SQS hides at
+ * most 120,000 messages of a queue at a time and then delivers none. The attempt is a new message, which stores the
+ * number of attempts that were made before, also after a redrive.
+ */
+
+import * as z from 'zod';
+import { type Instant, iso, MINUTE_MS, SECOND_MS } from '../core/time.ts';
+import { type Delivery, deliveryOf } from '../event-log/delivery.ts';
+import { DELIVERY_SHARD, deliveryKey, recordKey } from '../platform/keys.ts';
+import type { Queues } from '../platform/queues.ts';
+import type { Table } from '../platform/table.ts';
+import { type Postponed, postpone, postponedOf } from './postpone.ts';
+
+/** A shorter wait stays in the queue. */
+export const LONGEST_IN_QUEUE_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
+
+export interface Wait {
+  /** The attempts that were made before the wait. */
+  readonly postponed: Postponed;
+  readonly until: Instant;
+}
+
+/** Replaces an earlier wait of the delivery. @throws if the delivery is not stored */
+export const waitLong = async (table: Table, { id, target }: Delivery, { postponed, until }: Wait): Promise<void> => {
+  const set = { postponed, due: DELIVERY_SHARD, due_at: iso(until) };
+  const written = await table.update(deliveryKey(id, target), { set }, [{ exists: true }]);
+  if (!written.ok) throw new Error('a delivery that is not stored cannot wait');
+};
+
+const WAIT_FIELDS = ['due', 'due_at', 'postponed'];
+
+/** Ends the wait of a delivery that a replay has completed meanwhile. */
+export const endWait = async (table: Table, { id, target }: Delivery): Promise<void> => {
+  await table.update(deliveryKey(id, target), { remove: WAIT_FIELDS }, [{ has: 'due' }]);
+};
+
+const waiting = z.object({ due_at: z.string() });
+
+/** Queues the next attempt of a delivery. A crash before its wait ends causes another attempt, not a lost one. */
+export const runDueDelivery = async (
+  { table, queues }: { readonly table: Table; readonly queues: Pick<Queues, 'send'> },
+  id: string,
+): Promise<string> => {
+  const key = recordKey('DLV', id);
+  const item = await table.get(key);
+  const wait = waiting.safeParse(item).data;
+  if (!wait) return 'not_waiting';
+  await postpone(queues, deliveryOf(item), { ...postponedOf(item), delaySeconds: 0 });
+  // An attempt that has failed again meanwhile has set a later time.
+  await table.update(key, { remove: WAIT_FIELDS }, [{ equals: ['due_at', wait.due_at] }]);
+  return 'queued';
+};

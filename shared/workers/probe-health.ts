@@ -1,0 +1,53 @@
+/**
+ * @module Asks the public address of the stage for its health, as a client does: over its name in DNS, its certificate
+ * and the API. A probe that finds the stage unhealthy does not fail itself. Its metric raises the alarm.
+ */
+
+import type { Log } from '../core/logger.ts';
+import { SECOND_MS } from '../core/time.ts';
+import type { Fetch, FetchResponse } from '../platform/fetch.ts';
+
+export interface ProbeDeps {
+  readonly fetch: Fetch;
+  /** The address that clients use, with the prefix of the routes. */
+  readonly baseUrl: string;
+  readonly log: Log;
+}
+
+/** The route itself has five seconds. */
+const MOST_MS = 10 * SECOND_MS;
+
+/** Logs one line per probe. A redirect counts as unhealthy, because the API makes none. */
+export const probeHealth = async ({ fetch, baseUrl, log }: ProbeDeps): Promise<void> => {
+  const reason = await ask(fetch, `${baseUrl.replace(/\/$/, '')}/health`);
+  if (reason === undefined) log.info('health probed', { failed: 0 });
+  else log.error('health probed', { failed: 1, reason });
+};
+
+/** @returns why the stage is unhealthy, or undefined */
+const ask = async (fetch: Fetch, url: string): Promise<string | undefined> => {
+  const signal = AbortSignal.timeout(MOST_MS);
+  try {
+    const response = await fetch(url, {
+      headers: { 'user-agent': 'payments-health-probe' },
+      signal,
+      redirect: 'error',
+    });
+    return response.ok ? problemOf(response) : `status ${response.status}`;
+  } catch (error) {
+    return signal.aborted ? 'timeout' : codeOf(error);
+  }
+};
+
+/** A page of another server may return 200 too. */
+const problemOf = async (response: FetchResponse): Promise<string | undefined> => {
+  const text = await response.text();
+  return /"status"\s*:\s*"ok"/.test(text) ? undefined : 'the response is not that of this service';
+};
+
+/** The code of a connection's error, such as ENOTFOUND or CERT_HAS_EXPIRED; else that the call was redirected. */
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unreachable';
+  const { cause, message } = error;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : message;
+};
