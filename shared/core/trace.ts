@@ -75,5 +75,5 @@ const isTraceState = (state: string | undefined): boolean => {
 export const traceparentOf = ({ traceId, spanId, isSampled }: Span): string =>
   `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 
-/** The trace of a request or message that continues no other, so whoever knows the id knows the trace. */
+/** The trace of a request or message that continues no other trace. It follows from the id, so it needs no storage. */
 export const traceIdFrom = (requestId: string): string => fingerprint('trace', requestId).slice(0, 32);

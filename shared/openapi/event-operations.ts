@@ -28,6 +28,11 @@ const headers = z.object({
     .literal('true')
     .optional()
     .describe('Marks a test event of `POST /webhooks/test`. Do not act on it.'),
+  traceparent: z.string().meta({
+    description:
+      'The W3C trace context: the trace of the request that caused the event, else a new trace. It is not signed.',
+    examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+  }),
 });
 
 const responses = {

@@ -100,6 +100,8 @@ const requireOtherHost = ({ forward_to }: Behaviour, { headers }: LocalRequest):
 /** The status if no receiver responds. */
 const BAD_GATEWAY = 502;
 
+const TRACE_HEADERS: readonly string[] = ['traceparent', 'tracestate'];
+
 /**
  * Signs the request again under the same id, because the receiver compares the timestamp with its own clock, and the
  * host's clock may be days ahead. The secret is the local secret of WEBHOOK_1.
@@ -108,7 +110,7 @@ const forward = async (url: string, { headers, body, signal }: LocalRequest): Pr
   const id = headers['webhook-id'] ?? '';
   const text = body.toString('utf8');
   const sentAt = new Date();
-  const own = Object.entries(headers).filter(([name]) => name.startsWith('webhook-'));
+  const own = Object.entries(headers).filter(([name]) => name.startsWith('webhook-') || TRACE_HEADERS.includes(name));
   try {
     const { status } = await fetch(url, {
       method: 'POST',

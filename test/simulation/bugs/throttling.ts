@@ -3,13 +3,6 @@ import type { Bug } from './bug.ts';
 /** Mistakes in the handling of calls that AWS has carried out in part. */
 export const THROTTLING_BUGS: readonly Bug[] = [
   {
-    name: 'unprocessed-keys-are-absent',
-    what: 'Records whose keys a batch left unprocessed count as absent',
-    file: 'shared/platform/throttled-table.ts',
-    text: 'if (unprocessed.length === 0) return found;',
-    replacement: 'if (unprocessed.length >= 0) return found;',
-  },
-  {
     name: 'throttled-transaction-is-done',
     what: 'A transaction that throttling has canceled counts as done',
     file: 'shared/platform/throttled-table.ts',
