@@ -134,3 +134,44 @@ export const readSettings = <F extends SettingFields>(
   // Sound, because without a mistake each field has the value of its own setting.
   return { mistakes, values: mistakes.length === 0 ? (values as Values<F>) : undefined };
 };
+
+const AMOUNT = /^([A-Z]{3}):(\d{1,12})$/;
+/** Amounts in minor units by currency, separated by commas. */
+export const amountsSetting = (): Setting<Readonly<Record<string, number>>> =>
+  mapped(
+    checked(
+      listSetting(),
+      (parts) => parts.every((part) => AMOUNT.test(part)),
+      'must be currencies with amounts in minor units, such as USD:10000,EUR:10000',
+    ),
+    (parts) =>
+      Object.fromEntries(
+        parts.map((part) => {
+          const [, currency = '', cents = ''] = AMOUNT.exec(part) ?? [];
+          return [currency, Number(cents)];
+        }),
+      ),
+  );
+
+const MAX_DAYS = 365;
+/** Ascending whole days, separated by commas. */
+export const daysSetting = (fallback: readonly number[]): Setting<readonly number[]> =>
+  checked(
+    mapped(listSetting(fallback.join(',')), (parts) => parts.map(Number)),
+    (each) => each.every((day, at) => Number.isInteger(day) && day > (each[at - 1] ?? 0) && day <= MAX_DAYS),
+    `must be whole days from 1 to ${MAX_DAYS}, in ascending order`,
+  );
+
+const MOST_WAITS = 20;
+/** Less than the four days that the queue of deliveries keeps a message. */
+const LONGEST_SCHEDULE_SECONDS = 3 * 24 * 60 * 60;
+/** Whole seconds, separated by commas. */
+export const waitsSetting = (): Setting<readonly number[]> =>
+  checked(
+    mapped(listSetting(), (parts) => parts.map(Number)),
+    (each) =>
+      each.length <= MOST_WAITS &&
+      each.every((seconds) => Number.isInteger(seconds) && seconds >= 1) &&
+      each.reduce((sum, seconds) => sum + seconds, 0) <= LONGEST_SCHEDULE_SECONDS,
+    `must be at most ${MOST_WAITS} waits in whole seconds, of together at most ${LONGEST_SCHEDULE_SECONDS}`,
+  );

@@ -4,9 +4,11 @@
  */
 
 import {
+  amountsSetting,
   booleanSetting,
   checked,
   choiceSetting,
+  daysSetting,
   type Environment,
   integerSetting,
   listSetting,
@@ -19,48 +21,10 @@ import {
   textSetting,
   urlSetting,
   type Values,
+  waitsSetting,
 } from './setting.ts';
 import { descriptorProblem, LONGEST_DESCRIPTOR } from './text.ts';
 
-const AMOUNT = /^([A-Z]{3}):(\d{1,12})$/;
-/** Amounts in minor units by currency, separated by commas. */
-const amounts = (): Setting<Readonly<Record<string, number>>> =>
-  mapped(
-    checked(
-      listSetting(),
-      (parts) => parts.every((part) => AMOUNT.test(part)),
-      'must be currencies with amounts in minor units, such as USD:10000,EUR:10000',
-    ),
-    (parts) =>
-      Object.fromEntries(
-        parts.map((part) => {
-          const [, currency = '', cents = ''] = AMOUNT.exec(part) ?? [];
-          return [currency, Number(cents)];
-        }),
-      ),
-  );
-
-const MAX_DAYS = 365;
-/** Ascending whole days, separated by commas. */
-const days = (fallback: readonly number[]): Setting<readonly number[]> =>
-  checked(
-    mapped(listSetting(fallback.join(',')), (parts) => parts.map(Number)),
-    (each) => each.every((day, at) => Number.isInteger(day) && day > (each[at - 1] ?? 0) && day <= MAX_DAYS),
-    `must be whole days from 1 to ${MAX_DAYS}, in ascending order`,
-  );
-const MOST_WAITS = 20;
-/** Less than the four days that the queue of deliveries keeps a message. */
-const LONGEST_SCHEDULE_SECONDS = 3 * 24 * 60 * 60;
-/** Whole seconds, separated by commas. */
-const waits = (): Setting<readonly number[]> =>
-  checked(
-    mapped(listSetting(), (parts) => parts.map(Number)),
-    (each) =>
-      each.length <= MOST_WAITS &&
-      each.every((seconds) => Number.isInteger(seconds) && seconds >= 1) &&
-      each.reduce((sum, seconds) => sum + seconds, 0) <= LONGEST_SCHEDULE_SECONDS,
-    `must be at most ${MOST_WAITS} waits in whole seconds, of together at most ${LONGEST_SCHEDULE_SECONDS}`,
-  );
 /** Prefix of every route, without a trailing slash. */
 export const prefix = mapped(
   checked(textSetting(), (value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'must be a path like /payments-api'),
@@ -221,10 +185,10 @@ export const serviceFields = {
   RATE_LIMITS: choiceSetting(['on', 'off'], '').describe(
     'limits the requests of each caller; off for load and matrix tests, never in prod; empty: off with STAGE=local, else on',
   ),
-  SUPPORT_REFUND_LIMITS: amounts().describe(
+  SUPPORT_REFUND_LIMITS: amountsSetting().describe(
     'the largest sum of refunds that support may reach on one payment, in minor units of each currency, such as `USD:10000,EUR:10000`; empty: support does not refund',
   ),
-  DUNNING_DAYS: days([1, 3, 7, 14]).describe(
+  DUNNING_DAYS: daysSetting([1, 3, 7, 14]).describe(
     'days after the first failure of a renewal on which the charge is retried, ascending; only for subscriptions that the service bills, because Stripe has its own retry settings',
   ),
   DUNNING_FINAL_ACTION: choiceSetting(['cancel', 'pause'], 'cancel').describe(
@@ -249,7 +213,7 @@ export const serviceFields = {
   EXTERNAL_WEBHOOK_RETRY_DELAY: integerSetting(5_000, 0, 43_000_000).describe(
     'milliseconds before the first retry, doubled for each further retry, rounded up to whole seconds; at most 12 h',
   ),
-  EXTERNAL_WEBHOOK_RETRY_SCHEDULE: waits().describe(
+  EXTERNAL_WEBHOOK_RETRY_SCHEDULE: waitsSetting().describe(
     'seconds before each retry, instead of the two settings above, such as `5,30,120,900,3600,21600,86400`; at most 20 waits of together 3 days; empty: the two settings above',
   ),
   EXTERNAL_WEBHOOK_TIMEOUT: integerSetting(10_000, 100, 60_000).describe(

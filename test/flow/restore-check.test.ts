@@ -6,8 +6,8 @@ import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
 import { itemsOf, read, type User } from './flow.ts';
 import type { ParsedJson } from './host.ts';
-import { createCustomer } from './payers.ts';
 import { payctlOf, spawned } from './payctl.ts';
+import { createCustomer } from './payers.ts';
 import { PAYING_METHODS } from './refunders.ts';
 import { payAt, type RestoreDrill, signInForYear, startRestorable } from './restorers.ts';
 
@@ -39,12 +39,12 @@ describe('payctl restore-check', () => {
     user = await signInForYear(service);
     erased = await signInForYear(service);
     await createCustomer(service, user.options);
-    await payAt(service, user, PAYING_METHODS[0]);
-    await payAt(service, erased, PAYING_METHODS[0], { description: 'Lessons for Ann Example' });
+    await payAt(service, user, { paying: PAYING_METHODS[0] });
+    await payAt(service, erased, { paying: PAYING_METHODS[0], description: 'Lessons for Ann Example' });
     await drill.copy();
     restoredTo = new Date(drill.service().now()).toISOString();
     await drill.service().advance(30 * MINUTE_SECONDS);
-    lost = await payAt(drill.service(), user, ['provider_b', 'SIM-OK']);
+    lost = await payAt(drill.service(), user, { paying: ['provider_b', 'SIM-OK'] });
     const { id } = await requestErasure(drill.service(), admin.options, { user_id: erased.userId });
     await untilErased(drill.service(), admin.options, { id });
     await drill.restore();

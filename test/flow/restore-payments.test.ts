@@ -27,12 +27,12 @@ describe('payctl drift --fix after a restore', () => {
     admin = await signInAdmin(drill.service());
     user = await signInForYear(drill.service());
     for (const [slot] of PAYING_METHODS) await createCustomer(drill.service(), user.options, { provider_id: slot });
-    for (const paying of PAYING_METHODS) before.push(await payAt(drill.service(), user, paying));
+    for (const paying of PAYING_METHODS) before.push(await payAt(drill.service(), user, { paying }));
     await drill.copy();
     restoredTo = new Date(drill.service().now()).toISOString();
     await drill.service().advance(3_600);
     for (const paying of PAYING_METHODS) {
-      const payment = await payAt(drill.service(), user, paying, { total_cents: 4_321 });
+      const payment = await payAt(drill.service(), user, { paying, total_cents: 4_321 });
       const given = await refund(drill.service(), payment.id, { ...admin.options, body: { amount_cents: 1_234 } });
       expect(given.status).toBe(201);
       refunds.push(given.body.id);
@@ -128,7 +128,7 @@ describe('a payment that is not simply paid', () => {
     drill = await startRestorable();
     admin = await signInAdmin(drill.service());
     user = await signInForYear(drill.service());
-    await payAt(drill.service(), user, PAYING_METHODS[0]);
+    await payAt(drill.service(), user, { paying: PAYING_METHODS[0] });
     await drill.copy();
     restoredTo = new Date(drill.service().now()).toISOString();
   });
@@ -138,7 +138,7 @@ describe('a payment that is not simply paid', () => {
     const service = drill.service();
     const held = await Promise.all(HOLDING.map((holding) => heldPayment(service, user, { holding })));
     const { payment: disputed } = await disputedPayment(service, ['provider_a', 'pm_card_createDispute']);
-    const declined = await payAt(service, user, ['provider_a', 'pm_card_visa_chargeDeclined']);
+    const declined = await payAt(service, user, { paying: ['provider_a', 'pm_card_visa_chargeDeclined'] });
     const unpaid = await createIntent(service, user, { provider_id: 'provider_a' });
     await service.settle();
     await drill.restore(NO_DUE_WORK);

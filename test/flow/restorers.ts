@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createIntent, confirm, read, signIn, type User } from './flow.ts';
+import { confirm, createIntent, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost, type TestHostOptions } from './host.ts';
 
 /** Steps of tests about the restore of the table. The providers' ledger is a file of its own and stays as it is. */
@@ -51,8 +51,10 @@ export const startRestorable = async (options: Omit<TestHostOptions, 'dataDir'> 
 export const payAt = async (
   service: TestHost,
   user: User,
-  [provider, method]: readonly [string, string],
-  fields: Readonly<Record<string, unknown>> = {},
+  {
+    paying: [provider, method],
+    ...fields
+  }: { readonly paying: readonly [string, string]; readonly total_cents?: number; readonly description?: string },
 ): Promise<ParsedJson> => {
   const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
   await confirm(service, intent.id, user.options);

@@ -11,8 +11,12 @@ import { canonical } from './events.ts';
 const holdsThere = ({ ledger }: History): readonly HistoryJson[] =>
   ledger.charges.filter(({ authorized = 0, captured = 0, status }) => authorized + captured > 0 && status !== 'failed');
 
+/** By payment. The charges of a native subscription's invoices name none until the service has read their event. */
 const holdsOf = (history: History): ReadonlyMap<string, readonly HistoryJson[]> =>
-  Map.groupBy(holdsThere(history), ({ payment_id }) => String(payment_id));
+  Map.groupBy(
+    holdsThere(history).filter(({ payment_id }) => typeof payment_id === 'string'),
+    ({ payment_id }) => payment_id,
+  );
 
 const isCaptured = ({ captured = 0 }: HistoryJson): boolean => captured > 0;
 
