@@ -25,7 +25,7 @@ const SCALED = [
   'test/simulation/simulation.test.ts',
 ];
 
-const LONGEST = ['test/flow/local-start.test.ts', 'test/flow/authorization-matrix.test.ts'];
+const LONGEST = ['test/flow/local-start.long.test.ts', 'test/flow/authorization-matrix.test.ts'];
 
 const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((file) => moduleId.endsWith(file));
 

@@ -163,7 +163,6 @@ export const consumerMetrics = ({ stage, trigger, functionName }: WatchedConsume
 export class QueueConsumer extends Construct {
   readonly trigger: QueueTrigger;
   readonly lambda: LambdaFunction;
-  readonly metrics: ConsumerMetrics;
 
   constructor(scope: Construct, id: string, { context, trigger, logGroup, queue }: QueueConsumerProps) {
     super(scope, id);
@@ -198,10 +197,10 @@ export class QueueConsumer extends Construct {
       trigger,
       functionName: lambda.functionName,
     });
-    this.metrics = { calls, failures };
+    const [, name = trigger.id] = trigger.id.split('.');
     serviceAlarm(this, 'FailureAlarm', {
       alarms: context.kept.alarms,
-      name: `${trigger.queue}-fails`,
+      name: `${name}-fails`,
       metric: mostFail([{ asked: calls, failed: failures }], FAILURE_PERIOD),
       threshold: 1,
       watches: 'state',

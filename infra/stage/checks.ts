@@ -5,7 +5,7 @@
 
 import { type AdapterName, PAYMENT_SLOTS, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import type { Trigger } from '../../shared/platform/trigger.ts';
+import { type Trigger, withOperatorSettings } from '../../shared/platform/trigger.ts';
 import { reservedInAll, UNRESERVED } from '../constructs/bulkheads.ts';
 import type { AccountFacts } from './account.ts';
 import type { BuiltStage } from './assembly.ts';
@@ -97,7 +97,8 @@ const over = (what: string, used: number | undefined, limit: number | undefined)
 const concurrencyNeeded = ({ settings, catalogue }: CheckedFacts): { needed: number; because: string } => {
   const { bulkheads, bulkheadSizes, functionUrls } = settings;
   if (bulkheads !== undefined) {
-    const reserved = reservedInAll(catalogue, bulkheads);
+    const triggers = withOperatorSettings(catalogue.triggers, settings.operated);
+    const reserved = reservedInAll({ ...catalogue, triggers }, bulkheads);
     return {
       needed: reserved + UNRESERVED,
       because: `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}`,

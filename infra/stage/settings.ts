@@ -217,7 +217,7 @@ export const deploymentFields = {
     'canary: a new version of the payment path gets a tenth of the requests for five minutes; an alarm rolls it back',
   ),
   BULKHEADS: onOrOff('off').describe(
-    'on: reserves concurrency as the next three settings say; needs an account limit of 662 or more',
+    'on: reserves concurrency as the next three settings say; needs an account limit of 664 or more',
   ),
   BULKHEAD_WEBHOOKS: integerSetting(20, 1, MOST_RESERVED).describe(
     'instances reserved for each of the three functions that receive provider events',

@@ -55,7 +55,7 @@ export interface QueueTrigger extends TriggerBase {
   /** Receives before a message goes to the dead-letter queue. */
   readonly maxReceives: number;
   /**
-   * True if a dead letter can wait, because its loss harms nobody before an operator's next look: an alarm then rises
+   * True if a dead letter can wait, because its loss harms no one before an operator's next look: an alarm then rises
    * only for many of them or after an hour. Every other queue's first dead letter raises an alarm, because money, or
    * the record of money, waits in it.
    */

@@ -178,9 +178,9 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
   'webhook-delivery-dead-letters': DEAD_LETTERS.replace('>= 1', '> 10'),
   'webhook-delivery-dead-letters-wait':
     'Maximum of ApproximateNumberOfMessagesVisible over 300 s >= 1, 12 of 12, without data: notBreaching',
-  'webhook-delivery-fails': CONSUMER_FAILS,
+  'deliver-webhook-fails': CONSUMER_FAILS,
   'webhook-dispatch-dead-letters': DEAD_LETTERS,
-  'webhook-dispatch-fails': CONSUMER_FAILS,
+  'dispatch-webhooks-fails': CONSUMER_FAILS,
 };
 
 describe('an alarm of the service', () => {
@@ -285,8 +285,8 @@ describe.each([
   'requests-fail',
   'urls-fail',
   'provider-fails',
-  ...['apply-provider-event', 'follow-payment', 'run-due', 'webhook-dispatch', 'webhook-delivery'].map(
-    (queue) => `${queue}-fails`,
+  ...['apply-provider-event', 'follow-payment', 'run-due', 'dispatch-webhooks', 'deliver-webhook'].map(
+    (worker) => `${worker}-fails`,
   ),
 ])('the alarm %s on the failure rate of a period', (name) => {
   test.each([

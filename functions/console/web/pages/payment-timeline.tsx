@@ -23,6 +23,7 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   facts: 'Details of the payment read from the provider',
   capture: 'Capture or release undone, because it did not happen',
   capture_due: 'The hold ends soon',
+  restore: 'Brought back from the provider after a restore',
 };
 
 const titleOf = ({ cause, attempt, hold }: Change): string => {
