@@ -34,12 +34,12 @@ const CHANGE = [
 ];
 const LOGGED = [
   ...['kind', 'at', 'actor.type', 'actor.id', 'request_id', 'event_type', 'event_id', 'log_id', 'reason'],
-  ...['outcome', 'target', 'status', 'attempt', 'http_status'],
+  ...['outcome', 'target', 'status', 'attempt', 'http_status', 'next_attempt_at'],
 ];
 const LOG = [
   ...['id', 'provider', 'event_type', 'status', 'direction', 'attempt', 'target', 'event_id', 'created_at'],
   ...['response.outcome', 'response.reason', 'response.payment_id', 'response.status', 'response.http_status'],
-  ...['response.duration_ms', 'response.error'],
+  ...['response.duration_ms', 'response.error', 'next_attempt_at'],
 ];
 const EVENT = [
   ...['payload.id', 'payload.type', 'payload.provider', 'payload.created', 'payload.data.object.id'],

@@ -48,6 +48,7 @@ describe('a customer create under a key', () => {
       tombstone: true,
       requestHash: expect.any(String),
       createdAt: body.created_at,
+      tr: expect.any(String),
       ttl: Math.floor(Date.parse(body.created_at) / 1_000) + DAY_SECONDS,
     });
     expect(await create(keyed)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });

@@ -100,8 +100,8 @@ export const eventsOnce: Oracle = {
 
 const nameAt = ({ headers }: HistoryDelivery): string => headers['webhook-event'] ?? '';
 
-/** An erasure blanks the person in events that are not delivered yet. */
-const PERSONAL = new Set(['email', 'name']);
+/** An erasure blanks the person, and what shows their card or bank, in events that are not delivered yet. */
+const PERSONAL = new Set(['email', 'name', 'last_four', 'country', 'fingerprint', 'bank_name']);
 const withoutPerson = (payload: HistoryJson): string =>
   JSON.stringify(payload, (field, value) => (PERSONAL.has(field) ? undefined : value));
 
