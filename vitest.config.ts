@@ -21,11 +21,10 @@ const SCALED = [
   'test/flow/authorization-matrix.test.ts',
   'test/flow/**/*-scale.test.ts',
   'test/flow/**/*-stopped.test.ts',
-  'test/flow/organizations-deletion.test.ts',
   'test/simulation/simulation.test.ts',
 ];
 
-const LONGEST = ['test/flow/local-start.long.test.ts', 'test/flow/authorization-matrix.test.ts'];
+const LONGEST = ['test/flow/holds-captures.test.ts', 'test/flow/authorization-matrix.test.ts'];
 
 const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((file) => moduleId.endsWith(file));
 
@@ -55,7 +54,7 @@ export default defineConfig({
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
     projects: [
-      project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),
+      project('unit', 60 * SECOND_MS, { exclude: [LONG], provide: { scale: 1 } }),
       project('flow', 120 * SECOND_MS, { exclude: [LONG], globalSetup: BROWSER, provide: { scale: 1 } }),
       project('long', 1_800 * SECOND_MS, {
         include: [LONG, ...SCALED],
@@ -63,7 +62,7 @@ export default defineConfig({
         provide: { scale: 10 },
       }),
       project('shots', 300 * SECOND_MS, { globalSetup: BROWSER }),
-      project('contract', 60 * SECOND_MS),
+      project('contract', 60 * SECOND_MS, { exclude: [LONG] }),
       // After all other tests, because its processes take both cores.
       project('simulation', 120 * SECOND_MS, { provide: { scale: 1 }, sequence: { groupOrder: 1 } }),
       project('infra', 120 * SECOND_MS, { exclude: [LONG], globalSetup: INFRA }),

@@ -1,62 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { endpoints, triggers } from '../../functions/api/catalogue.ts';
-import { constructId } from '../../infra/constructs/service-function.ts';
-import { byGroup, routeGroupOf } from '../../infra/stacks/api.ts';
-import type { Right } from '../../shared/core/rights.ts';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { byGroup } from '../../infra/stacks/api.ts';
 import type { Environment } from '../../shared/core/setting.ts';
-import type { Trigger } from '../../shared/platform/trigger.ts';
 import { type StageTemplates, type Template, type TemplateResource, templatesOf } from './stage-templates.ts';
-import { expectEndpointUpdates, expectUpdates, ofGroups, PROD, RESTORED, SWITCHES } from './update-pairs.ts';
+import { expectUpdates, ofGroups, PROD, RESTORED, SWITCHES } from './update-pairs.ts';
 import { parametersReadBy, updateProblemsOf } from './update-problems.ts';
-
-const groups = byGroup(endpoints);
-
-describe('a removed, renamed or added endpoint', () => {
-  // One per group. The long run has all endpoints.
-  const chosen = [...groups.values()].flatMap((members) => members.slice(-1));
-
-  test.each(chosen.map((endpoint) => [endpoint.id, endpoint] as const))(
-    'leaves a stage that deploys: %s',
-    (_, endpoint) => expectEndpointUpdates(endpoint, groups.get(routeGroupOf(endpoint)) ?? []),
-  );
-});
-
-const withoutRight = <T extends { readonly uses: readonly Right[] }>(
-  users: readonly T[],
-  right: string,
-): readonly T[] => users.map((user) => ({ ...user, uses: user.uses.filter((used) => used !== right) }));
-
-/** The catalogue without a worker, and without the rights to its queue. */
-const withoutWorker = (worker: Trigger) => {
-  const right = worker.kind === 'queue' ? `queue:send:${worker.queue}` : '';
-  return {
-    endpoints: withoutRight(ofGroups('webhooks'), right),
-    triggers: withoutRight(
-      triggers.filter((trigger) => trigger !== worker),
-      right,
-    ),
-  };
-};
-
-const OPERATED = 'workers.run-due';
-
-describe('a removed, renamed or added worker', () => {
-  const whole = templatesOf({ endpoints: ofGroups('webhooks') });
-  const others = triggers.filter(({ id }) => id !== OPERATED);
-
-  test.each(others.map((worker) => [worker.id, worker] as const))('leaves a stage that deploys: %s', (id, worker) => {
-    const removes = worker.kind === 'queue' ? [`${constructId(worker.queue)}Queue`] : [];
-    expectUpdates(whole, templatesOf(withoutWorker(worker)), removes);
-    const renamed = triggers.map((trigger) => (trigger === worker ? { ...worker, id: `${id}-renamed` } : trigger));
-    expectUpdates(whole, templatesOf({ endpoints: ofGroups('webhooks'), triggers: renamed }));
-  });
-
-  test('can be any worker except the one whose settings payctl reads', () => {
-    const rest = triggers.filter(({ id }) => id !== OPERATED);
-    expect(() => templatesOf({ endpoints: [], triggers: rest })).toThrow(/run-due/);
-  });
-});
 
 describe('a deployment setting', () => {
   const served = ofGroups('webhooks', 'console', 'payments');
@@ -181,7 +130,7 @@ describe('the stacks of a stage', () => {
         Object.values(template.Resources).some(({ Type }) => Type.startsWith('AWS::ApiGatewayV2::')),
       )
       .map(({ name }) => name);
-    expect(changing).toHaveLength(groups.size + 2);
+    expect(changing).toHaveLength(byGroup(endpoints).size + 2);
     for (const [at, name] of changing.entries()) {
       const before = changing[at - 1];
       if (before !== undefined) expect(waitsFor(name, before), `${name} after ${before}`).toBe(true);
