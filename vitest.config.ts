@@ -49,13 +49,13 @@ export default defineConfig({
     pool: 'forks',
     // Loading the CDK or the service takes longer than most tests.
     isolate: false,
-    // Twice the two cores, because tests often wait for a provider that does not respond, or for a process.
-    maxWorkers: 4,
+    // One more than the two cores, because tests often wait. Each worker imports the whole service.
+    maxWorkers: 3,
     restoreMocks: true,
     sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', 60 * SECOND_MS, { exclude: [LONG], provide: { scale: 1 } }),
-      project('flow', 120 * SECOND_MS, { exclude: [LONG], globalSetup: BROWSER, provide: { scale: 1 } }),
+      project('flow', 120 * SECOND_MS, { exclude: [LONG], provide: { scale: 1 } }),
       project('long', 1_800 * SECOND_MS, {
         include: [LONG, ...SCALED],
         globalSetup: [BROWSER, INFRA],

@@ -5,6 +5,7 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
+import { ofGroups } from './update-pairs.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });
 const dev = synthesize({ env: { STAGE: 'dev' } });
@@ -64,6 +65,7 @@ describe('the stored data of a stage', () => {
   test('includes secrets for each slot, each receiver, guest tokens and webhooks, and no secret in a template', () => {
     expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(9);
     const configured = synthesize({
+      endpoints: ofGroups('payments'),
       env: {
         PROVIDER_A: 'stripe',
         PROVIDER_A_API_KEY: 'sk_test_1',
@@ -94,7 +96,7 @@ describe('the logs', () => {
     ['90 days', {}, 90],
     ['as long as the operator says', { STAGE: 'prod', LOG_RETENTION_DAYS: '365' }, 365],
   ])('are kept for %s', (_, env, days) => {
-    const kept = daysOf(synthesize({ env }));
+    const kept = daysOf(synthesize({ env, endpoints: ofGroups('payments') }));
     expect(kept.length).toBeGreaterThan(2);
     expect(new Set(kept)).toEqual(new Set([days]));
   });
@@ -145,7 +147,7 @@ describe('the encryption key', () => {
 
 describe('the backups of the table', () => {
   const copyTo = 'arn:aws:backup:eu-central-1:123456789012:backup-vault:payments-copies';
-  const copied = synthesize({ env: { STAGE: 'prod', BACKUP_COPY_TO: copyTo } });
+  const copied = synthesize({ env: { STAGE: 'prod', BACKUP_COPY_TO: copyTo }, endpoints: [] });
   const plan = (stage: typeof prod) => stage.ofType('AWS::Backup::BackupPlan')[0]?.Properties.BackupPlan;
   const kept = (days: number) => ({ DeleteAfterDays: days });
 
@@ -183,6 +185,7 @@ describe('the backups of the table', () => {
   test('are of the table in use, and only that table may be read for them', () => {
     const arn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
     const restored = synthesize({
+      endpoints: [],
       env: {
         STAGE: 'prod',
         TABLE_NAME_IN_USE: 'payments-restored',
@@ -233,7 +236,10 @@ describe('the stacks', () => {
   });
 
   test('use a path prefix of that domain if it is configured', () => {
-    const shared = synthesize({ env: { CUSTOM_DOMAIN: 'api.example.com', BASE_PATH: '/pay/' } });
+    const shared = synthesize({
+      endpoints: ofGroups('payments'),
+      env: { CUSTOM_DOMAIN: 'api.example.com', BASE_PATH: '/pay/' },
+    });
     expect(shared.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBe('pay');
     const { Variables } = shared.functionOf('payments.get').Properties.Environment;
     expect(Variables).toMatchObject({ PUBLIC_BASE_URL: 'https://api.example.com/pay' });
@@ -246,11 +252,11 @@ describe('the stacks', () => {
     const [one] = endpoints;
     if (!one) throw new Error('no endpoint');
     const many = Array.from({ length: 70 }, (_, at) => ({ ...one, id: `many.n${at}`, path: `/many/n${at}` as const }));
-    const grown = synthesize({ endpoints: [...endpoints, ...many] });
+    const grown = synthesize({ endpoints: many });
     for (const stage of [prod, dev, grown]) {
       const sizes = stage.stacks.map((name) => [name, stage.resources.filter(({ stack }) => stack === name).length]);
       expect(sizes.filter(([, size]) => Number(size) >= RESOURCES_A_STACK)).toEqual([]);
     }
-    expect(grown.ofType('AWS::ApiGatewayV2::Route')).toHaveLength(endpoints.length + many.length + 1);
+    expect(grown.ofType('AWS::ApiGatewayV2::Route')).toHaveLength(many.length + 1);
   });
 });

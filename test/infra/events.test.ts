@@ -98,7 +98,10 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
 
 describe('the outbound webhook queue', () => {
   test('uses the operator’s number of retries and timeout', () => {
-    const configured = synthesize({ env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' } });
+    const configured = synthesize({
+      endpoints: [],
+      env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' },
+    });
     const { Timeout, Environment } = configured.functionOf('workers.deliver-webhook').Properties;
     expect(Timeout).toBe(55);
     expect(Environment.Variables).toMatchObject({ EXTERNAL_WEBHOOK_TIMEOUT: '45000' });
@@ -115,7 +118,7 @@ describe('the outbound webhook queue with a schedule of retries', () => {
   const queueWith = (schedule: string): Resource => {
     const env = { EXTERNAL_WEBHOOK_RETRY_SCHEDULE: schedule, EXTERNAL_WEBHOOK_MAX_RETRIES: '2' };
     return only(
-      synthesize({ env })
+      synthesize({ env, endpoints: [] })
         .ofType('AWS::SQS::Queue')
         .filter(({ logicalId }) => logicalId.slice(0, -8) === 'WebhookDeliveryQueue'),
     );

@@ -17,7 +17,7 @@ const simulate = async (...options: readonly string[]): Promise<{ readonly code:
 };
 
 /** Half of them in each of two processes. */
-const SEEDS = { short: 30, long: 20_000 } as const;
+const SEEDS = { short: 20, long: 20_000 } as const;
 const LONGEST_MS = 6 * 3_600_000;
 const SLOW_MS = 300_000;
 /** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
