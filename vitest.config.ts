@@ -64,7 +64,11 @@ export default defineConfig({
       project('shots', 300 * SECOND_MS, { globalSetup: BROWSER }),
       project('contract', 60 * SECOND_MS, { exclude: [LONG] }),
       // After all other tests, because its processes take both cores.
-      project('simulation', 120 * SECOND_MS, { provide: { scale: 1 }, sequence: { groupOrder: 1 } }),
+      project('simulation', 120 * SECOND_MS, {
+        exclude: [LONG],
+        provide: { scale: 1 },
+        sequence: { groupOrder: 1 },
+      }),
       project('infra', 120 * SECOND_MS, { exclude: [LONG], globalSetup: INFRA }),
     ],
   },

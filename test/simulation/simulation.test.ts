@@ -1,27 +1,9 @@
-import { execFile } from 'node:child_process';
-import { execPath } from 'node:process';
-import { promisify } from 'node:util';
 import { describe, expect, inject, test } from 'vitest';
-
-/** The simulation replaces the clock of its process, so it runs in separate processes. */
-const simulate = async (...options: readonly string[]): Promise<{ readonly code: number; readonly out: string }> => {
-  try {
-    const { stdout } = await promisify(execFile)(execPath, ['test/simulation/run.ts', ...options], {
-      maxBuffer: 2 ** 28,
-    });
-    return { code: 0, out: stdout };
-  } catch (error) {
-    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-    return { code, out: `${stdout}${stderr}` };
-  }
-};
+import { simulate } from './simulate.ts';
 
 /** Half of them in each of two processes. */
 const SEEDS = { short: 20, long: 20_000 } as const;
 const LONGEST_MS = 6 * 3_600_000;
-const SLOW_MS = 300_000;
-/** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
-const MOST_OPERATIONS_LEFT = 6;
 
 /** The numbers of operations, kills and faults, and the time that they took. */
 const summaryOf = (out: string): string => out.replaceAll(/^seed .*\n/gm, '');
@@ -44,20 +26,5 @@ describe('the simulation of the whole service', () => {
       expect(digestsOf(out).slice(6, 8)).toEqual(again);
     },
     LONGEST_MS,
-  );
-
-  test(
-    'prints the smallest history that breaks the same sentence, and the command that repeats it',
-    async () => {
-      const name = 'late-event-moves-backward';
-      const { code, out } = await simulate('--seeds', '40', '--bug', name);
-      const [, found, timeline = '', again] =
-        /^seed \d+ failed:\n {2}([^:\n]+):.*?(\nthe smallest.*)\n(again: [^\n]*)/ms.exec(out) ?? [];
-      expect(code).toBe(1);
-      expect(timeline).toContain(`\n  ${found}: `);
-      expect(timeline.match(/ operation \d+\.\d+/g)?.length ?? 0).toBeLessThanOrEqual(MOST_OPERATIONS_LEFT);
-      expect(again).toMatch(new RegExp(`^again: npm run simulate -- --seed \\d+ --trace.* --bug ${name}$`));
-    },
-    SLOW_MS,
   );
 });
