@@ -128,7 +128,7 @@ describe('the bundles of the functions', () => {
   });
 
   test('become stacks, offline and without credentials', () => {
-    const { ofType } = synthesize({ codeDir: folder, endpoints: endpoints });
+    const { ofType } = synthesize({ codeDir: folder, endpoints, env: { HEALTH_CHECK: 'on' } });
     expect(ofType('AWS::Lambda::Function')).toHaveLength(ids.length);
   });
 });
