@@ -16,8 +16,8 @@ export interface Budget {
    * declines count as one because they are read together. Adds exactly this many requests, in one more level.
    */
   readonly windows?: number;
-  /** For a create. Some windows count only requests that passed the access rule, in a separate level. */
-  readonly countsAllowed?: true;
+  /** Some windows count before the access rule and some after it: those of a service key, and those of allowed requests. */
+  readonly countsTwice?: true;
   /** A declined payment is counted after the response in this many windows, by one request each, in one more level. */
   readonly countsDecline?: number;
   /** The response is stored under its Idempotency-Key, in exactly two requests and two more levels. */

@@ -116,7 +116,7 @@ const PAYMENT_BUDGETS = {
   },
   'get by a service key of the merchant': { ...get, windows: 1 },
   'create intent by a service key': create,
-  'refund by a service key': { ...refund, windows: refund.windows + 1 },
+  'refund by a service key': { ...refund, windows: refund.windows + 1, countsTwice: true },
   timeline: { ...oneMore(get, 'the payment, then its history in one query'), of: 'payments.timeline' },
   list,
   'list by status': whole,

@@ -137,7 +137,7 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
     ['units of the due index', own.units.due, budget.dueUnits],
   ] as const;
   const windows = generalWindows(budget.of) + (budget.windows ?? 0);
-  const levels = budget.countsAllowed ? 2 : Math.min(windows, 1);
+  const levels = budget.countsTwice ? 2 : Math.min(windows, 1);
   const declined = budget.countsDecline ?? 0;
   const kept = budget.keepsAnswer ? KEPT : budget.holdsKey ? 1 : 0;
   const exactly = [

@@ -33,13 +33,13 @@ export const RECORD_BUDGETS = {
   },
   'delete customer, the only one': { ...write('customers.remove', 7), requests: 7, levels: 6, because: GOES_WITH_IT },
 
-  'create payment method': { ...write('payment-methods.create', 5), windows: 2, countsAllowed: true },
+  'create payment method': { ...write('payment-methods.create', 5), windows: 2, countsTwice: true },
   'create payment method, the first': {
     ...write('payment-methods.create', 13),
     requests: 4,
     levels: 4,
     windows: 2,
-    countsAllowed: true,
+    countsTwice: true,
     because: 'its customer is claimed before the provider is called',
   },
   'get payment method': { ...get('payment-methods.get'), requests: 2, levels: 2, because: IS_DEFAULT },

@@ -8,7 +8,7 @@ const LINKS = 'what leads to it from its customer and its method goes with it, i
 const USES_METHOD = 'a subscription that runs again may charge its method: the rule of use reads the method first';
 /** The windows of declines are read together. */
 const COUNTS_DECLINES = { windows: 1 } as const;
-const CREATES = { ...COUNTS_DECLINES, countsAllowed: true } as const;
+const CREATES = { ...COUNTS_DECLINES, countsTwice: true } as const;
 const chargedNow = {
   of: 'subscriptions.create',
   requests: 9,

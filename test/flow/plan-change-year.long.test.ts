@@ -11,14 +11,23 @@ const DAYS = 400;
 /** The changes of a year, in turn: a product by its index, a quantity, and when. */
 const CHANGES = [
   { to: 1, quantity: 1 },
+  { to: 1, quantity: 2 },
   { to: 1, quantity: 3 },
-  { to: 0, quantity: 1 },
   { to: 2, quantity: 2 },
-  { to: 2, quantity: 1, when: 'period_end' },
-  { to: 1, quantity: 2, when: 'period_end' },
+  { to: 0, quantity: 1, when: 'period_end' },
+  { to: 0, quantity: 1 },
+  { to: 0, quantity: 2 },
+  { to: 0, quantity: 3 },
+  { to: 1, quantity: 2 },
+  { to: 2, quantity: 2 },
+  { to: 1, quantity: 1, when: 'period_end' },
+  { to: 1, quantity: 1 },
+  { to: 1, quantity: 2 },
+  { to: 1, quantity: 4 },
   { to: 3, quantity: 1 },
   { to: 0, quantity: 4, when: 'period_end' },
-  { to: 1, quantity: 5 },
+  { to: 2, quantity: 4 },
+  { to: 0, quantity: 1, when: 'period_end' },
 ] as const;
 
 /** Makes the change of this day, if one is due and possible. @returns what it costs now */
