@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { simulate } from './simulate.ts';
+import { runSimulation } from './simulate.ts';
 
 const SLOW_MS = 300_000;
 /** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
@@ -10,7 +10,7 @@ describe('a planted bug', () => {
     'prints the smallest history that breaks the same sentence, and the command that repeats it',
     async () => {
       const name = 'late-event-moves-backward';
-      const { code, out } = await simulate('--seeds', '40', '--bug', name);
+      const { code, out } = await runSimulation('--seeds', '40', '--bug', name);
       const [, found, timeline = '', again] =
         /^seed \d+ failed:\n {2}([^:\n]+):.*?(\nthe smallest.*)\n(again: [^\n]*)/ms.exec(out) ?? [];
       expect(code).toBe(1);

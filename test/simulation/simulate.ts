@@ -3,7 +3,7 @@ import { execPath } from 'node:process';
 import { promisify } from 'node:util';
 
 /** The simulation replaces the clock of its process, so it runs in separate processes. */
-export const simulate = async (
+export const runSimulation = async (
   ...options: readonly string[]
 ): Promise<{ readonly code: number; readonly out: string }> => {
   try {

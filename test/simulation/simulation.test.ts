@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { simulate } from './simulate.ts';
+import { runSimulation } from './simulate.ts';
 
 /** Half of them in each of two processes. */
 const SEEDS = { short: 20, long: 20_000 } as const;
@@ -16,12 +16,12 @@ describe('the simulation of the whole service', () => {
     async () => {
       const seeds = SEEDS[inject('scale') === 1 ? 'short' : 'long'];
       const sites = seeds === SEEDS.long ? ['--sites'] : [];
-      const { code, out } = await simulate('--seeds', String(seeds), '--digests', ...sites);
+      const { code, out } = await runSimulation('--seeds', String(seeds), '--digests', ...sites);
       expect(code, out.slice(-4_000)).toBe(0);
       process.stdout.write(summaryOf(out));
       expect(out).toMatch(new RegExp(`^${seeds} histories in`, 'm'));
       // Two seeds after others in two processes, and again together in one.
-      const again = digestsOf((await simulate('--from', '7', '--seeds', '2', '--jobs', '1', '--digests')).out);
+      const again = digestsOf((await runSimulation('--from', '7', '--seeds', '2', '--jobs', '1', '--digests')).out);
       expect(again).toHaveLength(2);
       expect(digestsOf(out).slice(6, 8)).toEqual(again);
     },
