@@ -81,10 +81,7 @@ interface Deployed {
 }
 const stopped = (code: number): Deployed => ({ code, removed: [] });
 
-/** CDK deploys at most this many independent stacks at the same time. */
-const SIDE_BY_SIDE = 6;
-
-/** CDK cannot ask while it deploys stacks in parallel, so all changes are shown and approved first. */
+/** CDK would ask before each stack, so all changes are shown and approved first. */
 const deployStacks = async (given: Given, account: Account, steps: Steps): Promise<Deployed> => {
   const { say, cdk, check, deleteRouteSettings } = steps;
   const run = (args: readonly string[]): Promise<number> =>
@@ -107,9 +104,7 @@ const deployStacks = async (given: Given, account: Account, steps: Steps): Promi
   const removed = await stacksToDestroy(given, account, steps);
   if (removed === undefined) return stopped(1);
   for (const route of await deleteRouteSettings(account, 'removed')) say(`the limits of ${route} are deleted`);
-  const code = await run([
-    ...['deploy', '--all', ...BUILT, '--require-approval', 'never', '--concurrency', String(SIDE_BY_SIDE)],
-  ]);
+  const code = await run(['deploy', '--all', ...BUILT, '--require-approval', 'never']);
   return { code, removed };
 };
 

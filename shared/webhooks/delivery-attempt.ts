@@ -43,7 +43,7 @@ export interface Attempted {
   readonly answer: PostResponse;
   /** ISO time of the end of the attempt. */
   readonly at: string;
-  /** ISO time of the next attempt; absent if there is none. */
+  /** ISO time of the next attempt. Absent after a success and after the last attempt. */
   readonly nextAt?: string | undefined;
 }
 

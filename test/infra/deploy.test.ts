@@ -55,7 +55,7 @@ const deployed = async (given: Partial<Given> = {}, account = ACCOUNT, results: 
 
 const SYNTH = 'synth --quiet --profile prod';
 const DIFF = 'diff --app cdk.out --method template --fail --security-only --profile prod';
-const DEPLOYS = 'deploy --all --app cdk.out --require-approval never --concurrency 6 --profile prod';
+const DEPLOYS = 'deploy --all --app cdk.out --require-approval never --profile prod';
 
 describe('a deployment', () => {
   test('uses one profile and one region for the stacks and for the webhooks, and builds once', async () => {
@@ -69,7 +69,7 @@ describe('a deployment', () => {
 
   test('leaves the credentials to both tools without a profile, and shows only changes that need approval', async () => {
     const { commands } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
-    expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never --concurrency 6']);
+    expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never']);
   });
 
   test('asks once for all stacks, before it deploys them in parallel', async () => {

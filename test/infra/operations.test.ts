@@ -338,7 +338,7 @@ describe('the dead letters of outbound webhooks', () => {
       })
       .map((alarm) => nameOf(alarm).slice(PREFIX.length));
 
-  test('page only if more than ten wait or one has waited for an hour; every other dead letter pages at once', () => {
+  test('page if more than ten wait or one has waited for an hour, and the first one of every other queue pages', () => {
     const others = ['apply-provider-event', 'follow-payment', 'run-due', 'webhook-dispatch'];
     const alwaysPaging = others.map((queue) => `${queue}-dead-letters`);
     const pile = 'webhook-delivery-dead-letters';

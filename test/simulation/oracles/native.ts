@@ -59,7 +59,7 @@ const billingOf = ({ here, there }: Both): readonly [Fields, Fields] =>
     ? [{ unpaid: here['isUnpaid'] === true }, { unpaid: there.status === 'unpaid' }]
     : [{}, {}];
 
-/** The provider has the price of a scheduled change at once, unless a seller changes it there. */
+/** The price that the provider charges at the next renewal, which is that of a scheduled change if there is one. */
 const priceOf = ({ here, there, isPricedThere }: Both): readonly [Fields, Fields] => {
   const { totalCents, scheduledChange, currency } = here;
   if (scheduledChange && isPricedThere) return [{}, {}];
