@@ -90,6 +90,7 @@ export const probeDeps = /* @__PURE__ */ perHost(() => ({
 }));
 export const sweepDeps = /* @__PURE__ */ perHost(() => ({
   table: table(),
+  tableName: settings().TABLE_NAME,
   queues: queues(),
   log: log(),
   now,

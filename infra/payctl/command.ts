@@ -32,6 +32,7 @@ import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
 import { repeatErasures } from './restore/repeat-erasures.ts';
 import { restoreCheck } from './restore/restore-check.ts';
+import { restoreDone } from './restore/restore-done.ts';
 import {
   captureByKey,
   type PlanOptions,
@@ -187,18 +188,31 @@ payctl
     ),
   );
 
-payctl
-  .command('restore-check')
+interface RestoreInput {
+  readonly restoredTo?: string;
+  readonly erased?: string;
+}
+
+const restoreOptions = ({ restoredTo, erased }: RestoreInput) => ({
+  restoredTo: restoredTo === undefined ? undefined : parseTime(restoredTo),
+  erased: erased === undefined ? undefined : readErased(erased),
+});
+
+/** The options of `restoreOptions`. */
+const afterRestore = (command: Command): Command =>
+  command
+    .option('--restored-to <time>', 'the time that the table was restored to; default: the time of the newest record')
+    .option('--erased <file>', 'the people erased since then, a line each: user:<id> or email:<address>');
+
+afterRestore(payctl.command('restore-check'))
   .description('after a restore of the table: what was lost, what is missing, what to do before due work is on again')
-  .option('--restored-to <time>', 'the time that the table was restored to; default: the time of the newest record')
-  .option('--erased <file>', 'the people erased since then, a line each: user:<id> or email:<address>')
-  .action(({ restoredTo, erased }: { readonly restoredTo?: string; readonly erased?: string }) =>
-    run((installation) =>
-      restoreCheck(installation, {
-        restoredTo: restoredTo === undefined ? undefined : parseTime(restoredTo),
-        erased: erased === undefined ? undefined : readErased(erased),
-      }),
-    ),
+  .action((given: RestoreInput) => run((installation) => restoreCheck(installation, restoreOptions(given))));
+
+afterRestore(payctl.command('restore-done'))
+  .description('lets due work run on a restored table, if restore-check finds nothing that needs attention')
+  .option('--anyway', 'also if it finds something')
+  .action(({ anyway, ...given }: RestoreInput & { readonly anyway?: boolean }) =>
+    run((installation) => restoreDone(installation, { ...restoreOptions(given), anyway })),
   );
 
 payctl

@@ -34,7 +34,15 @@ type SilentKind = 'RFD' | 'DSP' | 'PM' | 'ADDR' | 'ORG' | 'LEFT' | 'ERA' | 'LOG'
 /** Kinds whose changes are published as events. */
 export type PublishedKind = Exclude<ItemKind, SilentKind>;
 /** Kinds about which no table decides, which are other systems' reference records, and ids, locks and counters. */
-type PlainKind = (typeof REFERENCE_PREFIX)[ReferenceKind] | 'REF' | 'GONE' | 'ERASING' | 'CALLS' | 'KEY' | 'KEYUSE';
+type PlainKind =
+  | (typeof REFERENCE_PREFIX)[ReferenceKind]
+  | 'REF'
+  | 'GONE'
+  | 'ERASING'
+  | 'CALLS'
+  | 'KEY'
+  | 'KEYUSE'
+  | 'TABLE';
 /** Every version of these records is kept. A payment's history also has the versions of its refunds and disputes. */
 export type HistoricKind = Exclude<OwnedKind, 'PM' | 'ADDR' | 'CUS' | 'RFD' | 'DSP'>;
 

@@ -7,6 +7,7 @@
 import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { iso, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
+import { type NamedTable, originalOfNamed } from '../platform/copied-table.ts';
 import { billingShards, DELIVERY_SHARD, dueShards, type Key } from '../platform/keys.ts';
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
@@ -26,7 +27,7 @@ export const BILLING_STOPS_AT = 5_000;
 /** More waiting messages than this mean that `run-due` is not working, so a sweep queues nothing. */
 const ALL_STOPS_AT = 20_000;
 
-export interface SweepDeps {
+export interface SweepDeps extends NamedTable {
   readonly table: Table;
   readonly queues: Queues;
   readonly log: Log;
@@ -47,9 +48,14 @@ interface Lane {
  * Queues the records whose work is due, the longest due first. A sweep queues about as much as can be done until the
  * next sweep, so the index keeps the rest in order, and no queued message waits longer than its lease. A partition that
  * cannot be read, or a record that cannot be leased, does not delay the others.
- * @throws the first of these errors, after all the rest is queued
+ * @throws the first of these errors, after all the rest is queued; Error if the table is a copy, whose renewals may be
+ * charged already
  */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
+  const original = await originalOfNamed(deps);
+  if (original !== undefined) {
+    throw new Error(`due work is held: ${deps.tableName} is a copy of ${original} (docs/restore.md)`);
+  }
   const waiting = await deps.queues.depth('run-due');
   const open = lanesOf(deps).filter(({ stopsAt }) => waiting < stopsAt);
   const swept = await Promise.all(open.flatMap((lane) => sweepLane(deps, lane)));

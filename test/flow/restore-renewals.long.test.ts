@@ -63,8 +63,11 @@ const renewAndRestore = async (
 const chargesAt = async (service: TestHost): Promise<number> =>
   (await service.ledger()).charges.filter((charge: ParsedJson) => charge.status === 'succeeded').length;
 
-const runDueWork = async (running: RestoreDrill): Promise<void> => {
-  await running.restart();
+/** A restore gives the table another name. */
+const RESTORED_TABLE = { TABLE_NAME: 'payments-restored' } as const;
+
+const runDueWork = async (running: RestoreDrill, env?: Readonly<Record<string, string>>): Promise<void> => {
+  await running.restart(env);
   await running.service().advance(600);
   await running.service().settle();
 };
@@ -100,6 +103,27 @@ describe('a renewal that was charged after the restored time', () => {
       expect(await chargesAt(service)).toBe(2);
     },
   );
+});
+
+describe('a restored table whose operator left due work on', () => {
+  test('charges no renewal a second time, however late, until restore-done accepts it', async () => {
+    const [billed] = BILLED;
+    if (!billed) throw new Error('no biller');
+    const renewed = await renewAndRestore(billed, { env: RESTORED_TABLE, afterSeconds: LATE_SECONDS });
+    await runDueWork(renewed.drill, RESTORED_TABLE);
+    expect(await chargesAt(renewed.drill.service())).toBe(2);
+    const payctl = payctlOf(renewed.drill.service());
+    const done = () => payctl(['restore-done', '--restored-to', renewed.restoredTo, '--erased', '/dev/null']);
+    expect(await done()).toMatchObject({ exitCode: 1, json: { accepted: false } });
+    expect((await payctl(['drift', '--fix', '--restored-to', renewed.restoredTo])).exitCode).toBe(0);
+    expect(await done()).toMatchObject({ exitCode: 0, json: { accepted: true } });
+    expect(await done()).toMatchObject({ exitCode: 0, json: { accepted: false } });
+    await runDueWork(renewed.drill, RESTORED_TABLE);
+    const service = renewed.drill.service();
+    expect(await chargesAt(service)).toBe(2);
+    const subscription = await readSubscription(service, renewed.who, renewed.id);
+    expect(Date.parse(subscription.current_period_end)).toBeGreaterThan(service.now());
+  });
 });
 
 describe('a subscription that was made after the restored time', () => {

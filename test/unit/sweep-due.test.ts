@@ -43,6 +43,7 @@ const sweep = async (
     },
     log: logLines().log,
     now: () => NOON,
+    tableName: 'payments',
     callsPerSecond: () => 95,
   };
   const error = await sweepDue(deps).catch((thrown: unknown) => thrown);
@@ -83,6 +84,7 @@ test('a sweep reads no further page after 40 seconds, and leaves the rest to the
     queues: { depth: async () => 0, retryAfter: async () => undefined, send: async () => undefined },
     log: logLines().log,
     now: () => at,
+    tableName: 'payments',
     callsPerSecond: () => 95,
   });
   expect(pages).toBe(3);
@@ -108,6 +110,7 @@ describe('the lease of the sweep', () => {
       queues: { depth: async () => 0, retryAfter: async () => undefined, send },
       log: logLines().log,
       now,
+      tableName: 'payments',
       callsPerSecond: () => 95,
     });
     const stored = () => table.get({ pk: 'PAY#pay_1', sk: 'PAY' });

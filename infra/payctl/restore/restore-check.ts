@@ -6,6 +6,7 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { iso } from '../../../shared/core/time.ts';
+import { originalOf } from '../../../shared/platform/copied-table.ts';
 import { everyDueShard } from '../../../shared/platform/keys.ts';
 import type { Item } from '../../../shared/platform/table.ts';
 import type { Subject } from '../../../shared/removal/erasure-job.ts';
@@ -18,7 +19,7 @@ import { findRepeated } from './repeat-erasures.ts';
 import { type CheckedTable, checkTable, verdict } from './table-checks.ts';
 import { runningDueWork, wiringChecks } from './wiring-checks.ts';
 
-interface RestoreCheckOptions {
+export interface RestoreCheckOptions {
   /** ISO time; by default the time of the newest record. */
   readonly restoredTo?: string | undefined;
   /** The people who were erased after that time; undefined if the operator has not said. */
@@ -32,13 +33,12 @@ export const restoreCheck = async (installation: Installation, options: RestoreC
   const wiring = await installation.wiring?.();
   const drift = await findDrift(installation, { restoredTo });
   const overdue = await countOverdue(installation);
-  const dueWork = dueWorkCheck(installation, { wiring, overdue, drift });
   const { json, lines, exitCode } = reportChecks([
     ...table.checks,
     ...(wiring ? wiringChecks(wiring, inUse(installation, table)) : []),
     recordsCheck(newest, restoredTo, installation.now()),
     driftCheck(drift),
-    dueWork,
+    dueWorkCheck(installation, { wiring, overdue, drift, original: await heldFor(installation) }),
     await erasuresCheck(installation, restoredTo, options.erased),
     webhooksCheck(drift, overdue),
   ]);
@@ -89,14 +89,20 @@ interface DueWork {
   readonly wiring: StageWiring | undefined;
   readonly overdue: number;
   readonly drift: Report;
+  /** The name of the original, if the table is a copy whose due work is held. */
+  readonly original: string | undefined;
 }
 
 /** Due work that runs on a table that differs from the providers may charge a renewal for the second time. */
-const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift }: DueWork): Check => {
+const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift, original }: DueWork): Check => {
   const running = wiring ? runningDueWork(wiring) : settings.DUE_WORK === 'on' ? ['DUE_WORK=on'] : [];
   const records = `${overdue} records are overdue`;
   if (running.length === 0)
     return { check: 'due work', state: 'ok', detail: `off; ${records}, and wait until it is on` };
+  if (original !== undefined) {
+    const detail = `held, because the table is a copy of ${original}; ${records}, and wait for payctl restore-done`;
+    return { check: 'due work', state: 'ok', detail };
+  }
   return driftMistakes(drift).length === 0
     ? { check: 'due work', state: 'ok', detail: `on; ${records}` }
     : {
@@ -105,6 +111,8 @@ const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift }: Du
         detail: `on (${running.join(', ')}), so renewals may be charged twice; stop it`,
       };
 };
+
+const heldFor = ({ deps, settings }: Installation) => originalOf({ table: deps.table, tableName: settings.TABLE_NAME });
 
 const countOverdue = async ({ deps }: Installation): Promise<number> => {
   let count = 0;

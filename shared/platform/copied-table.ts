@@ -1,0 +1,37 @@
+/**
+ * @module The table's own name, stored in the table. A restore makes a copy under another name, and the copy still has
+ * the name of its original. It does not have what was charged since its time, so no due work runs on it until an
+ * operator has compared it with the providers.
+ */
+
+import { recordKey } from './keys.ts';
+import type { Item, Table } from './table.ts';
+
+export interface NamedTable {
+  readonly table: Pick<Table, 'get' | 'put'>;
+  readonly tableName: string;
+}
+
+const NAME_KEY = recordKey('TABLE', 'name');
+
+/** @returns the name of the original if the table is a copy that no operator has accepted */
+export const originalOf = async ({ table, tableName }: NamedTable): Promise<string | undefined> =>
+  otherName(await storedName(table), tableName);
+
+/** As `originalOf`. Stores the name of a table that has none. */
+export const originalOfNamed = async ({ table, tableName }: NamedTable): Promise<string | undefined> => {
+  const stored = await storedName(table);
+  if (stored) return otherName(stored, tableName);
+  const written = await table.put({ ...NAME_KEY, name: tableName }, [{ absent: true }]);
+  return otherName(written.ok ? written.item : written.found, tableName);
+};
+
+const storedName = (table: NamedTable['table']) => table.get(NAME_KEY, { consistent: false });
+
+const otherName = (stored: Item | undefined, tableName: string): string | undefined =>
+  stored === undefined || stored['name'] === tableName ? undefined : String(stored['name']);
+
+/** Makes the copy a table of its own, so that its due work runs. */
+export const acceptCopy = async ({ table, tableName }: NamedTable): Promise<void> => {
+  await table.put({ ...NAME_KEY, name: tableName });
+};
