@@ -11,6 +11,7 @@ import { identityClient } from './access/identity.ts';
 import { standings } from './access/standing.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
+import { errorFields } from './core/logger.ts';
 import { listSetting } from './core/setting.ts';
 import {
   isWeakGuestSecret,
@@ -33,15 +34,24 @@ const newSecret = (): string => randomBytes(32).toString('base64url');
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE_MS;
+/** A secret that cannot be read again stays in use, and is tried again after this time. */
+const SECRET_RETRY_MS = MINUTE_MS;
 const secrets = /* @__PURE__ */ perInstance(() => {
   const client = openSecretsManager({ env: environment() });
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
     const known = cache.get(arn);
     if (known && known.until > now()) return known.text;
-    const { SecretString: text = '' } = await client.send(new GetSecretValueCommand({ SecretId: arn }));
-    cache.set(arn, { text, until: now() + keptMs });
-    return text;
+    try {
+      const { SecretString: text = '' } = await client.send(new GetSecretValueCommand({ SecretId: arn }));
+      cache.set(arn, { text, until: now() + keptMs });
+      return text;
+    } catch (error) {
+      if (!known) throw error;
+      log().error('secret not read again', errorFields(error));
+      cache.set(arn, { text: known.text, until: now() + SECRET_RETRY_MS });
+      return known.text;
+    }
   };
 });
 

@@ -101,7 +101,7 @@ const readSecrets = async (clients: AccountClients, stage: Stage): Promise<Store
   return { keys, signatures };
 };
 
-/** A text that is no JSON object counts as empty, as it does for the functions. */
+/** A text that is no JSON object counts as empty, so that a check names it. The functions refuse every call with it. */
 const namesOf = (text: string | undefined): readonly string[] => {
   try {
     const values = valuesSchema.parse(JSON.parse(text || '{}'));

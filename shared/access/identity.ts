@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
-import { instant, type Now, SECOND_MS } from '../core/time.ts';
+import { type Instant, instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
 import { STAFF_ROLES, type StaffRole } from './scopes.ts';
@@ -148,16 +148,22 @@ export const identityClient = (options: IdentityOptions) => {
   return { session, sessionOfToken, userByEmail, users };
 };
 
-const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs }: IdentityOptions) => {
+/** The verifier keeps the keys that it has read, so a removed key is refused only by the next verifier. */
+const KEYS_CACHE_MS = 5 * MINUTE_MS;
+
+const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs, now }: IdentityOptions) => {
   const read = async (uri: string): Promise<ArrayBuffer> => {
     const response = await fetchOverHttp(uri, { signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok) throw new Error(`status ${response.status}`);
     return response.arrayBuffer();
   };
-  let verify: ((token: string) => Promise<VerifiedBearer>) | undefined;
+  let known: { readonly verify: (token: string) => Promise<VerifiedBearer>; readonly until: Instant } | undefined;
   return async (token: string): Promise<VerifiedBearer> => {
     if (jwksUri === '') return { kind: 'invalid' };
-    verify ??= (await import('./bearer-token.ts')).openBearerTokens({ jwksUri, issuer, audience, read });
-    return verify(token);
+    if (known === undefined || known.until <= now()) {
+      const { openBearerTokens } = await import('./bearer-token.ts');
+      known = { verify: openBearerTokens({ jwksUri, issuer, audience, read }), until: now() + KEYS_CACHE_MS };
+    }
+    return known.verify(token);
   };
 };

@@ -39,6 +39,7 @@ export type LogMessage =
   | 'request served'
   | 'request failed'
   | 'guest token secret refused'
+  | 'secret not read again'
   | 'provider called'
   | 'provider event applied'
   | 'provider event refused'

@@ -277,8 +277,27 @@ describe('the runbook', () => {
     const [tool = '', first = ''] = line.split(' ');
     expect(['payctl', 'logs', 'aws', 'curl']).toContain(tool);
     if (tool === 'payctl') expect(payctlCommands).toContain(first);
-    if (tool === 'logs') expect(messages).toContain(/^logs '([a-z ]+)'$/.exec(line)?.[1]);
+    if (tool === 'logs') {
+      const [, message, field] = /^logs '([a-z ]+)'(?: '\$\.(\w+) [=>] [^']+')?$/.exec(line) ?? [];
+      expect(messages).toContain(message);
+      if (field !== undefined) expect(source('shared/core/log-line.ts')).toContain(`readonly ${field}?:`);
+    }
   });
+
+  test.each([
+    ['quarantined-events', 'outcome'],
+    ['publish-failures', 'failed'],
+    ['decline-rate', 'outcome'],
+    ['provider-errors', 'reason'],
+    ['provider-fails', 'reason'],
+  ])('shows for %s the lines of failures only, by their field %s', (name, field) => {
+    expect(entryOf(name)?.command).toContain(`' '$.${field} `);
+  });
+
+  test.each(['sweep-due-fails', 'probe-health-fails'])(
+    'shows for %s the error that Lambda logs, because a schedule logs none itself',
+    (name) => expect(entryOf(name)?.command).toContain('{ $.level = "ERROR" }'),
+  );
 });
 
 describe.each([

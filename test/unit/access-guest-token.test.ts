@@ -44,6 +44,23 @@ describe('a guest token', () => {
     expect(await readCode(tokens.read(before))).toBe('SESSION_INVALID');
   });
 
+  test.each([
+    [['old'], ['old', 'new']],
+    [
+      ['old', 'new'],
+      ['new', 'old'],
+    ],
+  ])('is read by instances with the secrets %j and %j, whichever of them issued it', async (earlier, later) => {
+    const [one, other] = [service(...earlier), service(...later)];
+    expect(await one.tokens.read(await other.issue())).toEqual(ada);
+    expect(await other.tokens.read(await one.issue())).toEqual(ada);
+  });
+
+  test('is refused by an instance that does not list its secret yet, so a rotation adds a secret as the second', async () => {
+    const token = await service('new', 'old').issue();
+    expect(await readCode(service('old').tokens.read(token))).toBe('SESSION_INVALID');
+  });
+
   test('is neither issued nor read without a secret', async () => {
     const { state, tokens, issue } = service('secret-one');
     const token = await issue();

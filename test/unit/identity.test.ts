@@ -3,26 +3,27 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { identityClient } from '../../shared/access/identity.ts';
-import { SECOND_MS } from '../../shared/core/time.ts';
+import { MINUTE_MS, SECOND_MS } from '../../shared/core/time.ts';
 
 /** An identity service that knows one session, and the key of its tokens. */
 let server: Server;
 let url: string;
 let session: object = {};
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
+let published: readonly object[] = [];
 const ISSUER = 'https://id.example';
 /** The session for which the service never responds. */
 const SILENT = 's-silent';
 
 beforeAll(async () => {
   keys = await generateKeyPair('EdDSA', { extractable: true });
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'key-1', alg: 'EdDSA', use: 'sig' };
+  published = [{ ...(await exportJWK(keys.publicKey)), kid: 'key-1', alg: 'EdDSA', use: 'sig' }];
   server = createServer((request, response) => {
     if (request.url === `/sessions/${SILENT}`) return;
     const refused = /^\/sessions\/status-(\d+)$/.exec(request.url ?? '')?.[1];
     if (refused) response.statusCode = Number(refused);
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(request.url === '/jwks' ? { keys: [jwk] } : session));
+    response.end(JSON.stringify(request.url === '/jwks' ? { keys: published } : session));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -32,8 +33,8 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-const client = (audience = '', timeoutMs = 10_000) =>
-  identityClient({ url, jwksUri: `${url}/jwks`, issuer: ISSUER, audience, timeoutMs, now: Date.now });
+const client = (audience = '', timeoutMs = 10_000, now: () => number = Date.now) =>
+  identityClient({ url, jwksUri: `${url}/jwks`, issuer: ISSUER, audience, timeoutMs, now });
 
 const PERSON = { user_id: 'user_1', email: 'Ada@example.com' };
 
@@ -96,4 +97,21 @@ describe('a bearer token', () => {
       expect(await client().sessionOfToken(await signed(audience))).toMatchObject({ userId: 'user_1' });
     },
   );
+
+  test('is refused five minutes after the identity service has removed its key', async () => {
+    const clock = { at: Date.now() };
+    const { sessionOfToken } = client('', 10_000, () => clock.at);
+    const token = await signed(undefined);
+    expect(await sessionOfToken(token)).toMatchObject({ userId: 'user_1' });
+    const [removed = {}] = published;
+    published = [];
+    try {
+      clock.at += 5 * MINUTE_MS - 1;
+      expect(await sessionOfToken(token)).toMatchObject({ userId: 'user_1' });
+      clock.at += 1;
+      expect(await sessionOfToken(token)).toBeUndefined();
+    } finally {
+      published = [removed];
+    }
+  });
 });

@@ -25,6 +25,16 @@ describe('a release', () => {
   });
 });
 
+describe('the pages of deployment and upgrade', () => {
+  test('deploy a single stack with warnings, because a check for prod would stop it before later steps can pass', () => {
+    const commands = ['docs/deployment.md', 'docs/upgrade.md'].flatMap((file) => [
+      ...textOf(file).matchAll(/`([^`]*npm run cdk -- deploy [^`]*)`/g),
+    ]);
+    expect(commands.length).toBeGreaterThan(1);
+    for (const [, command = ''] of commands) expect(command).toMatch(/^CHECKS=warn /);
+  });
+});
+
 describe('the page of key rotation', () => {
   const page = textOf('docs/key-rotation.md');
   /** The page names a secret of a slot without the slot, and the guest token secret by its resource. */

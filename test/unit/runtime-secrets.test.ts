@@ -63,6 +63,25 @@ describe('the keys of a provider', () => {
     expect(opened.map(({ settings }) => settings.API_KEY)).toEqual(['sk_test_one', 'sk_test_two']);
   });
 
+  test('stay in use while the secret cannot be read again, which is tried every minute', async () => {
+    holding('{"API_KEY":"sk_test_one"}');
+    const first = await open();
+    manager.on(GetSecretValueCommand, { SecretId: 'arn:a' }).rejects(new Error('unavailable'));
+    now += 5 * MINUTE_MS;
+    expect(await open()).toBe(first);
+    holding('{"API_KEY":"sk_test_two"}');
+    now += MINUTE_MS - 1;
+    expect(await open()).toBe(first);
+    now += 1;
+    await open();
+    expect(opened.map(({ settings }) => settings.API_KEY)).toEqual(['sk_test_one', 'sk_test_two']);
+  });
+
+  test('are missing if the secret was never read', async () => {
+    manager.on(GetSecretValueCommand, { SecretId: 'arn:a' }).rejects(new Error('unavailable'));
+    await expect(open()).rejects.toThrow('unavailable');
+  });
+
   test('close the slot if the secret is empty', async () => {
     holding('{}');
     expect(await open()).toBeUndefined();
