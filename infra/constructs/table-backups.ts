@@ -81,6 +81,9 @@ export const backupFailures = (stage: Stage): MathExpression => {
   });
 };
 
+/** Backups of a table, and their copies in other regions, get the tags of the table. */
+const RECOVERY_POINTS = `arn:${Aws.PARTITION}:backup:*:${Aws.ACCOUNT_ID}:recovery-point:*`;
+
 interface BackedUp {
   readonly tableArn: string;
   readonly key: IKey;
@@ -107,6 +110,7 @@ const roleOf = (scope: Construct, { tableArn, key, vaults }: BackedUp): Role => 
         vaults.map(({ backupVaultArn }) => backupVaultArn),
       ),
       allow(['backup:CopyFromBackupVault'], ['*']),
+      allow(['backup:TagResource'], [RECOVERY_POINTS]),
       allow(['kms:Decrypt', 'kms:DescribeKey', 'kms:GenerateDataKey'], [key.keyArn]),
       new PolicyStatement({
         actions: ['kms:CreateGrant'],
@@ -115,7 +119,9 @@ const roleOf = (scope: Construct, { tableArn, key, vaults }: BackedUp): Role => 
       }),
     ],
   });
-  acknowledge(rights, 'AwsSolutions-IAM5', 'Resource::*');
+  for (const named of ['*', 'arn:<AWS::Partition>:backup:*:<AWS::AccountId>:recovery-point:*']) {
+    acknowledge(rights, 'AwsSolutions-IAM5', `Resource::${named}`);
+  }
   return new Role(scope, 'Role', {
     description: 'Backs up the table',
     assumedBy: new ServicePrincipal('backup.amazonaws.com', {
