@@ -58,15 +58,15 @@ export class TableBackups extends Construct {
       threshold: 1,
       watches: 'occurrence',
       description:
-        'A backup of the table, or its copy to another region or account, failed. ' +
+        'A backup of the table, or its copy to another region or account, failed or did not start in time. ' +
         'If the table is lost now, the payments since the last backup are lost with it.',
     });
   }
 }
 
-/** Backups and copies that failed. */
+/** Backups that failed, did not start in time or were stopped, and copies that failed. */
 export const backupFailures = (stage: Stage): MathExpression => {
-  const failed = (metricName: string): Metric =>
+  const jobs = (metricName: string): Metric =>
     new Metric({
       namespace: 'AWS/Backup',
       metricName,
@@ -74,8 +74,13 @@ export const backupFailures = (stage: Stage): MathExpression => {
       statistic: 'Sum',
     });
   return new MathExpression({
-    expression: 'FILL(backups, 0) + FILL(copies, 0)',
-    usingMetrics: { backups: failed('NumberOfBackupJobsFailed'), copies: failed('NumberOfCopyJobsFailed') },
+    expression: 'FILL(failed, 0) + FILL(expired, 0) + FILL(aborted, 0) + FILL(copies, 0)',
+    usingMetrics: {
+      failed: jobs('NumberOfBackupJobsFailed'),
+      expired: jobs('NumberOfBackupJobsExpired'),
+      aborted: jobs('NumberOfBackupJobsAborted'),
+      copies: jobs('NumberOfCopyJobsFailed'),
+    },
     label: 'failed',
     period: Duration.hours(1),
   });
