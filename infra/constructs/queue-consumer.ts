@@ -186,7 +186,8 @@ export class QueueConsumer extends Construct {
       target: lambda,
       eventSourceArn: queue.queueArn,
       batchSize: trigger.batchSize,
-      ...(trigger.isPaused && { enabled: false }),
+      // Always given, because CloudFormation need not take back a `false` that the template no longer has.
+      enabled: trigger.isPaused !== true,
       // More pollers than instances would use up the messages' receives.
       maxConcurrency: reserved ?? trigger.maxConcurrency,
       reportBatchItemFailures: true,

@@ -58,15 +58,15 @@ export class TableBackups extends Construct {
       threshold: 1,
       watches: 'occurrence',
       description:
-        'A backup of the table, or its copy to another region or account, failed. ' +
+        'A backup of the table, or its copy to another region or account, failed or did not start in time. ' +
         'If the table is lost now, the payments since the last backup are lost with it.',
     });
   }
 }
 
-/** Backups and copies that failed. */
+/** Backups that failed, did not start in time or were stopped, and copies that failed. */
 export const backupFailures = (stage: Stage): MathExpression => {
-  const failed = (metricName: string): Metric =>
+  const jobs = (metricName: string): Metric =>
     new Metric({
       namespace: 'AWS/Backup',
       metricName,
@@ -74,12 +74,20 @@ export const backupFailures = (stage: Stage): MathExpression => {
       statistic: 'Sum',
     });
   return new MathExpression({
-    expression: 'FILL(backups, 0) + FILL(copies, 0)',
-    usingMetrics: { backups: failed('NumberOfBackupJobsFailed'), copies: failed('NumberOfCopyJobsFailed') },
+    expression: 'FILL(failed, 0) + FILL(expired, 0) + FILL(aborted, 0) + FILL(copies, 0)',
+    usingMetrics: {
+      failed: jobs('NumberOfBackupJobsFailed'),
+      expired: jobs('NumberOfBackupJobsExpired'),
+      aborted: jobs('NumberOfBackupJobsAborted'),
+      copies: jobs('NumberOfCopyJobsFailed'),
+    },
     label: 'failed',
     period: Duration.hours(1),
   });
 };
+
+/** Backups of a table, and their copies in other regions, get the tags of the table. */
+const RECOVERY_POINTS = `arn:${Aws.PARTITION}:backup:*:${Aws.ACCOUNT_ID}:recovery-point:*`;
 
 interface BackedUp {
   readonly tableArn: string;
@@ -107,6 +115,7 @@ const roleOf = (scope: Construct, { tableArn, key, vaults }: BackedUp): Role => 
         vaults.map(({ backupVaultArn }) => backupVaultArn),
       ),
       allow(['backup:CopyFromBackupVault'], ['*']),
+      allow(['backup:TagResource'], [RECOVERY_POINTS]),
       allow(['kms:Decrypt', 'kms:DescribeKey', 'kms:GenerateDataKey'], [key.keyArn]),
       new PolicyStatement({
         actions: ['kms:CreateGrant'],
@@ -115,7 +124,9 @@ const roleOf = (scope: Construct, { tableArn, key, vaults }: BackedUp): Role => 
       }),
     ],
   });
-  acknowledge(rights, 'AwsSolutions-IAM5', 'Resource::*');
+  for (const named of ['*', 'arn:<AWS::Partition>:backup:*:<AWS::AccountId>:recovery-point:*']) {
+    acknowledge(rights, 'AwsSolutions-IAM5', `Resource::${named}`);
+  }
   return new Role(scope, 'Role', {
     description: 'Backs up the table',
     assumedBy: new ServicePrincipal('backup.amazonaws.com', {

@@ -31,6 +31,8 @@ export interface ListedSubscription {
 export interface ListingPort {
   /** The payments that the list leaves out, in words; undefined if it is complete. */
   readonly leavesOut: string | undefined;
+  /** The list may leave out payments that were made longer ago; undefined if it has no such limit. */
+  readonly reachesBackMs: number | undefined;
   /**
    * The payments that were made since this time, oldest first; also those that name no payment of this service. A
    * payment with several attempts is listed once.

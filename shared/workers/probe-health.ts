@@ -33,7 +33,7 @@ const ask = async (fetch: Fetch, url: string): Promise<string | undefined> => {
       signal,
       redirect: 'error',
     });
-    return response.ok ? problemOf(response) : `status ${response.status}`;
+    return response.ok ? await problemOf(response) : `status ${response.status}`;
   } catch (error) {
     return signal.aborted ? 'timeout' : codeOf(error);
   }

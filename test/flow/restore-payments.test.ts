@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { disputedPayment } from './disputers.ts';
 import { confirmInBrowser, createIntent, itemsOf, read, timesCharged, type User } from './flow.ts';
 import { capture, HOLDING, heldPayment } from './holders.ts';
@@ -166,6 +167,15 @@ describe('a payment that is not simply paid', () => {
     expect({ exitCode, unlisted: json.restore.unlisted }).toEqual({
       exitCode: 1,
       unlisted: [{ provider: 'provider_c', unread: 'error' }],
+    });
+  });
+
+  test('is named as missing if its provider may no longer list the restored time', async () => {
+    await drill.service().advance(40 * DAY_SECONDS);
+    const { exitCode, json } = await payctlOf(drill.service())(['drift', '--fix', '--restored-to', restoredTo]);
+    expect({ exitCode, unlisted: json.restore.unlisted }).toEqual({
+      exitCode: 1,
+      unlisted: [{ provider: 'provider_b', unread: expect.stringMatching(/^before \d{4}-/) }],
     });
   });
 });

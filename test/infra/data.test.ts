@@ -182,6 +182,20 @@ describe('the backups of the table', () => {
     expect(JSON.stringify(rights?.Properties.PolicyDocument)).toContain(copyTo);
   });
 
+  test('carry the tags of the table, which only a role that may tag them can copy', () => {
+    const rights = prod.ofType('AWS::IAM::ManagedPolicy').find(({ logicalId }) => logicalId.startsWith('Backups'));
+    expect(rights?.Properties.PolicyDocument.Statement).toContainEqual({
+      Action: 'backup:TagResource',
+      Effect: 'Allow',
+      Resource: {
+        'Fn::Join': [
+          '',
+          ['arn:', { Ref: 'AWS::Partition' }, ':backup:*:', { Ref: 'AWS::AccountId' }, ':recovery-point:*'],
+        ],
+      },
+    });
+  });
+
   test('are of the table in use, and only that table may be read for them', () => {
     const arn = 'arn:aws:dynamodb:eu-west-1:123456789012:table/payments-restored';
     const restored = synthesize({

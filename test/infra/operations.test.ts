@@ -115,7 +115,10 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
   anomalies: counted('Anomalies', 1),
   'apply-provider-event-dead-letters': DEAD_LETTERS,
   'backup-failed':
-    'FILL(backups, 0) + FILL(copies, 0); backups = Sum of NumberOfBackupJobsFailed over 3600 s; ' +
+    'FILL(failed, 0) + FILL(expired, 0) + FILL(aborted, 0) + FILL(copies, 0); ' +
+    'failed = Sum of NumberOfBackupJobsFailed over 3600 s; ' +
+    'expired = Sum of NumberOfBackupJobsExpired over 3600 s; ' +
+    'aborted = Sum of NumberOfBackupJobsAborted over 3600 s; ' +
     'copies = Sum of NumberOfCopyJobsFailed over 3600 s >= 1, 1 of 1, without data: notBreaching',
   'apply-provider-event-fails': CONSUMER_FAILS,
   'canary-5xx-payments': API_FAILS,

@@ -213,8 +213,8 @@ describe('due work', () => {
     others: ofType('AWS::Lambda::EventSourceMapping').filter(({ Properties }) => Properties.Enabled === false).length,
   });
 
-  test('runs by default', () => {
-    expect(stateOf(plain)).toEqual({ sweep: 'ENABLED', run: undefined, others: 0 });
+  test('runs by default, and the template says so, so that it runs again after DUE_WORK was off', () => {
+    expect(stateOf(plain)).toEqual({ sweep: 'ENABLED', run: true, others: 0 });
   });
 
   test('is neither queued nor run if DUE_WORK is off, and every other worker runs', () => {

@@ -59,7 +59,7 @@ const backups = (PointInTimeRecoveryStatus: 'ENABLED' | 'DISABLED'): void => {
     },
   });
 };
-const expiry = (TimeToLiveStatus: 'ENABLED' | 'DISABLED'): void => {
+const expiry = (TimeToLiveStatus: 'ENABLED' | 'ENABLING' | 'DISABLED'): void => {
   dynamodb
     .on(DescribeTimeToLiveCommand)
     .resolves({ TimeToLiveDescription: { TimeToLiveStatus, AttributeName: 'ttl' } });
@@ -76,7 +76,9 @@ const RESOURCES: Readonly<Record<string, readonly (readonly [type: string, id: s
   'payments-prod-api': [['AWS::Lambda::Function', 'PaymentsGetFunction1', 'payments-get']],
 };
 
-const deployed = (given: { readonly table?: string; readonly stream?: string; readonly due?: 'on' | 'off' } = {}) => {
+const deployed = (
+  given: { readonly table?: string; readonly stream?: string; readonly due?: 'on' | 'half' | 'off' } = {},
+) => {
   const { table: name = NAME, stream = STREAM, due = 'off' } = given;
   const stack = (StackName: string) => ({
     StackName,
@@ -103,7 +105,7 @@ const deployed = (given: { readonly table?: string; readonly stream?: string; re
     .resolves({ EventSourceArn: 'arn:aws:sqs:eu-west-1:1:run-due', State: due === 'on' ? 'Enabled' : 'Disabled' });
   eventBridge
     .on(DescribeRuleCommand, { Name: 'sweep-rule' })
-    .resolves({ ScheduleExpression: 'rate(1 minute)', State: due === 'on' ? 'ENABLED' : 'DISABLED' });
+    .resolves({ ScheduleExpression: 'rate(1 minute)', State: due === 'off' ? 'DISABLED' : 'ENABLED' });
   eventBridge.on(DescribeRuleCommand, { Name: 'follow-rule', EventBusName: 'bus' }).resolves({ State: 'ENABLED' });
 };
 
@@ -174,6 +176,21 @@ describe('restore-check of a stage', () => {
         protection: 'deletion protection is off',
       },
     });
+  });
+
+  test('accepts an expiry that is being turned on, which takes DynamoDB up to an hour', async () => {
+    expiry('ENABLING');
+    expect(await checksOf()).toEqual({ exitCode: 0, failed: {} });
+  });
+
+  test('names the part of due work that does not run while the other does', async () => {
+    deployed({ due: 'half' });
+    expect(await checksOf()).toEqual({
+      exitCode: 1,
+      failed: { 'due work': 'only WorkersSweepDueSchedule1 is on, so nothing is charged or looked up; deploy again' },
+    });
+    deployed({ due: 'on' });
+    expect(await checksOf()).toEqual({ exitCode: 0, failed: {} });
   });
 
   test('needs no deletion protection outside prod', async () => {

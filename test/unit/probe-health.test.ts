@@ -62,6 +62,16 @@ describe('the health probe', () => {
     expect(metricsOf({ stage: 'prod', message: 'health probed', fields, at: 0 })).toMatchObject({ UnhealthyProbes: 1 });
   });
 
+  test('counts a response that breaks off as 1, and does not fail itself', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('{"status":', () => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await probe(`http://127.0.0.1:${port}`)).toMatchObject({ failed: 1 });
+  });
+
   test('counts an address without a listener as 1, and does not fail itself', async () => {
     expect(await probe(`http://127.0.0.1:${await freePort()}`)).toEqual({ failed: 1, reason: 'ECONNREFUSED' });
   });

@@ -60,7 +60,7 @@ export interface LostPayments {
   readonly lost: readonly Lost[];
   readonly unfollowed: readonly Unfollowed[];
   readonly lists: readonly Listed[];
-  /** The providers whose payments cannot be listed, with the reason. */
+  /** The providers whose payments cannot be listed, or not since that time, with the reason. */
   readonly unlisted: readonly (Unread & { readonly provider: PaymentSlot })[];
 }
 
@@ -82,6 +82,7 @@ export const findLost = async (reader: Reader, since: string): Promise<LostPayme
     const ours = read.payments.map((listed) => asRestorable({ slot, listed })).filter((one) => one !== undefined);
     const [listed, notOurs] = [read.payments.length, read.payments.length - ours.length];
     lists.push({ provider: slot, listed, not_ours: notOurs, leaves_out: read.leavesOut ?? null });
+    if (read.startsAt !== undefined) unlisted.push({ provider: slot, unread: `before ${read.startsAt}` });
     lost.push(...(await unknownOf(reader, ours)));
     unfollowed.push(...(await unfollowedOf(reader, slot, read.subscriptions)));
   }
@@ -92,6 +93,8 @@ interface List {
   readonly payments: readonly ListedPayment[];
   readonly subscriptions: readonly ListedSubscription[];
   readonly leavesOut: string | undefined;
+  /** ISO 8601; the list may leave out payments that were made before. Undefined if it reaches back far enough. */
+  readonly startsAt: string | undefined;
 }
 
 /** @returns undefined if the slot takes no payments */
@@ -104,7 +107,12 @@ const listAt = async ({ deps }: Reader, slot: PaymentSlot, since: string): Promi
   if (found.kind !== 'done') return unreadOf(found);
   const subscriptions = await provider.listing.listSubscriptions?.(from);
   if (subscriptions && subscriptions.kind !== 'done') return unreadOf(subscriptions);
-  return { payments: found.value, subscriptions: subscriptions?.value ?? [], leavesOut: provider.listing.leavesOut };
+  const { leavesOut, reachesBackMs } = provider.listing;
+  const startsAt = reachesBackMs === undefined ? undefined : iso(deps.now() - reachesBackMs);
+  return {
+    ...{ payments: found.value, subscriptions: subscriptions?.value ?? [], leavesOut },
+    startsAt: startsAt !== undefined && startsAt > from ? startsAt : undefined,
+  };
 };
 
 const unreadOf = (outcome: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => ({

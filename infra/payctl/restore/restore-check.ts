@@ -17,7 +17,7 @@ import type { StageWiring } from '../installation/facts.ts';
 import type { Installation } from '../installation/installation.ts';
 import { findRepeated } from './repeat-erasures.ts';
 import { type CheckedTable, checkTable, verdict } from './table-checks.ts';
-import { runningDueWork, wiringChecks } from './wiring-checks.ts';
+import { PARTS_OF_DUE_WORK, runningDueWork, wiringChecks } from './wiring-checks.ts';
 
 export interface RestoreCheckOptions {
   /** ISO time; by default the time of the newest record. */
@@ -103,13 +103,18 @@ const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift, orig
     const detail = `held, because the table is a copy of ${original}; ${records}, and wait for payctl restore-done`;
     return { check: 'due work', state: 'ok', detail };
   }
-  return driftMistakes(drift).length === 0
-    ? { check: 'due work', state: 'ok', detail: `on; ${records}` }
-    : {
-        check: 'due work',
-        state: 'fail',
-        detail: `on (${running.join(', ')}), so renewals may be charged twice; stop it`,
-      };
+  return verdict('due work', dueWorkMistakes(running, { wiring, drift }), `on; ${records}`);
+};
+
+const dueWorkMistakes = (
+  running: readonly string[],
+  { wiring, drift }: Omit<DueWork, 'overdue'>,
+): readonly string[] => {
+  const named = running.join(', ');
+  if (driftMistakes(drift).length > 0) return [`on (${named}), so renewals may be charged twice; stop it`];
+  return wiring && running.length < PARTS_OF_DUE_WORK
+    ? [`only ${named} is on, so nothing is charged or looked up; deploy again`]
+    : [];
 };
 
 const heldFor = ({ deps, settings }: Installation) => originalOf({ table: deps.table, tableName: settings.TABLE_NAME });

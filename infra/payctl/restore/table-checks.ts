@@ -37,7 +37,7 @@ export const checkTable = async (reader: Reader): Promise<CheckedTable> => {
     stream,
     await runCheck('expiry', async () => {
       const { TimeToLiveDescription: ttl } = await dynamodb.send(new DescribeTimeToLiveCommand({ TableName }));
-      const isOn = ttl?.TimeToLiveStatus === 'ENABLED' && ttl.AttributeName === TABLE.ttl;
+      const isOn = TTL_ON.includes(ttl?.TimeToLiveStatus ?? '') && ttl?.AttributeName === TABLE.ttl;
       return verdict('expiry', isOn ? [] : [`TTL on the attribute ${TABLE.ttl} is off`], `TTL is on ${TABLE.ttl}`);
     }),
     await runCheck('backups', async () => {
@@ -57,6 +57,9 @@ export const checkTable = async (reader: Reader): Promise<CheckedTable> => {
   ];
   return { checks, streamArn };
 };
+
+/** DynamoDB needs up to an hour to turn the expiry on. */
+const TTL_ON: readonly string[] = ['ENABLED', 'ENABLING'];
 
 export const verdict = (check: string, wrong: readonly string[], well: string): Check =>
   wrong.length === 0 ? { check, state: 'ok', detail: well } : { check, state: 'fail', detail: wrong.join('; ') };

@@ -36,4 +36,7 @@ export const runningDueWork = ({ sources, schedules }: StageWiring): readonly st
   ...sources.filter(({ id, state }) => id.includes('RunDue') && !STOPPED.includes(state)).map(({ id }) => id),
 ];
 
+/** The schedule that queues due work, and the source of the worker that runs it. */
+export const PARTS_OF_DUE_WORK = 2;
+
 const STOPPED: readonly string[] = ['Disabled', 'Disabling'];

@@ -5,7 +5,7 @@
 
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import { iso } from '../../core/time.ts';
+import { DAY_MS, iso } from '../../core/time.ts';
 import type { ListedPayment, ListingPort } from '../listing-port.ts';
 import { readPayPalEvent } from './events.ts';
 import { findPayPalOrder } from './orders.ts';
@@ -21,10 +21,13 @@ const listAnswer = z.looseObject({
 
 const PAGE_SIZE = '100';
 const MAX_PAGES = 1_000;
+/** PayPal states no time. After 30 days its events may be gone. */
+const EVENTS_KEPT_MS = 30 * DAY_MS;
 const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
 
 export const paypalListing = (call: PayPalCall): ListingPort => ({
   leavesOut: 'orders without an event, such as those that no payer has approved, and events older than PayPal keeps',
+  reachesBackMs: EVENTS_KEPT_MS,
   listPayments: async (since) => {
     const named = await namedOrders(call, since);
     if (named.kind !== 'done') return named;

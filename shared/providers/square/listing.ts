@@ -24,6 +24,7 @@ const UNREADABLE = { kind: 'unknown', reason: 'error' } as const;
 
 export const squareListing = (account: SquareAccount): ListingPort => ({
   leavesOut: 'orders without a charge',
+  reachesBackMs: undefined,
   listPayments: async (since) => {
     const payments = await everyPayment(account, since);
     if (payments.kind !== 'done') return payments;

@@ -14,6 +14,7 @@ const PAGE = 100;
 
 export const stripeListing = (stripe: Stripe, call: StripeCall, fingerprintOf: FingerprintOf): ListingPort => ({
   leavesOut: undefined,
+  reachesBackMs: undefined,
   listPayments: (since) =>
     call(
       () =>
