@@ -15,6 +15,7 @@ export const restoreView = ({ restored, checked, lost, ...result }: RestoreResul
   restored_to: result.restoredTo,
   before: checked - (restored?.restored.length ?? 0),
   lost: lost.length,
+  charged_again: result.chargedAgain.length,
   found_again: restored?.restored.length ?? 0,
   without_owner: restored?.without_owner ?? [],
   subscriptions_read: restored?.synced ?? 0,
@@ -27,7 +28,7 @@ export const restoreView = ({ restored, checked, lost, ...result }: RestoreResul
 
 export const describeRestore = (result: RestoreResult): readonly string[] => {
   const { before, lost, found_again: again, took_ms: tookMs } = restoreView(result);
-  const { lists, unlisted, unfollowed, restored, others } = result;
+  const { lists, unlisted, unfollowed, chargedAgain, restored, others } = result;
   return [
     ...lists.map(
       ({ provider, listed, not_ours: notOurs, leaves_out: leavesOut }) =>
@@ -42,6 +43,10 @@ export const describeRestore = (result: RestoreResult): readonly string[] => {
     ...unfollowed.map(
       ({ provider, provider_subscription_id: id, subscription_id: ours }) =>
         `${provider} goes on charging ${id} (${ours}), which no record follows: cancel it there`,
+    ),
+    ...chargedAgain.map(
+      ({ listed: { report }, slot, paymentId }) =>
+        `${slot} has charged ${paymentId} again as ${report.paymentId}, which no record follows: refund it there`,
     ),
     ...(restored ? describeStored(restored, others) : []),
     `${before} payments before, ${lost} lost, ${again} found again, in ${(tookMs / 1_000).toFixed(1)} s`,

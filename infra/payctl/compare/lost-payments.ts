@@ -17,7 +17,6 @@ import {
   restoredPayment,
   restorePayment,
 } from '../../../shared/payments/restore-payment.ts';
-import { paymentKey } from '../../../shared/platform/keys.ts';
 import type { ListedPayment, ListedSubscription } from '../../../shared/providers/listing-port.ts';
 import { possiblePayments } from '../../../shared/subscriptions/lost-renewals.ts';
 import { syncIfKnown } from '../../../shared/subscriptions/store-report.ts';
@@ -29,6 +28,7 @@ import {
 } from '../../../shared/subscriptions/subscription.ts';
 import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
 import type { Installation } from '../installation/installation.ts';
+import { type ChargedAgain, splitListed } from './charged-again.ts';
 import type { Drift, Unread } from './payment.ts';
 
 /** A provider's clock may differ from that of the table's backup. Payments that exist here are not lost. */
@@ -58,6 +58,7 @@ interface Unfollowed {
 
 export interface LostPayments {
   readonly lost: readonly Lost[];
+  readonly chargedAgain: readonly ChargedAgain[];
   readonly unfollowed: readonly Unfollowed[];
   readonly lists: readonly Listed[];
   /** The providers whose payments cannot be listed, with the reason. */
@@ -68,7 +69,7 @@ type Reader = Pick<Installation, 'deps'>;
 
 /** @param since ISO 8601; the time to which the table was restored */
 export const findLost = async (reader: Reader, since: string): Promise<LostPayments> => {
-  const lost: Lost[] = [];
+  const all: Restorable[] = [];
   const lists: Listed[] = [];
   const unfollowed: Unfollowed[] = [];
   const unlisted: (Unread & { provider: PaymentSlot })[] = [];
@@ -82,10 +83,12 @@ export const findLost = async (reader: Reader, since: string): Promise<LostPayme
     const ours = read.payments.map((listed) => asRestorable({ slot, listed })).filter((one) => one !== undefined);
     const [listed, notOurs] = [read.payments.length, read.payments.length - ours.length];
     lists.push({ provider: slot, listed, not_ours: notOurs, leaves_out: read.leavesOut ?? null });
-    lost.push(...(await unknownOf(reader, ours)));
+    all.push(...ours);
     unfollowed.push(...(await unfollowedOf(reader, slot, read.subscriptions)));
   }
-  return { lost, unfollowed, lists, unlisted };
+  const { unknown, again: chargedAgain } = await splitListed(reader, all);
+  const lost = unknown.map((one) => ({ ...one, finding: findingOfLost(one) }));
+  return { lost, chargedAgain, unfollowed, lists, unlisted };
 };
 
 interface List {
@@ -125,11 +128,6 @@ const unfollowedOf = async (
       ...{ provider, provider_subscription_id: subscriptionId },
       ...{ subscription_id: ourSubscriptionId, created_at: createdAt },
     }));
-};
-
-const unknownOf = async ({ deps }: Reader, all: readonly Restorable[]): Promise<readonly Lost[]> => {
-  const found = await deps.table.getMany(all.map(({ paymentId }) => paymentKey(paymentId)));
-  return all.filter((_, index) => found[index] === undefined).map((one) => ({ ...one, finding: findingOfLost(one) }));
 };
 
 const findingOfLost = ({ slot, listed: { report }, paymentId, totalCents, currency }: Restorable): Drift => ({

@@ -61,6 +61,7 @@ const driftView = z.object({
   not_compared: z.int(),
   restore: z.object({
     lost: z.int(),
+    charged_again: z.int(),
     subscriptions_not_here: z.array(z.unknown()),
     unlisted: z.array(z.object({ provider: z.string() })),
   }),
@@ -69,11 +70,13 @@ const viewOf = ({ json }: Report) => driftView.parse(json);
 
 const driftMistakes = (drift: Report): readonly string[] => {
   const { drifted, not_compared: unread, restore } = viewOf(drift);
+  const differing = drifted - restore.lost - restore.charged_again;
   return [
     ...(restore.lost > 0
       ? [`${restore.lost} payments only the providers know (payctl drift --fix --restored-to …)`]
       : []),
-    ...(drifted > restore.lost ? [`${drifted - restore.lost} payments, refunds or disputes differ`] : []),
+    ...(restore.charged_again > 0 ? [`${restore.charged_again} charges of a payment that has another charge`] : []),
+    ...(differing > 0 ? [`${differing} payments, refunds or disputes differ`] : []),
     ...(restore.subscriptions_not_here.length > 0
       ? [`${restore.subscriptions_not_here.length} subscriptions that their provider charges have no record`]
       : []),
@@ -143,7 +146,7 @@ const erasuresCheck = (
 
 const webhooksCheck = (drift: Report, overdue: number): Check => {
   const { drifted, restore } = viewOf(drift);
-  const again = drifted - restore.lost;
+  const again = drifted - restore.lost - restore.charged_again;
   const detail = `drift --fix sends up to ${again} webhooks and those of refunds of lost payments, due work those of up to ${overdue} records, perhaps for the second time`;
   return { check: 'webhooks', state: 'ok', detail };
 };
