@@ -27,6 +27,7 @@ import { type ReplayOptions, replay } from './commands/replay.ts';
 import { describeError, print, type Report } from './commands/report.ts';
 import { showTimeline } from './commands/timeline.ts';
 import { readErased, readOwners } from './compare/given-people.ts';
+import { parseTime } from './given-time.ts';
 import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
@@ -133,12 +134,6 @@ const openApiOf = ({ stage, url }: Given, key: string): Api => {
 const isSafeForKeys = (url: string): boolean => {
   const { protocol, hostname } = URL.parse(url) ?? {};
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname ?? '');
-};
-
-const parseTime = (text: string): string => {
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new NotReachable(`${text} is not a time: use 2026-11-01 or 2026-11-01T10:00:00Z`);
-  return new Date(at).toISOString();
 };
 
 const parseWhole =
