@@ -185,7 +185,7 @@ payctl
 payctl
   .command('restore-check')
   .description('after a restore of the table: what was lost, what is missing, what to do before due work is on again')
-  .option('--restored-to <time>', 'the time that the table was restored to; default: the time of the newest record')
+  .option('--restored-to <time>', 'the time that the table was restored to; without it the check fails')
   .option('--erased <file>', 'the people erased since then, a line each: user:<id> or email:<address>')
   .action(({ restoredTo, erased }: { readonly restoredTo?: string; readonly erased?: string }) =>
     run((installation) =>

@@ -27,6 +27,7 @@ import {
   subscriptionOf,
 } from '../../../shared/subscriptions/subscription.ts';
 import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
+import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type ChargedAgain, splitListed } from './charged-again.ts';
 import type { Drift, Unread } from './payment.ts';
@@ -67,8 +68,12 @@ export interface LostPayments {
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** @param since ISO 8601; the time to which the table was restored */
+/**
+ * @param since ISO 8601; the time to which the table was restored
+ * @throws NotReachable for a time in the future, since which nothing can be lost
+ */
 export const findLost = async (reader: Reader, since: string): Promise<LostPayments> => {
+  if (Date.parse(since) > reader.deps.now()) throw new NotReachable(`${since} is in the future`);
   const all: Restorable[] = [];
   const lists: Listed[] = [];
   const unfollowed: Unfollowed[] = [];
