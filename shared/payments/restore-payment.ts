@@ -23,8 +23,8 @@ import { advancePayment, reportedFields } from './payment-versions.ts';
  */
 const RESTORED_VERSION = 1_000;
 
-/** Marks a restored payment that its owner cannot see. */
-const WITHOUT_OWNER = 'restored without its owner';
+/** Marks a restored payment that its owner cannot see. The erasure of a person does not reach it. */
+export const WITHOUT_OWNER = 'restored without its owner';
 
 /** What is known here of a payment that the provider lists. */
 export type KnownOfRestored = Omit<Partial<PeriodPayment>, 'id' | 'totalCents' | 'currency' | 'providerId'>;

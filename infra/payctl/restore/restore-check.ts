@@ -6,6 +6,7 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { iso } from '../../../shared/core/time.ts';
+import { WITHOUT_OWNER } from '../../../shared/payments/restore-payment.ts';
 import { everyDueShard } from '../../../shared/platform/keys.ts';
 import type { Item } from '../../../shared/platform/table.ts';
 import type { Subject } from '../../../shared/removal/erasure-job.ts';
@@ -26,7 +27,7 @@ interface RestoreCheckOptions {
 }
 
 export const restoreCheck = async (installation: Installation, options: RestoreCheckOptions): Promise<Report> => {
-  const newest = await newestChange(installation);
+  const { newest, ownerless } = await readStored(installation);
   const restoredTo = options.restoredTo ?? newest ?? iso(installation.now());
   const table = await checkTable(installation);
   const wiring = await installation.wiring?.();
@@ -39,7 +40,7 @@ export const restoreCheck = async (installation: Installation, options: RestoreC
     recordsCheck(newest, options.restoredTo, installation.now()),
     driftCheck(drift),
     dueWork,
-    await erasuresCheck(installation, restoredTo, options.erased),
+    await erasuresCheck(installation, restoredTo, { people: options.erased, ownerless }),
     webhooksCheck(drift, overdue),
   ]);
   const facts = { restored_to: restoredTo, newest_record: newest ?? null, overdue };
@@ -130,25 +131,29 @@ const countOverdue = async ({ deps }: Installation): Promise<number> => {
   return count;
 };
 
+interface Erased {
+  /** Undefined if the operator has not said. */
+  readonly people: readonly Subject[] | undefined;
+  /** How many payments were restored without their owner. */
+  readonly ownerless: number;
+}
+
 /** The table that held the jobs is lost, so only the operator's own list names the people. */
-const erasuresCheck = (
-  installation: Installation,
-  restoredTo: string,
-  erased: readonly Subject[] | undefined,
-): Promise<Check> =>
+const erasuresCheck = (installation: Installation, restoredTo: string, { people, ownerless }: Erased): Promise<Check> =>
   runCheck('erasures', async () => {
-    if (erased === undefined) {
+    if (people === undefined) {
       const detail =
         'name the people who were erased since then with --erased <file> (an empty file if there were none)';
       return { check: 'erasures', state: 'fail', detail };
     }
-    const jobs = await Promise.all(erased.map((person) => findRepeated(installation, restoredTo, person)));
+    const jobs = await Promise.all(people.map((person) => findRepeated(installation, restoredTo, person)));
     const missing = jobs.filter((job) => job === undefined).length;
     const done = jobs.filter((job) => job?.status === 'done').length;
+    const unreached = ownerless > 0 ? `; no erasure reaches the ${ownerless} payments restored without an owner` : '';
     return verdict(
       'erasures',
-      missing > 0 ? [`${missing} of ${erased.length} are not requested again (payctl repeat-erasures)`] : [],
-      `all ${erased.length} are requested again, ${done} of them done`,
+      missing > 0 ? [`${missing} of ${people.length} are not requested again (payctl repeat-erasures)`] : [],
+      `all ${people.length} are requested again, ${done} of them done${unreached}`,
     );
   });
 
@@ -159,9 +164,16 @@ const webhooksCheck = (drift: Report, overdue: number): Check => {
   return { check: 'webhooks', state: 'ok', detail };
 };
 
-/** The time of the newest change of a payment or subscription; undefined without any. */
-const newestChange = async ({ documents, settings }: Installation): Promise<string | undefined> => {
+interface Stored {
+  /** The time of the newest change of a payment or subscription; undefined without any. */
+  readonly newest: string | undefined;
+  /** How many payments were restored without their owner. */
+  readonly ownerless: number;
+}
+
+const readStored = async ({ documents, settings }: Installation): Promise<Stored> => {
   let newest: string | undefined;
+  let ownerless = 0;
   let after: Record<string, unknown> | undefined;
   do {
     const { Items = [], LastEvaluatedKey } = await documents.send(
@@ -174,16 +186,18 @@ const newestChange = async ({ documents, settings }: Installation): Promise<stri
       }),
     );
     for (const item of Items) {
-      const { updatedAt, f } = changedSchema.parse(item);
+      const { updatedAt, f, anomaly } = changedSchema.parse(item);
       const at = updatedAt ?? f?.u;
       if (at !== undefined && (newest === undefined || at > newest)) newest = at;
+      if (anomaly === WITHOUT_OWNER) ownerless += 1;
     }
     after = LastEvaluatedKey;
   } while (after);
-  return newest;
+  return { newest, ownerless };
 };
 
 const changedSchema = z.object({
   updatedAt: z.string().optional(),
   f: z.object({ u: z.string().optional() }).optional(),
+  anomaly: z.string().optional(),
 });
