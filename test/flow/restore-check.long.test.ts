@@ -104,6 +104,16 @@ describe('payctl restore-check', () => {
     expect(detailOf(json, 'erasures')).toBe('all 0 are requested again, 0 of them done');
   });
 
+  test('counts an erasure that was requested over the API, because at most one runs per person', async () => {
+    await drill.restart({ DUE_WORK: 'off' });
+    const { userId } = await signInForYear(drill.service());
+    const { id } = await requestErasure(drill.service(), admin.options, { user_id: userId });
+    const list = await file('requested', `user:${userId}\n`);
+    const { json } = await payctlOf(drill.service())(['repeat-erasures', list, '--restored-to', restoredTo]);
+    expect(json.erasures).toMatchObject([{ erasure_id: id }]);
+    expect(detailOf((await check('--erased', list)).json, 'erasures')).toContain('all 1 are requested again');
+  });
+
   test('refuses a list that it does not understand', async () => {
     const bad = await file('bad', 'ann@example.com\n');
     const { baseUrl } = drill.service().host();
