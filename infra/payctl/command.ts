@@ -172,14 +172,15 @@ payctl
   )
   .option('--owners <file>', 'the owners of payments to restore, a line each: pay_… user:<id>')
   .action(({ since, fix, restoredTo, owners }: DriftInput) =>
-    run((installation) =>
-      findDrift(installation, {
+    run((installation) => {
+      if (owners !== undefined && restoredTo === undefined) throw new NotReachable('--owners needs --restored-to');
+      return findDrift(installation, {
         since: since === undefined ? undefined : parseTime(since),
         restoredTo: restoredTo === undefined ? undefined : parseTime(restoredTo),
         owners: owners === undefined ? undefined : readOwners(owners),
         fix,
-      }),
-    ),
+      });
+    }),
   );
 
 payctl

@@ -120,4 +120,10 @@ describe('payctl restore-check', () => {
     const refused = await spawned(baseUrl, ['restore-check', '--erased', bad]);
     expect(refused).toMatchObject({ exitCode: 2, stderr: 'ann@example.com: use user:<id> or email:<address>\n' });
   });
+
+  test('refuses owners without the time of the restore, because no payment would get one', async () => {
+    const owners = await file('owners', `${lost.id} user:${user.userId}\n`);
+    const refused = await spawned(drill.service().host().baseUrl, ['drift', '--fix', '--owners', owners]);
+    expect(refused).toMatchObject({ exitCode: 2, stderr: '--owners needs --restored-to\n' });
+  });
 });
