@@ -18,6 +18,7 @@ export const restoreView = ({ restored, checked, lost, ...result }: RestoreResul
   charged_again: result.chargedAgain.length,
   found_again: restored?.restored.length ?? 0,
   without_owner: restored?.without_owner ?? [],
+  other_amount: restored?.other_amount ?? [],
   subscriptions_read: restored?.synced ?? 0,
   subscriptions_unread: restored?.unread_subscriptions ?? [],
   subscriptions_not_here: result.unfollowed,
@@ -54,11 +55,12 @@ export const describeRestore = (result: RestoreResult): readonly string[] => {
 };
 
 const describeStored = (stored: Restored, others: number): readonly string[] => {
-  const { restored, synced, without_owner: ownerless, unread_subscriptions: unread } = stored;
+  const { restored, synced, without_owner: ownerless, other_amount: other, unread_subscriptions: unread } = stored;
   return [
     ...(synced > 0 ? [`${synced} subscriptions that their provider bills were read again`] : []),
     ...unread.map((id) => `${id} cannot be read at its provider; run the command again`),
     ...ownerless.map((id) => `${id} names no owner, so only staff see it; name the owner with --owners`),
+    ...other.map((id) => `${id} has another amount than its subscription here: compare it with the provider's`),
     ...(restored.length > 0
       ? ['The webhooks of the creation and the outcome of the payments found again are not sent again.']
       : []),

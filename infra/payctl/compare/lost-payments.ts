@@ -8,14 +8,17 @@ import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
 import { iso, MINUTE_MS } from '../../../shared/core/time.ts';
+import type { VisiblePayment } from '../../../shared/payments/payment.ts';
 import {
   asRestorable,
   findChargedCustomer,
   giveOwner,
   type KnownOfRestored,
+  OTHER_AMOUNT,
   type Restorable,
   restoredPayment,
   restorePayment,
+  WITHOUT_OWNER,
 } from '../../../shared/payments/restore-payment.ts';
 import type { ListedPayment, ListedSubscription } from '../../../shared/providers/listing-port.ts';
 import { possiblePayments } from '../../../shared/subscriptions/lost-renewals.ts';
@@ -150,6 +153,8 @@ export interface Restored {
   readonly restored: readonly string[];
   /** Those that only staff can see, because the provider does not name their owner. */
   readonly without_owner: readonly string[];
+  /** Those whose amount is not that of their subscription here. */
+  readonly other_amount: readonly string[];
   /** Subscriptions that their provider bills and that were read again. */
   readonly synced: number;
   readonly unread_subscriptions: readonly string[];
@@ -177,18 +182,18 @@ export const restoreLost = async (
     if (await isSynced(installation, subscription)) synced += 1;
     else unread.push(subscription.id);
   }
-  const withoutOwner: string[] = [];
+  const stored: VisiblePayment[] = [];
   for (const one of lost) {
     const known = possible.get(one.paymentId) ?? (await findChargedCustomer(deps.table, one));
     const payment = restoredPayment(one, { ...known, ...owners.get(one.paymentId) }, deps.now());
-    const isNew = await restorePayment(deps, payment);
-    if (isNew && payment.anomaly !== undefined) withoutOwner.push(payment.id);
+    if (await restorePayment(deps, payment)) stored.push(payment);
   }
   // The owners of payments that an earlier run has restored.
   for (const [paymentId, owner] of owners) await giveOwner(deps, paymentId, owner);
   return {
     restored: lost.map(({ paymentId }) => paymentId),
-    without_owner: withoutOwner,
+    without_owner: stored.filter(({ anomaly }) => anomaly === WITHOUT_OWNER).map(({ id }) => id),
+    other_amount: stored.filter(({ anomaly }) => anomaly === OTHER_AMOUNT).map(({ id }) => id),
     synced,
     unread_subscriptions: unread,
   };
