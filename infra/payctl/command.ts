@@ -27,6 +27,7 @@ import { type ReplayOptions, replay } from './commands/replay.ts';
 import { describeError, print, type Report } from './commands/report.ts';
 import { showTimeline } from './commands/timeline.ts';
 import { readErased, readOwners } from './compare/given-people.ts';
+import { parseTime } from './given-time.ts';
 import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';
@@ -136,12 +137,6 @@ const isSafeForKeys = (url: string): boolean => {
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname ?? '');
 };
 
-const parseTime = (text: string): string => {
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new NotReachable(`${text} is not a time: use 2026-11-01 or 2026-11-01T10:00:00Z`);
-  return new Date(at).toISOString();
-};
-
 const parseWhole =
   (advice: string) =>
   (text: string): number => {
@@ -178,14 +173,15 @@ payctl
   )
   .option('--owners <file>', 'the owners of payments to restore, a line each: pay_… user:<id>')
   .action(({ since, fix, restoredTo, owners }: DriftInput) =>
-    run((installation) =>
-      findDrift(installation, {
+    run((installation) => {
+      if (owners !== undefined && restoredTo === undefined) throw new NotReachable('--owners needs --restored-to');
+      return findDrift(installation, {
         since: since === undefined ? undefined : parseTime(since),
         restoredTo: restoredTo === undefined ? undefined : parseTime(restoredTo),
         owners: owners === undefined ? undefined : readOwners(owners),
         fix,
-      }),
-    ),
+      });
+    }),
   );
 
 interface RestoreInput {
@@ -201,7 +197,7 @@ const restoreOptions = ({ restoredTo, erased }: RestoreInput) => ({
 /** The options of `restoreOptions`. */
 const afterRestore = (command: Command): Command =>
   command
-    .option('--restored-to <time>', 'the time that the table was restored to; default: the time of the newest record')
+    .option('--restored-to <time>', 'the time that the table was restored to; without it the check fails')
     .option('--erased <file>', 'the people erased since then, a line each: user:<id> or email:<address>');
 
 afterRestore(payctl.command('restore-check'))

@@ -23,8 +23,14 @@ import { advancePayment, reportedFields } from './payment-versions.ts';
  */
 const RESTORED_VERSION = 1_000;
 
-/** Marks a restored payment that its owner cannot see. */
-const WITHOUT_OWNER = 'restored without its owner';
+/** Marks a restored payment that its owner cannot see. The erasure of a person does not reach it. */
+export const WITHOUT_OWNER = 'restored without its owner';
+
+/**
+ * Marks a restored payment whose amount is not that of its subscription here. The plan may have changed since, or a payer
+ * has made an order with the payment's id, which PayPal permits in the browser.
+ */
+export const OTHER_AMOUNT = 'restored with another amount than its subscription';
 
 /** What is known here of a payment that the provider lists. */
 export type KnownOfRestored = Omit<Partial<PeriodPayment>, 'id' | 'totalCents' | 'currency' | 'providerId'>;
@@ -92,7 +98,7 @@ export const restoredPayment = (
     // The time of the attempt stands for that of its outcome, which no provider lists.
     completedAt: report.status === 'succeeded' ? earlier(attemptedAt ?? createdAt, now) : undefined,
     clientSecret: report.clientSecret,
-    anomaly: isOwned(known) ? undefined : WITHOUT_OWNER,
+    anomaly: anomalyOf(known, totalCents),
   };
   const to = statusHere(unseen, report.status);
   return advancePayment(unseen, { to, now, cause: 'restore', reported: report }, reportedFields(report));
@@ -103,12 +109,25 @@ const TRIED: readonly string[] = ['processing', 'requires_capture', 'succeeded',
 
 /** A provider holds only the total, so that tax and discount are known only of a subscription's payment. */
 const pricesOf = (
-  { subtotalCents, taxCents = 0, discountCents = 0 }: KnownOfRestored,
+  known: KnownOfRestored,
   totalCents: number,
 ): Pick<Payment, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents'> =>
-  subtotalCents !== undefined && subtotalCents + taxCents - discountCents === totalCents
-    ? { subtotalCents, taxCents, discountCents, totalCents }
+  known.subtotalCents !== undefined && isPriced(known, totalCents)
+    ? {
+        subtotalCents: known.subtotalCents,
+        taxCents: known.taxCents ?? 0,
+        discountCents: known.discountCents ?? 0,
+        totalCents,
+      }
     : { subtotalCents: totalCents, taxCents: 0, discountCents: 0, totalCents };
+
+const anomalyOf = (known: KnownOfRestored, totalCents: number): string | undefined => {
+  if (!isOwned(known)) return WITHOUT_OWNER;
+  return known.subtotalCents === undefined || isPriced(known, totalCents) ? undefined : OTHER_AMOUNT;
+};
+
+const isPriced = ({ subtotalCents, taxCents = 0, discountCents = 0 }: KnownOfRestored, totalCents: number): boolean =>
+  subtotalCents !== undefined && subtotalCents + taxCents - discountCents === totalCents;
 
 const isOwned = ({ userId, guestId, organizationId }: KnownOfRestored): boolean =>
   (userId ?? guestId ?? organizationId) !== undefined;

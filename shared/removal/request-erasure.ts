@@ -65,7 +65,7 @@ export const startErasure = async (
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'VERSION_CONFLICT') throw error;
     }
-    const running = await runningJob(deps, subject);
+    const running = await findRunningErasure(deps, subject);
     if (running) return { job: running, replayed: false };
   }
   throw new DomainError('VERSION_CONFLICT');
@@ -97,7 +97,11 @@ const storeOf = ({ table }: RequestDeps, subject: Subject) => {
 
 const lockSchema = z.object({ erasureId: z.string() });
 
-const runningJob = async ({ table }: RequestDeps, subject: Subject): Promise<ErasureJob | undefined> => {
+/** The job that runs for the person; undefined if none does. */
+export const findRunningErasure = async (
+  { table }: Pick<StoreDeps, 'table'>,
+  subject: Subject,
+): Promise<ErasureJob | undefined> => {
   const lock = await table.get(lockKeyOf(subject));
   const item = lock && (await table.get(erasureKey(lockSchema.parse(lock).erasureId)));
   return item && jobOf(item);

@@ -80,7 +80,11 @@ describe('payctl restore-check', () => {
     const first = await repeat();
     expect(first).toMatchObject({ exitCode: 0, json: { requested: 1, erasures: [{ line: 1, status: 'pending' }] } });
     expect((await repeat()).json).toEqual(first.json);
-    expect(await check('--erased', list)).toMatchObject({ exitCode: 0, failed: [] });
+    const requested = await check('--erased', list);
+    expect(requested).toMatchObject({ exitCode: 0, failed: [] });
+    expect(detailOf(requested.json, 'erasures')).toBe(
+      'all 1 are requested again, 0 of them done; no erasure reaches the 1 payments restored without an owner',
+    );
     await drill.restart();
     const { job } = await untilErased(drill.service(), admin.options, { id: first.json.erasures[0].erasure_id });
     expect(job).toMatchObject({ status: 'done', counts: { payments: 1 } });
@@ -95,6 +99,19 @@ describe('payctl restore-check', () => {
     const { exitCode } = await payctlOf(service)(['drift', '--fix', '--restored-to', restoredTo, '--owners', owners]);
     expect(exitCode).toBe(0);
     expect(await read(service, lost.id, user.options)).toMatchObject({ total_cents: lost.total_cents });
+    const empty = await file('none', '');
+    const { json } = await check('--erased', empty);
+    expect(detailOf(json, 'erasures')).toBe('all 0 are requested again, 0 of them done');
+  });
+
+  test('counts an erasure that was requested over the API, because at most one runs per person', async () => {
+    await drill.restart({ DUE_WORK: 'off' });
+    const { userId } = await signInForYear(drill.service());
+    const { id } = await requestErasure(drill.service(), admin.options, { user_id: userId });
+    const list = await file('requested', `user:${userId}\n`);
+    const { json } = await payctlOf(drill.service())(['repeat-erasures', list, '--restored-to', restoredTo]);
+    expect(json.erasures).toMatchObject([{ erasure_id: id }]);
+    expect(detailOf((await check('--erased', list)).json, 'erasures')).toContain('all 1 are requested again');
   });
 
   test('refuses a list that it does not understand', async () => {
@@ -102,5 +119,11 @@ describe('payctl restore-check', () => {
     const { baseUrl } = drill.service().host();
     const refused = await spawned(baseUrl, ['restore-check', '--erased', bad]);
     expect(refused).toMatchObject({ exitCode: 2, stderr: 'ann@example.com: use user:<id> or email:<address>\n' });
+  });
+
+  test('refuses owners without the time of the restore, because no payment would get one', async () => {
+    const owners = await file('owners', `${lost.id} user:${user.userId}\n`);
+    const refused = await spawned(drill.service().host().baseUrl, ['drift', '--fix', '--owners', owners]);
+    expect(refused).toMatchObject({ exitCode: 2, stderr: '--owners needs --restored-to\n' });
   });
 });

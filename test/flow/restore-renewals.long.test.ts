@@ -126,6 +126,58 @@ describe('a restored table whose operator left due work on', () => {
   });
 });
 
+describe('a renewal that due work charged for the second time, because its provider had forgotten the key', () => {
+  const FORGETFUL = BILLED.filter(([slot, biller]) => slot !== 'provider_c' && biller === 'the service');
+
+  test.each(FORGETFUL)('is named at %s, billed by %s, until the second charge is refunded there', async (...billed) => {
+    const {
+      drill: running,
+      restoredTo,
+      renewal,
+    } = await renewAndRestore(billed, { env: {}, afterSeconds: LATE_SECONDS });
+    await runDueWork(running);
+    expect(await chargesAt(running.service())).toBe(3);
+    await running.restart({ DUE_WORK: 'off' });
+    const drift = () => payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
+    const { exitCode, json } = await drift();
+    expect({ exitCode, findings: json.findings, restore: json.restore }).toMatchObject({
+      exitCode: 1,
+      findings: [{ payment_id: renewal.id, provider: billed[0], kind: 'charged again' }],
+      restore: { lost: 0, charged_again: 1 },
+    });
+    const checked = await payctlOf(running.service())(['restore-check', '--restored-to', restoredTo]);
+    expect(checked.json.checks).toContainEqual({
+      check: 'providers',
+      state: 'fail',
+      detail: '1 charges of a payment that has another charge',
+    });
+    const [{ provider_object_id: again }] = json.findings;
+    const { charges } = await running.service().ledger();
+    const { payment_intent: order } = charges.find((one: ParsedJson) => [one.id, one.payment_intent].includes(again));
+    await running.service().control('POST', `/simulator/payments/${order}/refunds`, {});
+    expect(await drift()).toMatchObject({ exitCode: 0, json: { drifted: 0, restore: { charged_again: 0 } } });
+  });
+
+  test.each(FORGETFUL)('is named at %s, billed by %s, if both charges are lost', async (...billed) => {
+    const {
+      drill: running,
+      restoredTo,
+      renewal,
+    } = await renewAndRestore(billed, { env: {}, afterSeconds: LATE_SECONDS });
+    await runDueWork(running);
+    await running.restore({ DUE_WORK: 'off' });
+    const { exitCode, json } = await payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
+    expect({ exitCode, findings: json.findings, restore: json.restore }).toMatchObject({
+      exitCode: 1,
+      findings: [
+        { payment_id: renewal.id, kind: 'charged again' },
+        { payment_id: renewal.id, kind: 'payment not here', fixed: true },
+      ],
+      restore: { lost: 1, found_again: 1, charged_again: 1 },
+    });
+  });
+});
+
 describe('a subscription that was made after the restored time', () => {
   test('is named if its provider goes on charging it, until it is canceled there', async () => {
     const running = await startRestorable({ frozen: true });

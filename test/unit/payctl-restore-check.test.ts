@@ -135,8 +135,10 @@ const stage = (more: Readonly<Record<string, unknown>> = {}): Installation =>
     ...more,
   }) as unknown as Installation;
 
-const checksOf = async (installation = stage()) => {
-  const { json, exitCode } = await restoreCheck(installation, { restoredTo: '2026-11-26T10:00:00Z', erased: [] });
+const RESTORED = { restoredTo: '2026-11-26T10:00:00Z' };
+
+const checksOf = async (installation = stage(), time: { readonly restoredTo?: string } = RESTORED) => {
+  const { json, exitCode } = await restoreCheck(installation, { ...time, erased: [] });
   const { checks } = json as ParsedJson;
   const failed = checks.filter(({ state }: ParsedJson) => state === 'fail');
   return { exitCode, failed: Object.fromEntries(failed.map((one: ParsedJson) => [one.check, one.detail])) };
@@ -157,6 +159,23 @@ beforeEach(() => {
 describe('restore-check of a stage', () => {
   test('has no finding if everything uses the restored table', async () => {
     expect(await checksOf()).toEqual({ exitCode: 0, failed: {} });
+  });
+
+  test('is not content without the time of the restore, because the newest record may be later', async () => {
+    const { exitCode, failed } = await checksOf(stage(), {});
+    expect({ exitCode, failed }).toEqual({
+      exitCode: 1,
+      failed: {
+        records:
+          'the newest change is of 2026-11-26T09:59:00.000Z, perhaps after the restore; name the time that the table was restored to with --restored-to',
+      },
+    });
+  });
+
+  test('refuses a time in the future, since which nothing can be lost', async () => {
+    await expect(checksOf(stage(), { restoredTo: '2026-11-26T17:00:00Z' })).rejects.toThrow(
+      '2026-11-26T17:00:00Z is in the future',
+    );
   });
 
   test('names each setting that a restore on AWS leaves out', async () => {

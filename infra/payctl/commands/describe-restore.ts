@@ -15,8 +15,10 @@ export const restoreView = ({ restored, checked, lost, ...result }: RestoreResul
   restored_to: result.restoredTo,
   before: checked - (restored?.restored.length ?? 0),
   lost: lost.length,
+  charged_again: result.chargedAgain.length,
   found_again: restored?.restored.length ?? 0,
   without_owner: restored?.without_owner ?? [],
+  other_amount: restored?.other_amount ?? [],
   subscriptions_read: restored?.synced ?? 0,
   subscriptions_unread: restored?.unread_subscriptions ?? [],
   subscriptions_not_here: result.unfollowed,
@@ -27,7 +29,7 @@ export const restoreView = ({ restored, checked, lost, ...result }: RestoreResul
 
 export const describeRestore = (result: RestoreResult): readonly string[] => {
   const { before, lost, found_again: again, took_ms: tookMs } = restoreView(result);
-  const { lists, unlisted, unfollowed, restored, others } = result;
+  const { lists, unlisted, unfollowed, chargedAgain, restored, others } = result;
   return [
     ...lists.map(
       ({ provider, listed, not_ours: notOurs, leaves_out: leavesOut }) =>
@@ -43,17 +45,22 @@ export const describeRestore = (result: RestoreResult): readonly string[] => {
       ({ provider, provider_subscription_id: id, subscription_id: ours }) =>
         `${provider} goes on charging ${id} (${ours}), which no record follows: cancel it there`,
     ),
+    ...chargedAgain.map(
+      ({ listed: { report }, slot, paymentId }) =>
+        `${slot} has charged ${paymentId} again as ${report.paymentId}, which no record follows: refund it there`,
+    ),
     ...(restored ? describeStored(restored, others) : []),
     `${before} payments before, ${lost} lost, ${again} found again, in ${(tookMs / 1_000).toFixed(1)} s`,
   ];
 };
 
 const describeStored = (stored: Restored, others: number): readonly string[] => {
-  const { restored, synced, without_owner: ownerless, unread_subscriptions: unread } = stored;
+  const { restored, synced, without_owner: ownerless, other_amount: other, unread_subscriptions: unread } = stored;
   return [
     ...(synced > 0 ? [`${synced} subscriptions that their provider bills were read again`] : []),
     ...unread.map((id) => `${id} cannot be read at its provider; run the command again`),
     ...ownerless.map((id) => `${id} names no owner, so only staff see it; name the owner with --owners`),
+    ...other.map((id) => `${id} has another amount than its subscription here: compare it with the provider's`),
     ...(restored.length > 0
       ? ['The webhooks of the creation and the outcome of the payments found again are not sent again.']
       : []),

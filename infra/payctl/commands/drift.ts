@@ -80,8 +80,8 @@ const lookForLost = async (
   const all = await findLost(installation, restoredTo);
   const restored = fix ? await restoreLost(installation, all.lost, owners) : undefined;
   const stored = new Set(restored?.restored);
-  const found = all.lost.map(({ finding }) => (fix ? { ...finding, fixed: stored.has(finding.payment_id) } : finding));
-  return { ...all, restoredTo, restored, found };
+  const lost = all.lost.map(({ finding }) => (fix ? { ...finding, fixed: stored.has(finding.payment_id) } : finding));
+  return { ...all, restoredTo, restored, found: [...lost, ...all.chargedAgain.map(({ finding }) => finding)] };
 };
 
 interface Unread {
@@ -104,7 +104,7 @@ const reportDrift = ({ checked, found, unread, lost }: Result): Report => {
   const fixed = found.filter((one) => one.fixed === true).length;
   const isBlind = checked > 0 && unread.length === checked;
   const reasons = countReasons(unread);
-  const others = found.filter(({ kind }) => kind !== 'payment not here').length;
+  const others = found.filter(({ kind }) => kind !== 'payment not here' && kind !== 'charged again').length;
   const restore: RestoreResult | undefined = lost && { ...lost, checked, others };
   return {
     json: {

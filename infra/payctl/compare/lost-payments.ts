@@ -8,16 +8,18 @@ import { amountWithCurrency } from '../../../shared/core/money.ts';
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { PAYMENT_SLOTS, type PaymentSlot } from '../../../shared/core/settings.ts';
 import { iso, MINUTE_MS } from '../../../shared/core/time.ts';
+import type { VisiblePayment } from '../../../shared/payments/payment.ts';
 import {
   asRestorable,
   findChargedCustomer,
   giveOwner,
   type KnownOfRestored,
+  OTHER_AMOUNT,
   type Restorable,
   restoredPayment,
   restorePayment,
+  WITHOUT_OWNER,
 } from '../../../shared/payments/restore-payment.ts';
-import { paymentKey } from '../../../shared/platform/keys.ts';
 import type { ListedPayment, ListedSubscription } from '../../../shared/providers/listing-port.ts';
 import { possiblePayments } from '../../../shared/subscriptions/lost-renewals.ts';
 import { syncIfKnown } from '../../../shared/subscriptions/store-report.ts';
@@ -28,7 +30,9 @@ import {
   subscriptionOf,
 } from '../../../shared/subscriptions/subscription.ts';
 import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
+import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
+import { type ChargedAgain, splitListed } from './charged-again.ts';
 import type { Drift, Unread } from './payment.ts';
 
 /** A provider's clock may differ from that of the table's backup. Payments that exist here are not lost. */
@@ -58,6 +62,7 @@ interface Unfollowed {
 
 export interface LostPayments {
   readonly lost: readonly Lost[];
+  readonly chargedAgain: readonly ChargedAgain[];
   readonly unfollowed: readonly Unfollowed[];
   readonly lists: readonly Listed[];
   /** The providers whose payments cannot be listed, or not since that time, with the reason. */
@@ -66,9 +71,13 @@ export interface LostPayments {
 
 type Reader = Pick<Installation, 'deps'>;
 
-/** @param since ISO 8601; the time to which the table was restored */
+/**
+ * @param since ISO 8601; the time to which the table was restored
+ * @throws NotReachable for a time in the future, since which nothing can be lost
+ */
 export const findLost = async (reader: Reader, since: string): Promise<LostPayments> => {
-  const lost: Lost[] = [];
+  if (Date.parse(since) > reader.deps.now()) throw new NotReachable(`${since} is in the future`);
+  const all: Restorable[] = [];
   const lists: Listed[] = [];
   const unfollowed: Unfollowed[] = [];
   const unlisted: (Unread & { provider: PaymentSlot })[] = [];
@@ -83,10 +92,12 @@ export const findLost = async (reader: Reader, since: string): Promise<LostPayme
     const [listed, notOurs] = [read.payments.length, read.payments.length - ours.length];
     lists.push({ provider: slot, listed, not_ours: notOurs, leaves_out: read.leavesOut ?? null });
     if (read.startsAt !== undefined) unlisted.push({ provider: slot, unread: `before ${read.startsAt}` });
-    lost.push(...(await unknownOf(reader, ours)));
+    all.push(...ours);
     unfollowed.push(...(await unfollowedOf(reader, slot, read.subscriptions)));
   }
-  return { lost, unfollowed, lists, unlisted };
+  const { unknown, again: chargedAgain } = await splitListed(reader, all);
+  const lost = unknown.map((one) => ({ ...one, finding: findingOfLost(one) }));
+  return { lost, chargedAgain, unfollowed, lists, unlisted };
 };
 
 interface List {
@@ -135,11 +146,6 @@ const unfollowedOf = async (
     }));
 };
 
-const unknownOf = async ({ deps }: Reader, all: readonly Restorable[]): Promise<readonly Lost[]> => {
-  const found = await deps.table.getMany(all.map(({ paymentId }) => paymentKey(paymentId)));
-  return all.filter((_, index) => found[index] === undefined).map((one) => ({ ...one, finding: findingOfLost(one) }));
-};
-
 const findingOfLost = ({ slot, listed: { report }, paymentId, totalCents, currency }: Restorable): Drift => ({
   payment_id: paymentId,
   provider: slot,
@@ -155,6 +161,8 @@ export interface Restored {
   readonly restored: readonly string[];
   /** Those that only staff can see, because the provider does not name their owner. */
   readonly without_owner: readonly string[];
+  /** Those whose amount is not that of their subscription here. */
+  readonly other_amount: readonly string[];
   /** Subscriptions that their provider bills and that were read again. */
   readonly synced: number;
   readonly unread_subscriptions: readonly string[];
@@ -182,18 +190,18 @@ export const restoreLost = async (
     if (await isSynced(installation, subscription)) synced += 1;
     else unread.push(subscription.id);
   }
-  const withoutOwner: string[] = [];
+  const stored: VisiblePayment[] = [];
   for (const one of lost) {
     const known = possible.get(one.paymentId) ?? (await findChargedCustomer(deps.table, one));
     const payment = restoredPayment(one, { ...known, ...owners.get(one.paymentId) }, deps.now());
-    const isNew = await restorePayment(deps, payment);
-    if (isNew && payment.anomaly !== undefined) withoutOwner.push(payment.id);
+    if (await restorePayment(deps, payment)) stored.push(payment);
   }
   // The owners of payments that an earlier run has restored.
   for (const [paymentId, owner] of owners) await giveOwner(deps, paymentId, owner);
   return {
     restored: lost.map(({ paymentId }) => paymentId),
-    without_owner: withoutOwner,
+    without_owner: stored.filter(({ anomaly }) => anomaly === WITHOUT_OWNER).map(({ id }) => id),
+    other_amount: stored.filter(({ anomaly }) => anomaly === OTHER_AMOUNT).map(({ id }) => id),
     synced,
     unread_subscriptions: unread,
   };

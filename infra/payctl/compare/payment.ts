@@ -31,6 +31,7 @@ export type DriftKind =
   | 'not at the provider'
   | 'creation unfinished'
   | 'payment not here'
+  | 'charged again'
   | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`
   | `dispute ${'reason differs' | 'due date differs'}`;
 

@@ -3,7 +3,7 @@
 import { derivedId, fingerprint } from '../../../shared/core/ids.ts';
 import { erasureKey } from '../../../shared/platform/keys.ts';
 import { type ErasureJob, jobOf, type Subject } from '../../../shared/removal/erasure-job.ts';
-import { startErasure } from '../../../shared/removal/request-erasure.ts';
+import { findRunningErasure, startErasure } from '../../../shared/removal/request-erasure.ts';
 import { columns, type Report } from '../commands/report.ts';
 import type { Installation } from '../installation/installation.ts';
 
@@ -43,12 +43,17 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
   };
 };
 
-/** The job of an earlier run; undefined if there was none. */
+/**
+ * The job of an earlier run, or one that was requested otherwise and has not begun, because at most one runs per person.
+ * @returns undefined if there is none. A job that has begun may have passed records that were restored since.
+ */
 export const findRepeated = async (
   { deps }: Reader,
   restoredTo: string,
   person: Subject,
 ): Promise<ErasureJob | undefined> => {
   const item = await deps.table.get(erasureKey(derivedId('erasure', keyOf(restoredTo, person).scope)));
-  return item && jobOf(item);
+  if (item) return jobOf(item);
+  const running = await findRunningErasure(deps, person);
+  return running?.status === 'pending' && running.step === 0 ? running : undefined;
 };

@@ -6,6 +6,7 @@
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import * as z from 'zod';
 import { iso } from '../../../shared/core/time.ts';
+import { WITHOUT_OWNER } from '../../../shared/payments/restore-payment.ts';
 import { originalOf } from '../../../shared/platform/copied-table.ts';
 import { everyDueShard } from '../../../shared/platform/keys.ts';
 import type { Item } from '../../../shared/platform/table.ts';
@@ -20,14 +21,14 @@ import { type CheckedTable, checkTable, verdict } from './table-checks.ts';
 import { PARTS_OF_DUE_WORK, runningDueWork, wiringChecks } from './wiring-checks.ts';
 
 export interface RestoreCheckOptions {
-  /** ISO time; by default the time of the newest record. */
+  /** ISO time. Without it the time of the newest record counts, and the check fails, because that record may be later. */
   readonly restoredTo?: string | undefined;
   /** The people who were erased after that time; undefined if the operator has not said. */
   readonly erased?: readonly Subject[] | undefined;
 }
 
 export const restoreCheck = async (installation: Installation, options: RestoreCheckOptions): Promise<Report> => {
-  const newest = await newestChange(installation);
+  const { newest, ownerless } = await readStored(installation);
   const restoredTo = options.restoredTo ?? newest ?? iso(installation.now());
   const table = await checkTable(installation);
   const wiring = await installation.wiring?.();
@@ -36,10 +37,10 @@ export const restoreCheck = async (installation: Installation, options: RestoreC
   const { json, lines, exitCode } = reportChecks([
     ...table.checks,
     ...(wiring ? wiringChecks(wiring, inUse(installation, table)) : []),
-    recordsCheck(newest, restoredTo, installation.now()),
+    recordsCheck(newest, options.restoredTo, installation.now()),
     driftCheck(drift),
     dueWorkCheck(installation, { wiring, overdue, drift, original: await heldFor(installation) }),
-    await erasuresCheck(installation, restoredTo, options.erased),
+    await erasuresCheck(installation, restoredTo, { people: options.erased, ownerless }),
     webhooksCheck(drift, overdue),
   ]);
   const facts = { restored_to: restoredTo, newest_record: newest ?? null, overdue };
@@ -48,11 +49,19 @@ export const restoreCheck = async (installation: Installation, options: RestoreC
 
 const inUse = ({ settings }: Installation, { streamArn }: CheckedTable) => ({ name: settings.TABLE_NAME, streamArn });
 
-const recordsCheck = (newest: string | undefined, restoredTo: string, now: number): Check => {
+const recordsCheck = (newest: string | undefined, restoredTo: string | undefined, now: number): Check => {
   if (newest === undefined) return { check: 'records', state: 'fail', detail: 'the table has no payment' };
+  const seen = `the newest change is of ${newest}`;
+  if (restoredTo === undefined) {
+    const detail = `${seen}, perhaps after the restore; name the time that the table was restored to with --restored-to`;
+    return { check: 'records', state: 'fail', detail };
+  }
   const hours = ((now - Date.parse(restoredTo)) / HOUR_MS).toFixed(1);
-  const detail = `the newest change is of ${newest}; changes of the ${hours} hours since ${restoredTo} are lost`;
-  return { check: 'records', state: 'ok', detail };
+  return {
+    check: 'records',
+    state: 'ok',
+    detail: `${seen}; changes of the ${hours} hours since ${restoredTo} are lost`,
+  };
 };
 const HOUR_MS = 3_600_000;
 
@@ -61,6 +70,7 @@ const driftView = z.object({
   not_compared: z.int(),
   restore: z.object({
     lost: z.int(),
+    charged_again: z.int(),
     subscriptions_not_here: z.array(z.unknown()),
     unlisted: z.array(z.object({ provider: z.string() })),
   }),
@@ -69,11 +79,13 @@ const viewOf = ({ json }: Report) => driftView.parse(json);
 
 const driftMistakes = (drift: Report): readonly string[] => {
   const { drifted, not_compared: unread, restore } = viewOf(drift);
+  const differing = drifted - restore.lost - restore.charged_again;
   return [
     ...(restore.lost > 0
       ? [`${restore.lost} payments only the providers know (payctl drift --fix --restored-to …)`]
       : []),
-    ...(drifted > restore.lost ? [`${drifted - restore.lost} payments, refunds or disputes differ`] : []),
+    ...(restore.charged_again > 0 ? [`${restore.charged_again} charges of a payment that has another charge`] : []),
+    ...(differing > 0 ? [`${differing} payments, refunds or disputes differ`] : []),
     ...(restore.subscriptions_not_here.length > 0
       ? [`${restore.subscriptions_not_here.length} subscriptions that their provider charges have no record`]
       : []),
@@ -108,7 +120,7 @@ const dueWorkCheck = ({ settings }: Installation, { wiring, overdue, drift, orig
 
 const dueWorkMistakes = (
   running: readonly string[],
-  { wiring, drift }: Omit<DueWork, 'overdue'>,
+  { wiring, drift }: Pick<DueWork, 'wiring' | 'drift'>,
 ): readonly string[] => {
   const named = running.join(', ');
   if (driftMistakes(drift).length > 0) return [`on (${named}), so renewals may be charged twice; stop it`];
@@ -132,38 +144,49 @@ const countOverdue = async ({ deps }: Installation): Promise<number> => {
   return count;
 };
 
+interface Erased {
+  /** Undefined if the operator has not said. */
+  readonly people: readonly Subject[] | undefined;
+  /** How many payments were restored without their owner. */
+  readonly ownerless: number;
+}
+
 /** The table that held the jobs is lost, so only the operator's own list names the people. */
-const erasuresCheck = (
-  installation: Installation,
-  restoredTo: string,
-  erased: readonly Subject[] | undefined,
-): Promise<Check> =>
+const erasuresCheck = (installation: Installation, restoredTo: string, { people, ownerless }: Erased): Promise<Check> =>
   runCheck('erasures', async () => {
-    if (erased === undefined) {
+    if (people === undefined) {
       const detail =
         'name the people who were erased since then with --erased <file> (an empty file if there were none)';
       return { check: 'erasures', state: 'fail', detail };
     }
-    const jobs = await Promise.all(erased.map((person) => findRepeated(installation, restoredTo, person)));
+    const jobs = await Promise.all(people.map((person) => findRepeated(installation, restoredTo, person)));
     const missing = jobs.filter((job) => job === undefined).length;
     const done = jobs.filter((job) => job?.status === 'done').length;
+    const unreached = ownerless > 0 ? `; no erasure reaches the ${ownerless} payments restored without an owner` : '';
     return verdict(
       'erasures',
-      missing > 0 ? [`${missing} of ${erased.length} are not requested again (payctl repeat-erasures)`] : [],
-      `all ${erased.length} are requested again, ${done} of them done`,
+      missing > 0 ? [`${missing} of ${people.length} are not requested again (payctl repeat-erasures)`] : [],
+      `all ${people.length} are requested again, ${done} of them done${unreached}`,
     );
   });
 
 const webhooksCheck = (drift: Report, overdue: number): Check => {
   const { drifted, restore } = viewOf(drift);
-  const again = drifted - restore.lost;
+  const again = drifted - restore.lost - restore.charged_again;
   const detail = `drift --fix sends up to ${again} webhooks and those of refunds of lost payments, due work those of up to ${overdue} records, perhaps for the second time`;
   return { check: 'webhooks', state: 'ok', detail };
 };
 
-/** The time of the newest change of a payment or subscription; undefined without any. */
-const newestChange = async ({ documents, settings }: Installation): Promise<string | undefined> => {
+interface Stored {
+  /** The time of the newest change of a payment or subscription; undefined without any. */
+  readonly newest: string | undefined;
+  /** How many payments were restored without their owner. */
+  readonly ownerless: number;
+}
+
+const readStored = async ({ documents, settings }: Installation): Promise<Stored> => {
   let newest: string | undefined;
+  let ownerless = 0;
   let after: Record<string, unknown> | undefined;
   do {
     const { Items = [], LastEvaluatedKey } = await documents.send(
@@ -176,16 +199,18 @@ const newestChange = async ({ documents, settings }: Installation): Promise<stri
       }),
     );
     for (const item of Items) {
-      const { updatedAt, f } = changedSchema.parse(item);
+      const { updatedAt, f, anomaly } = changedSchema.parse(item);
       const at = updatedAt ?? f?.u;
       if (at !== undefined && (newest === undefined || at > newest)) newest = at;
+      if (anomaly === WITHOUT_OWNER) ownerless += 1;
     }
     after = LastEvaluatedKey;
   } while (after);
-  return newest;
+  return { newest, ownerless };
 };
 
 const changedSchema = z.object({
   updatedAt: z.string().optional(),
   f: z.object({ u: z.string().optional() }).optional(),
+  anomaly: z.string().optional(),
 });
