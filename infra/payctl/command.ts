@@ -27,7 +27,7 @@ import { type ReplayOptions, replay } from './commands/replay.ts';
 import { describeError, print, type Report } from './commands/report.ts';
 import { showTimeline } from './commands/timeline.ts';
 import { readErased, readOwners } from './compare/given-people.ts';
-import { parseTime } from './given-time.ts';
+import { parseTime } from './compare/given-time.ts';
 import { type Api, openApi } from './installation/api.ts';
 import { NotReachable } from './installation/control.ts';
 import { type Installation, openInstallation } from './installation/installation.ts';

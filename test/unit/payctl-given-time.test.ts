@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseTime } from '../../infra/payctl/given-time.ts';
+import { parseTime } from '../../infra/payctl/compare/given-time.ts';
 
 describe('parseTime', () => {
   test.each([

@@ -1,6 +1,6 @@
 /** @module The times that an operator gives. A time of day names its zone, because a zone that is assumed may be wrong by hours. */
 
-import { NotReachable } from './installation/control.ts';
+import { NotReachable } from '../installation/control.ts';
 
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2}))?$/;
 
