@@ -44,8 +44,8 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
 };
 
 /**
- * The job of an earlier run, or one that was requested otherwise and has not begun, because at most one runs per person.
- * @returns undefined if there is none. A job that has begun may have passed records that were restored since.
+ * The job of an earlier run, or one that was requested otherwise and has not started, because at most one runs per
+ * person. @returns undefined if there is none. A job that has started may have passed records that were restored since.
  */
 export const findRepeated = async (
   { deps }: Reader,
