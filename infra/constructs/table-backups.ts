@@ -51,40 +51,61 @@ export class TableBackups extends Construct {
       role: roleOf(this, { tableArn, key, vaults: target === undefined ? [vault] : [vault, target] }),
       disableDefaultBackupPolicy: true,
     });
+    const counts = backupCounts(alarms.stage);
     serviceAlarm(this, 'Alarm', {
       alarms,
       name: 'backup-failed',
-      metric: backupFailures(alarms.stage),
+      metric: counts.failed,
       threshold: 1,
       watches: 'occurrence',
       description:
         'A backup of the table, or its copy to another region or account, failed or did not start in time. ' +
         'If the table is lost now, the payments since the last backup are lost with it.',
     });
+    serviceAlarm(this, 'SilentAlarm', {
+      alarms,
+      name: 'backup-silent',
+      metric: counts.completed,
+      threshold: 1,
+      periods: 2,
+      watches: 'state',
+      alarmsOn: 'silence',
+      description:
+        'No backup of the table was completed for two days. ' +
+        'If the table is lost now, the payments since the last backup are lost with it.',
+    });
   }
 }
 
-/** Backups that failed, did not start in time or were stopped, and copies that failed. */
-export const backupFailures = (stage: Stage): MathExpression => {
-  const jobs = (metricName: string): Metric =>
-    new Metric({
-      namespace: 'AWS/Backup',
-      metricName,
-      dimensionsMap: { BackupVaultName: vaultName(stage) },
-      statistic: 'Sum',
-    });
-  return new MathExpression({
+const jobsOf = (stage: Stage, metricName: string, period?: Duration): Metric =>
+  new Metric({
+    namespace: 'AWS/Backup',
+    metricName,
+    dimensionsMap: { BackupVaultName: vaultName(stage) },
+    statistic: 'Sum',
+    ...(period && { period }),
+  });
+
+export interface BackupCounts {
+  /** Backups that failed, did not start in time or were stopped, and copies that failed. */
+  readonly failed: MathExpression;
+  readonly completed: Metric;
+}
+
+export const backupCounts = (stage: Stage): BackupCounts => ({
+  failed: new MathExpression({
     expression: 'FILL(failed, 0) + FILL(expired, 0) + FILL(aborted, 0) + FILL(copies, 0)',
     usingMetrics: {
-      failed: jobs('NumberOfBackupJobsFailed'),
-      expired: jobs('NumberOfBackupJobsExpired'),
-      aborted: jobs('NumberOfBackupJobsAborted'),
-      copies: jobs('NumberOfCopyJobsFailed'),
+      failed: jobsOf(stage, 'NumberOfBackupJobsFailed'),
+      expired: jobsOf(stage, 'NumberOfBackupJobsExpired'),
+      aborted: jobsOf(stage, 'NumberOfBackupJobsAborted'),
+      copies: jobsOf(stage, 'NumberOfCopyJobsFailed'),
     },
     label: 'failed',
     period: Duration.hours(1),
-  });
-};
+  }),
+  completed: jobsOf(stage, 'NumberOfBackupJobsCompleted', Duration.days(1)),
+});
 
 /** Backups of a table, and their copies in other regions, get the tags of the table. */
 const RECOVERY_POINTS = `arn:${Aws.PARTITION}:backup:*:${Aws.ACCOUNT_ID}:recovery-point:*`;

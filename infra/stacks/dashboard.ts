@@ -1,5 +1,5 @@
 import type { IHttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
-import { AlarmStatusWidget, type IAlarm, type MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmStatusWidget, type IAlarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { type CustomMetricGroup, DefaultDashboardFactory, MonitoringFacade } from 'cdk-monitoring-constructs';
@@ -11,6 +11,7 @@ import type { ConsumerMetrics } from '../constructs/queue-consumer.ts';
 import type { JobMetrics } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import type { StreamMetrics } from '../constructs/stream-consumer.ts';
+import type { BackupCounts } from '../constructs/table-backups.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { ServiceMetrics } from './watched.ts';
 
@@ -32,8 +33,8 @@ export interface DashboardProps {
   readonly jobs: readonly ({ readonly id: string } & JobMetrics)[];
   readonly consumers: readonly ({ readonly id: string } & ConsumerMetrics)[];
   readonly metrics: ServiceMetrics;
-  /** The failed backups of the table; undefined if the stage has no backups. */
-  readonly backups: MathExpression | undefined;
+  /** The backups of the table; undefined if the stage has none. */
+  readonly backups: BackupCounts | undefined;
   readonly alarms: IAlarm[];
 }
 
@@ -52,7 +53,13 @@ export const addDashboard = (scope: Construct, props: DashboardProps): string =>
   addEvents(board, props);
   addTable(board, scope, props);
   addSection(board, 'Turned away', turnedAway(props.metrics));
-  if (props.backups) addSection(board, 'Backups', [{ title: 'Failed', metrics: [props.backups] }]);
+  if (props.backups) {
+    const { failed, completed } = props.backups;
+    addSection(board, 'Backups', [
+      { title: 'Failed', metrics: [failed] },
+      { title: 'Completed', metrics: [completed] },
+    ]);
+  }
   return board.createdDashboard()?.dashboardName ?? '';
 };
 

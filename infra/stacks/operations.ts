@@ -11,7 +11,7 @@ import { consumerMetrics } from '../constructs/queue-consumer.ts';
 import { jobMetrics } from '../constructs/scheduled-job.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { streamMetrics } from '../constructs/stream-consumer.ts';
-import { backupFailures } from '../constructs/table-backups.ts';
+import { backupCounts } from '../constructs/table-backups.ts';
 import type { DeploymentSettings, Stage } from '../stage/settings.ts';
 import { routeGroupOf, routesPart } from './api.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
@@ -53,7 +53,7 @@ export class OperationsStack extends ServiceStack {
       tableName: table.name,
       api,
       metrics,
-      backups: this.production ? backupFailures(stage) : undefined,
+      backups: this.production ? backupCounts(stage) : undefined,
       undone: undoneIn(this),
       alarms: this.#allAlarms(),
       ...this.#shown(stage, triggers),

@@ -120,6 +120,7 @@ const EVERY_ALARM: Readonly<Record<string, string>> = {
     'expired = Sum of NumberOfBackupJobsExpired over 3600 s; ' +
     'aborted = Sum of NumberOfBackupJobsAborted over 3600 s; ' +
     'copies = Sum of NumberOfCopyJobsFailed over 3600 s >= 1, 1 of 1, without data: notBreaching',
+  'backup-silent': 'Sum of NumberOfBackupJobsCompleted over 86400 s < 1, 2 of 2, without data: breaching',
   'apply-provider-event-fails': CONSUMER_FAILS,
   'canary-5xx-payments': API_FAILS,
   'canary-5xx-subscriptions': API_FAILS,
