@@ -173,7 +173,7 @@ describe('the client package', () => {
     await writeFile(join(folder, 'advice.ts'), ADVICE);
     await writeFile(join(folder, 'backend.ts'), BACKEND);
     await writeFile(join(folder, 'minimal.ts'), minimalProgram());
-    const { stdout: errors } = await run(process.execPath, [join(ROOT, 'node_modules/.bin/tsc'), '-p', folder]).catch(
+    const { stdout: errors } = await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
       (error: { stdout: string }) => error,
     );
     expect(errors).toBe('');

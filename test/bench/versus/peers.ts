@@ -5,7 +5,7 @@ import { execPath } from 'node:process';
 import { installOwnPackages } from '../../../infra/own-packages.ts';
 
 export const PEERS = join(import.meta.dirname, '../peers');
-const TYPE_CHECKER = join(import.meta.dirname, '../../../node_modules/.bin/tsc');
+const TYPE_CHECKER = join(import.meta.dirname, '../../../node_modules/typescript/bin/tsc');
 
 /** @throws if a type does not fit, because the project's checks leave this folder out without the packages. */
 export const preparePeers = (): void => {
