@@ -173,9 +173,11 @@ describe('the client package', () => {
     await writeFile(join(folder, 'advice.ts'), ADVICE);
     await writeFile(join(folder, 'backend.ts'), BACKEND);
     await writeFile(join(folder, 'minimal.ts'), minimalProgram());
-    const { stdout: errors } = await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder]).catch(
-      (error: { stdout: string }) => error,
-    );
+    const { stdout: errors } = await run(process.execPath, [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      '-p',
+      folder,
+    ]).catch((error: { stdout: string }) => error);
     expect(errors).toBe('');
     const env = { PAYMENTS_URL: service.host().baseUrl, PAYMENTS_API_KEY: DEMO_KEY_SECRET };
     const printed = async (file: string) =>
