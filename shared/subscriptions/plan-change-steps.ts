@@ -1,7 +1,7 @@
 /** @module The steps of a change of the plan, as pure functions. A change is claimed, charged and applied, or dropped. */
 
 import { derivedId } from '../core/ids.ts';
-import { HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import { epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
@@ -125,6 +125,21 @@ const recordChangePaid = (subscription: Subscription, now: Instant): Subscriptio
   };
 };
 
+/**
+ * Has the provider that bills read again, if a report of it came since the change was claimed. A report during a change
+ * does not set the price, because it may be that of either plan.
+ */
+export const readAgain = (
+  subscription: Subscription,
+  claimedAt: string,
+  now: Instant,
+): Pick<Subscription, 'syncAt'> => ({
+  syncAt:
+    isProviderBilled(subscription) && (subscription.knownAt ?? 0) >= epochSeconds(instant(claimedAt))
+      ? iso(now)
+      : subscription.syncAt,
+});
+
 /** The plan of the change holds from now on. A scheduled change is withdrawn by it. */
 export const applyChange = (subscription: Subscription, now: Instant): Subscription => {
   const { change, paidUntil = '', latestPaymentId } = subscription;
@@ -148,6 +163,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
       ...changedPlan(subscription, plan, now),
       ...period,
       ...covered,
+      ...readAgain(subscription, at, now),
       latestPaymentId: paymentId ?? latestPaymentId,
       change: undefined,
       priceUpdate: undefined,
@@ -240,7 +256,8 @@ export const removeChange = (
   reason: DropReason | undefined,
   now: Instant,
 ): Subscription => {
-  const without = { ...subscription, change: undefined };
+  const { change } = subscription;
+  const without = { ...subscription, ...(change && readAgain(subscription, change.at, now)), change: undefined };
   return reason === undefined ? without : edit(without, { reason, now }, {});
 };
 

@@ -65,8 +65,8 @@ interface Pending {
   delayed: boolean;
 }
 
-/** Several times as many as the longest runs take. */
-const MOST_STEPS = 30_000;
+/** Twice as many as the longest of 2,000 runs takes. */
+const MOST_STEPS = 70_000;
 const MOST_STEPS_TO_REST = 6_000;
 const MOST_REST_MS = 30 * 86_400_000;
 const MOST_TURNS = 20_000;
