@@ -15,7 +15,7 @@ import type { BillingDeps } from './biller.ts';
 import { cancelNow } from './cancel-subscription.ts';
 import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
 import { readLinkedRecords, subscriptionsUsing } from './linked-records.ts';
-import { isLive, type Subscription } from './subscription.ts';
+import { isLive, isProviderBilled, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
 
@@ -123,6 +123,21 @@ export const detachDeletedRecords = async (
   return hasCustomer
     ? replaceMethodOf(deps, subscription, { removedId, successor: undefined })
     : continueWithout(deps, subscription, subscription.customerId);
+};
+
+/**
+ * Removes the method of a live subscription if its user has left the organization. The follow-up of a leave covers
+ * subscriptions that became live before it ended; this covers those that were found at the provider later.
+ */
+export const detachFormerMember = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { paymentMethodId, organizationId, providerSubscriptionId } = subscription;
+  if (!isLive(subscription) || organizationId === undefined || paymentMethodId === undefined) return subscription;
+  // The lookup of its creation checks the method itself.
+  if (isProviderBilled(subscription) && providerSubscriptionId === undefined) return subscription;
+  const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
+  return !method || (await paysFor(deps.table, subscription, method))
+    ? subscription
+    : removeMethodFrom(deps, subscription, paymentMethodId);
 };
 
 /** Continues with a method of a customer that still exists, or waits for such a method. */

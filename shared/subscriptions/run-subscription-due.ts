@@ -21,7 +21,7 @@ import {
   findNewCreations,
   hasSameCharge,
 } from './provider-commands.ts';
-import { detachDeletedRecords } from './replace-method.ts';
+import { detachDeletedRecords, detachFormerMember } from './replace-method.ts';
 import { openScheduledPlan } from './scheduled-plan.ts';
 import { attemptCharge } from './service-biller.ts';
 import { syncBeforeCharge, syncFromProvider, syncIfKnown } from './store-report.ts';
@@ -112,10 +112,11 @@ const continueOrAbandonTransfer = async ({ deps, subscription }: DueWork): Promi
   return (await run(deps, subscription)).status;
 };
 
-/** Customer or method may have been deleted while the subscription became live, so both are checked. */
+/** Customer or method may have been deleted, or the method's user may have left, while the subscription became live. */
 const confirmRecords = async (work: DueWork): Promise<string> => {
   const { deps, subscription } = work;
-  const detached = await detachDeletedRecords(deps, subscription);
+  const kept = await detachDeletedRecords(deps, subscription);
+  const detached = kept === subscription ? await detachFormerMember(deps, subscription) : kept;
   return detached === subscription
     ? commitStep(work, { ...subscription, unconfirmedSince: undefined }, 'confirmed')
     : detached.status;

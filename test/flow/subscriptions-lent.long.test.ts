@@ -224,6 +224,25 @@ describe('a create with a member’s card, interrupted before the membership end
     expect(await here()).toMatchObject([{ status: 'past_due' }]);
     expect(await timesTaken(card)).toBe(1);
   });
+
+  test('stops collection later if the service finds the subscription late, and Stripe refuses to stop it then', async () => {
+    const { service, stopped } = stoppable();
+    const { act, end, here, card } = await creation();
+    await service.webhookMode('drop');
+    expect((await stopped({ call: CREATE, executed: true }, act)).status).toBe(500);
+    await end();
+    await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
+    await service.advance(HOUR_SECONDS);
+    await service.clearFaults();
+    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST', action: 'error_500' });
+    await service.advance(HOUR_SECONDS);
+    expect(await here()).toMatchObject([{ status: 'active', payment_method_id: card.id }]);
+    await service.clearFaults();
+    await service.advance(HOUR_SECONDS);
+    expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+    await service.advance(32 * DAY_SECONDS);
+    expect(await timesTaken(card)).toBe(1);
+  });
 });
 
 test('a member’s card used by a request during the membership follow-up is checked again', async () => {

@@ -194,17 +194,27 @@ const settledOtherwise = ({ ledger }: History): ReadonlySet<string> => {
 const owingIn = ({ invoices }: History['ledger']): readonly string[] =>
   invoices.filter(({ status }) => status === 'open').map(({ subscription }) => subscription);
 
+/** The periods that began with a plan without a price, by subscription and end. A platform admin may set a price later. */
+const freePeriods = ({ items }: History): ReadonlySet<string> =>
+  new Set(
+    items
+      .filter(({ pk, wasPlan }) => pk.startsWith('SUB#') && wasPlan?.totalCents === 0)
+      .map(({ pk, periodEnd }) => `${pk.slice('SUB#'.length)} ${periodEnd}`),
+  );
+
 export const activeIsPaid: Oracle = {
   sentence: 'At rest an active subscription has a paid period that is not over',
   atRestOnly: true,
   violations: (history) => {
     const { subscriptions, payment } = recordsOf(history);
     const settled = settledOtherwise(history);
+    const free = freePeriods(history);
     return subscriptions.flatMap((subscription) => {
       const { id, status, totalCents, latestPaymentId, currentPeriodEnd, providerSubscriptionId } = subscription;
       if (status !== 'active') return [];
       const isPaid =
         totalCents === 0 ||
+        free.has(`${id} ${currentPeriodEnd}`) ||
         payment(latestPaymentId ?? '')?.['status'] === 'succeeded' ||
         settled.has(providerSubscriptionId);
       const isOver = at(currentPeriodEnd) < history.now - LONGEST_SCHEDULE_MS;
