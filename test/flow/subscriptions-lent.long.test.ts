@@ -180,6 +180,19 @@ const creation = async (): Promise<Creation> => {
   };
 };
 
+/** Stripe has the subscription, the member has left, and Stripe could not be read for an hour. */
+const unknownHere = async () => {
+  const { service, stopped } = stoppable();
+  const of = await creation();
+  await service.webhookMode('drop');
+  expect((await stopped({ call: CREATE, executed: true }, of.act)).status).toBe(500);
+  await of.end();
+  await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
+  await service.advance(HOUR_SECONDS);
+  expect(await of.here()).toEqual([]);
+  return { service, ...of };
+};
+
 describe('a create with a member’s card, interrupted before the membership ended', () => {
   test.each([
     { how: 'losing', status: 201, left: [{ status: 'canceled' }] },
@@ -209,14 +222,7 @@ describe('a create with a member’s card, interrupted before the membership end
   });
 
   test('stops collection immediately if the service finds the subscription late', async () => {
-    const { service, stopped } = stoppable();
-    const { act, end, here, card } = await creation();
-    await service.webhookMode('drop');
-    expect((await stopped({ call: CREATE, executed: true }, act)).status).toBe(500);
-    await end();
-    await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
-    await service.advance(HOUR_SECONDS);
-    expect(await here()).toEqual([]);
+    const { service, here, card } = await unknownHere();
     await service.clearFaults();
     await service.advance(HOUR_SECONDS);
     expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
@@ -226,13 +232,7 @@ describe('a create with a member’s card, interrupted before the membership end
   });
 
   test('stops collection later if the service finds the subscription late, and Stripe refuses to stop it then', async () => {
-    const { service, stopped } = stoppable();
-    const { act, end, here, card } = await creation();
-    await service.webhookMode('drop');
-    expect((await stopped({ call: CREATE, executed: true }, act)).status).toBe(500);
-    await end();
-    await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
-    await service.advance(HOUR_SECONDS);
+    const { service, here, card } = await unknownHere();
     await service.clearFaults();
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions/', method: 'POST', action: 'error_500' });
     await service.advance(HOUR_SECONDS);
