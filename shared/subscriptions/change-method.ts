@@ -169,9 +169,21 @@ const holdAtProvider = async (
   const port = await subscriptionsPortOf(deps, stored);
   const target = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` };
   const outcome = await port.pause({ ...target, dropsUnpaid: true });
-  // A refusal means that the subscription has ended at the provider, and charges nothing more.
-  if (outcome.kind !== 'refused') await recordDropped(deps, stored, requireAnswer(outcome, stored));
+  if (outcome.kind === 'refused') await requireEnded(deps, stored);
+  else await recordDropped(deps, stored, requireAnswer(outcome, stored));
   return stored;
+};
+
+/**
+ * A provider refuses to pause a subscription that has ended, which charges nothing more. It also refuses one whose first
+ * invoice is under way, which can be paused as soon as that is paid.
+ * @throws DomainError PAYMENT_IN_PROGRESS unless it has ended
+ */
+const requireEnded = async (deps: BillingDeps, refused: Subscription): Promise<void> => {
+  const port = await subscriptionsPortOf(deps, refused);
+  const found = await port.find(refused.providerSubscriptionId ?? '');
+  if (found.kind === 'refused' || requireAnswer(found, refused).status === 'canceled') return;
+  throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 /** True if the service bills the subscription and it is past due without an open attempt. */

@@ -107,6 +107,9 @@ export const failureStays: Oracle = {
 
 const DAY_MS = 86_400_000;
 
+/** An event that the payer has approved claims the capture, too. */
+const isByPerson = ({ actor }: HistoryItem): boolean => ['user', 'guest'].includes(actingPerson(actor)?.type ?? '');
+
 /** A payer has a day for the step that the provider asks for, even if it is confirmed long after its creation. */
 export const payersHaveADay: Oracle = {
   sentence: 'A payment that waits for its payer does not expire within a day after its confirmation',
@@ -115,7 +118,9 @@ export const payersHaveADay: Oracle = {
     const { versionsOf } = recordsOf(history);
     return stepsOf(history).flatMap(({ id, was, next }) => {
       if (was['status'] !== 'pending' || next['cause'] !== 'expiry') return [];
-      const claims = versionsOf(id).filter(({ cause, sk }) => cause === 'claim' && sk < next['sk']);
+      const claims = versionsOf(id).filter(
+        (one) => isByPerson(one) && one['cause'] === 'claim' && one['sk'] < next['sk'],
+      );
       // A claim may be repeated for the same attempt, whose day counts from the first one.
       const claim = claims.find(({ attempt }) => attempt === claims.at(-1)?.['attempt']);
       const isEarly = claim !== undefined && at(next['at']) < at(claim['at']) + DAY_MS - 2 * SKEW_MS;
