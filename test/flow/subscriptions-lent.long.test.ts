@@ -166,11 +166,11 @@ interface Creation extends Team {
   readonly here: () => Promise<ParsedJson[]>;
 }
 
-const creation = async (): Promise<Creation> => {
+const creation = async (token = 'pm_card_visa'): Promise<Creation> => {
   const { service } = stoppable();
   const of = await team();
   const { organizationId: organization_id, owner, admin } = of;
-  const who = await payer(service, admin.options, { token: 'pm_card_visa', fields: { organization_id: null } });
+  const who = await payer(service, admin.options, { token, fields: { organization_id: null } });
   const { body: card } = await service.get(`/payment-methods/${who.names.payment_method_id}`, admin.options);
   return {
     ...of,
@@ -243,6 +243,18 @@ describe('a create with a member’s card, interrupted before the membership end
     await service.advance(32 * DAY_SECONDS);
     expect(await timesTaken(card)).toBe(1);
   });
+});
+
+test('a subscription whose first payment is under way when its member leaves is stopped once it is paid', async () => {
+  const { service } = stoppable();
+  const { act, end, here, card } = await creation('pm_sim_processing_ok');
+  expect((await act()).status).toBe(201);
+  await end();
+  await service.advance(HOUR_SECONDS);
+  expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+  await service.advance(32 * DAY_SECONDS);
+  expect(await here()).toMatchObject([{ status: 'past_due' }]);
+  expect(await timesTaken(card)).toBe(1);
 });
 
 test('a member’s card used by a request during the membership follow-up is checked again', async () => {
