@@ -45,10 +45,18 @@ export const applyMoneyBackEvent = async (
   return { kind: 'applied', payment, status: payment.status };
 };
 
-/** Reads the provider if the order of the event and the record is unclear. */
+/**
+ * Reads the provider if the order of the event and the record is unclear, before the event is recorded or because another
+ * event was recorded meanwhile.
+ */
 const recordInOrder = async (deps: Deps, reported: ReportedDispute): Promise<RecordedDispute> => {
-  const read = (await isUnclearReport(deps, reported)) ? await readDisputesNow(deps, reported.payment) : undefined;
-  return read?.get(reported.report.disputeId) ?? recordDispute(deps, reported);
+  const read = async () => (await readDisputesNow(deps, reported.payment))?.get(reported.report.disputeId);
+  const known = (await isUnclearReport(deps, reported)) ? await read() : undefined;
+  if (known) return known;
+  const recorded = await recordDispute(deps, reported);
+  if (!recorded.isUnclear) return recorded;
+  const settled = await read();
+  return recorded.kind === 'applied' ? recorded : (settled ?? recorded);
 };
 
 const readDisputesNow = async (deps: Deps, payment: VisiblePayment): Promise<DisputesRead['recorded'] | undefined> => {
