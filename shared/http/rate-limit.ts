@@ -71,9 +71,17 @@ export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiReq
   };
 };
 
-/** Counts a request that is known by its subject alone. @throws DomainError RATE_LIMITED if the window is full. */
+/**
+ * Counts a refused request, which is known by its subject alone. A conflict leaves it uncounted, because the refusal is
+ * decided already. @throws DomainError RATE_LIMITED if the window is full
+ */
 export const countSubject = async (deps: StoreDeps, limit: RateLimit, subject: string): Promise<void> => {
-  requireNone(await countIn(deps, windowOf(deps, limit, subject)));
+  requireNone(await countIn(deps, windowOf(deps, limit, subject)).catch(noneIfConflict));
+};
+
+const noneIfConflict = (error: unknown): readonly Window[] => {
+  if (error instanceof DomainError && error.code === 'VERSION_CONFLICT') return [];
+  throw error;
 };
 
 const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declines';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countDecline, enforceLimits, type RateLimit, reserve } from '../../shared/http/rate-limit.ts';
+import { DomainError } from '../../shared/core/errors.ts';
+import { countDecline, countSubject, enforceLimits, type RateLimit, reserve } from '../../shared/http/rate-limit.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -142,5 +143,21 @@ describe('a place in a rate window', () => {
     clock.at = NOON + 300_000;
     await late.release();
     expect(await settled(Array.from({ length: 9 }, take))).toBe(3);
+  });
+});
+
+describe('a request that is refused already', () => {
+  const counting = (error: unknown) => {
+    const { table } = memoryTable({ now: () => NOON });
+    const deps = { table: { ...table, update: () => Promise.reject(error) }, now: () => NOON };
+    return countSubject(deps, byIp, '203.0.113.8');
+  };
+
+  test('stays uncounted, with its own refusal, if the counter conflicts', async () => {
+    await expect(counting(new DomainError('VERSION_CONFLICT'))).resolves.toBeUndefined();
+  });
+
+  test('fails if the counter cannot be written', async () => {
+    await expect(counting(new Error('unavailable'))).rejects.toThrow('unavailable');
   });
 });

@@ -140,9 +140,7 @@ const chargingRequests = (history: History): ReadonlyMap<string, readonly Histor
   );
 
 /** The connection was lost, or the service could not decide. */
-/** A conflict of a write that only counts requests is a fault, too. */
-const isUndecided = ({ status, body }: HistoryExchange): boolean =>
-  status === 0 || status === 429 || status >= 500 || body?.code === 'VERSION_CONFLICT';
+const isUndecided = ({ status }: HistoryExchange): boolean => status === 0 || status === 429 || status >= 500;
 
 export const leakedKeysRefused: Oracle = {
   sentence: 'A service key that was revoked, or lacks the scope, is refused',
