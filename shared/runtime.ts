@@ -36,6 +36,9 @@ const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 const SECRET_CACHE_MS = 5 * MINUTE_MS;
 /** A secret that cannot be read again stays in use, and is tried again after this time. */
 const SECRET_RETRY_MS = MINUTE_MS;
+/** The secret was deleted, or its right was taken away, so it must not stay in use. */
+const WITHDRAWN: readonly string[] = ['ResourceNotFoundException', 'InvalidRequestException', 'AccessDeniedException'];
+const isWithdrawn = (error: unknown): boolean => error instanceof Error && WITHDRAWN.includes(error.name);
 const secrets = /* @__PURE__ */ perInstance(() => {
   const client = openSecretsManager({ env: environment() });
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
@@ -47,7 +50,7 @@ const secrets = /* @__PURE__ */ perInstance(() => {
       cache.set(arn, { text, until: now() + keptMs });
       return text;
     } catch (error) {
-      if (!known) throw error;
+      if (!known || isWithdrawn(error)) throw error;
       log().error('secret not read again', errorFields(error));
       cache.set(arn, { text: known.text, until: now() + SECRET_RETRY_MS });
       return known.text;

@@ -77,6 +77,18 @@ describe('the keys of a provider', () => {
     expect(opened.map(({ settings }) => settings.API_KEY)).toEqual(['sk_test_one', 'sk_test_two']);
   });
 
+  test.each(['ResourceNotFoundException', 'InvalidRequestException', 'AccessDeniedException'])(
+    'do not stay in use once the secret is deleted or forbidden (%s)',
+    async (name) => {
+      holding('{"API_KEY":"sk_test_one"}');
+      await open();
+      const error = Object.assign(new Error('withdrawn'), { name });
+      manager.on(GetSecretValueCommand, { SecretId: 'arn:a' }).rejects(error);
+      now += 5 * MINUTE_MS;
+      await expect(open()).rejects.toThrow('withdrawn');
+    },
+  );
+
   test('are missing if the secret was never read', async () => {
     manager.on(GetSecretValueCommand, { SecretId: 'arn:a' }).rejects(new Error('unavailable'));
     await expect(open()).rejects.toThrow('unavailable');
