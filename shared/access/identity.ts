@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
-import { type Instant, instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
+import { HOUR_MS, type Instant, instant, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../platform/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
 import { STAFF_ROLES, type StaffRole } from './scopes.ts';
@@ -150,6 +150,16 @@ export const identityClient = (options: IdentityOptions) => {
 
 /** The verifier keeps the keys that it has read, so a removed key is refused only by the next verifier. */
 const KEYS_CACHE_MS = 5 * MINUTE_MS;
+/** While the keys cannot be read again, the earlier ones count for this long, and are read again every minute. */
+const KEYS_KEPT_MS = HOUR_MS;
+const KEYS_RETRY_MS = MINUTE_MS;
+
+interface Verifier {
+  readonly verify: (token: string) => Promise<VerifiedBearer>;
+  readonly openedAt: Instant;
+  /** The next verifier is opened at this time. */
+  readonly until: Instant;
+}
 
 const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs, now }: IdentityOptions) => {
   const read = async (uri: string): Promise<ArrayBuffer> => {
@@ -157,13 +167,19 @@ const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs, now }: IdentityO
     if (!response.ok) throw new Error(`status ${response.status}`);
     return response.arrayBuffer();
   };
-  let known: { readonly verify: (token: string) => Promise<VerifiedBearer>; readonly until: Instant } | undefined;
+  let known: Verifier | undefined;
+  const open = async (): Promise<Verifier> => {
+    const { openBearerTokens } = await import('./bearer-token.ts');
+    const openedAt = now();
+    return { verify: openBearerTokens({ jwksUri, issuer, audience, read }), openedAt, until: openedAt + KEYS_CACHE_MS };
+  };
   return async (token: string): Promise<VerifiedBearer> => {
     if (jwksUri === '') return { kind: 'invalid' };
-    if (known === undefined || known.until <= now()) {
-      const { openBearerTokens } = await import('./bearer-token.ts');
-      known = { verify: openBearerTokens({ jwksUri, issuer, audience, read }), until: now() + KEYS_CACHE_MS };
-    }
-    return known.verify(token);
+    if (known && known.until > now()) return known.verify(token);
+    const [former, next] = [known, await open()];
+    const verified = await next.verify(token);
+    const isKept = verified.kind === 'unavailable' && former && now() < former.openedAt + KEYS_KEPT_MS;
+    known = isKept ? { ...former, until: now() + KEYS_RETRY_MS } : next;
+    return isKept ? former.verify(token) : verified;
   };
 };

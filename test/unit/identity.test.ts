@@ -11,6 +11,7 @@ let url: string;
 let session: object = {};
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 let published: readonly object[] = [];
+let isDown = false;
 const ISSUER = 'https://id.example';
 /** The session for which the service never responds. */
 const SILENT = 's-silent';
@@ -22,6 +23,7 @@ beforeAll(async () => {
     if (request.url === `/sessions/${SILENT}`) return;
     const refused = /^\/sessions\/status-(\d+)$/.exec(request.url ?? '')?.[1];
     if (refused) response.statusCode = Number(refused);
+    if (isDown) response.statusCode = 503;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(request.url === '/jwks' ? { keys: published } : session));
   });
@@ -70,12 +72,12 @@ describe('a session', () => {
 });
 
 describe('a bearer token', () => {
-  const signed = (audience: string | string[] | undefined) => {
+  const signed = (audience: string | string[] | undefined, hours = 1) => {
     const token = new SignJWT({ email: PERSON.email })
       .setProtectedHeader({ alg: 'EdDSA', kid: 'key-1' })
       .setSubject(PERSON.user_id)
       .setIssuer(ISSUER)
-      .setExpirationTime(Math.floor(Date.now() / SECOND_MS) + 3_600);
+      .setExpirationTime(Math.floor(Date.now() / SECOND_MS) + hours * 3_600);
     return (audience === undefined ? token : token.setAudience(audience)).sign(keys.privateKey);
   };
 
@@ -112,6 +114,22 @@ describe('a bearer token', () => {
       expect(await sessionOfToken(token)).toBeUndefined();
     } finally {
       published = [removed];
+    }
+  });
+
+  test('is verified with the earlier keys for an hour while the keys cannot be read again', async () => {
+    const clock = { at: Date.now() };
+    const { sessionOfToken } = client('', 10_000, () => clock.at);
+    const token = await signed(undefined, 2);
+    expect(await sessionOfToken(token)).toMatchObject({ userId: 'user_1' });
+    isDown = true;
+    try {
+      clock.at += 59 * MINUTE_MS;
+      expect(await sessionOfToken(token)).toMatchObject({ userId: 'user_1' });
+      clock.at += MINUTE_MS;
+      await expect(sessionOfToken(token)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
+    } finally {
+      isDown = false;
     }
   });
 });
