@@ -18,8 +18,8 @@ const NAME_KEY = recordKey('TABLE', 'name');
 export const originalOf = async ({ table, tableName }: NamedTable): Promise<string | undefined> =>
   otherName(await storedName(table), tableName);
 
-/** As `originalOf`. Stores the name of a table that has none. */
-export const originalOfNamed = async ({ table, tableName }: NamedTable): Promise<string | undefined> => {
+/** Stores the name of a table that has none. @returns as `originalOf` */
+export const claimTable = async ({ table, tableName }: NamedTable): Promise<string | undefined> => {
   const stored = await storedName(table);
   if (stored) return otherName(stored, tableName);
   const written = await table.put({ ...NAME_KEY, name: tableName }, [{ absent: true }]);

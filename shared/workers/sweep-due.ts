@@ -7,7 +7,7 @@
 import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { iso, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
-import { type NamedTable, originalOfNamed } from '../platform/copied-table.ts';
+import { type NamedTable, claimTable } from '../platform/copied-table.ts';
 import { billingShards, DELIVERY_SHARD, dueShards, type Key } from '../platform/keys.ts';
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
@@ -52,7 +52,7 @@ interface Lane {
  * charged already
  */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
-  const original = await originalOfNamed(deps);
+  const original = await claimTable(deps);
   if (original !== undefined) {
     throw new Error(`due work is held: ${deps.tableName} is a copy of ${original} (docs/restore.md)`);
   }

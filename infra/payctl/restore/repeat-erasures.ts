@@ -44,8 +44,9 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
 };
 
 /**
- * The job of an earlier run, or one that was requested otherwise and has not started, because at most one runs per
- * person. @returns undefined if there is none. A job that has started may have passed records that were restored since.
+ * The person's job of an earlier run, or one that the API requested and that has not started. A person has at most one
+ * job at a time. A job that has already started does not count, because it may have missed payments that were restored
+ * after it looked for them. @returns undefined if there is none
  */
 export const findRepeated = async (
   { deps }: Reader,

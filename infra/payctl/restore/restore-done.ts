@@ -13,20 +13,15 @@ interface RestoreDoneOptions extends RestoreCheckOptions {
 export const restoreDone = async (installation: Installation, options: RestoreDoneOptions): Promise<Report> => {
   const named = { table: installation.deps.table, tableName: installation.settings.TABLE_NAME };
   const original = await originalOf(named);
-  if (original === undefined)
-    return reportOf(false, [`${named.tableName} is not a restored table whose due work is held`]);
-  const { lines, exitCode } = await restoreCheck(installation, options);
-  if (exitCode !== 0 && options.anyway !== true) {
-    return {
-      ...reportOf(false, [...lines, `${named.tableName} stays held; --anyway accepts it as it is`]),
-      exitCode: 1,
-    };
+  if (original === undefined) {
+    const line = `${named.tableName} is not a restored table whose due work is held`;
+    return { json: { accepted: false }, lines: [line], exitCode: 0 };
   }
-  await acceptCopy(named);
-  return reportOf(true, [
-    ...lines,
-    `${named.tableName}, a copy of ${original}, is accepted; its due work runs once it is on`,
-  ]);
+  const { json, lines, exitCode } = await restoreCheck(installation, options);
+  const accepted = exitCode === 0 || options.anyway === true;
+  if (accepted) await acceptCopy(named);
+  const line = accepted
+    ? `${named.tableName}, a copy of ${original}, is accepted; its due work runs once it is on`
+    : `${named.tableName} stays held; --anyway accepts it as it is`;
+  return { json: { accepted, check: json }, lines: [...lines, line], exitCode: accepted ? 0 : 1 };
 };
-
-const reportOf = (accepted: boolean, lines: readonly string[]): Report => ({ json: { accepted }, lines, exitCode: 0 });
