@@ -129,14 +129,15 @@ describe('a restored table whose operator left due work on', () => {
 describe('a renewal that due work charged for the second time, because its provider had forgotten the key', () => {
   const FORGETFUL = BILLED.filter(([slot, biller]) => slot !== 'provider_c' && biller === 'the service');
 
+  const chargedTwice = async (billed: Billed): Promise<Renewed> => {
+    const renewed = await renewAndRestore(billed, { env: {}, afterSeconds: LATE_SECONDS });
+    await runDueWork(renewed.drill);
+    expect(await chargesAt(renewed.drill.service())).toBe(3);
+    return renewed;
+  };
+
   test.each(FORGETFUL)('is named at %s, billed by %s, until the second charge is refunded there', async (...billed) => {
-    const {
-      drill: running,
-      restoredTo,
-      renewal,
-    } = await renewAndRestore(billed, { env: {}, afterSeconds: LATE_SECONDS });
-    await runDueWork(running);
-    expect(await chargesAt(running.service())).toBe(3);
+    const { drill: running, restoredTo, renewal } = await chargedTwice(billed);
     await running.restart({ DUE_WORK: 'off' });
     const drift = () => payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
     const { exitCode, json } = await drift();
@@ -159,12 +160,7 @@ describe('a renewal that due work charged for the second time, because its provi
   });
 
   test.each(FORGETFUL)('is named at %s, billed by %s, if both charges are lost', async (...billed) => {
-    const {
-      drill: running,
-      restoredTo,
-      renewal,
-    } = await renewAndRestore(billed, { env: {}, afterSeconds: LATE_SECONDS });
-    await runDueWork(running);
+    const { drill: running, restoredTo, renewal } = await chargedTwice(billed);
     await running.restore({ DUE_WORK: 'off' });
     const { exitCode, json } = await payctlOf(running.service())(['drift', '--fix', '--restored-to', restoredTo]);
     expect({ exitCode, findings: json.findings, restore: json.restore }).toMatchObject({

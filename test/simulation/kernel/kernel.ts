@@ -65,7 +65,7 @@ interface Pending {
   delayed: boolean;
 }
 
-/** Twice as many as the longest of 2,000 runs takes. */
+/** Twice as many as the longest of 4,000 runs takes. */
 const MOST_STEPS = 70_000;
 const MOST_STEPS_TO_REST = 6_000;
 const MOST_REST_MS = 30 * 86_400_000;

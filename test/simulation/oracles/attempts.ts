@@ -107,8 +107,9 @@ export const failureStays: Oracle = {
 
 const DAY_MS = 86_400_000;
 
-/** An event that the payer has approved claims the capture, too. */
-const isByPerson = ({ actor }: HistoryItem): boolean => ['user', 'guest'].includes(actingPerson(actor)?.type ?? '');
+/** After the payer's approval, an event or due work claims the capture. That is no confirmation. */
+const isApproval = ({ actor }: HistoryItem): boolean =>
+  ['provider', 'system'].includes(actingPerson(actor)?.type ?? '');
 
 /** A payer has a day for the step that the provider asks for, even if it is confirmed long after its creation. */
 export const payersHaveADay: Oracle = {
@@ -119,7 +120,7 @@ export const payersHaveADay: Oracle = {
     return stepsOf(history).flatMap(({ id, was, next }) => {
       if (was['status'] !== 'pending' || next['cause'] !== 'expiry') return [];
       const claims = versionsOf(id).filter(
-        (one) => isByPerson(one) && one['cause'] === 'claim' && one['sk'] < next['sk'],
+        (one) => one['cause'] === 'claim' && !isApproval(one) && one['sk'] < next['sk'],
       );
       // A claim may be repeated for the same attempt, whose day counts from the first one.
       const claim = claims.find(({ attempt }) => attempt === claims.at(-1)?.['attempt']);
