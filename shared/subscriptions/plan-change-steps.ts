@@ -129,7 +129,7 @@ const recordChangePaid = (subscription: Subscription, now: Instant): Subscriptio
  * Has the provider that bills read again, if a report of it came since the change was claimed. A report during a change
  * does not set the price, because it may be that of either plan.
  */
-export const readAgain = (
+export const syncAfterChange = (
   subscription: Subscription,
   claimedAt: string,
   now: Instant,
@@ -163,7 +163,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
       ...changedPlan(subscription, plan, now),
       ...period,
       ...covered,
-      ...readAgain(subscription, at, now),
+      ...syncAfterChange(subscription, at, now),
       latestPaymentId: paymentId ?? latestPaymentId,
       change: undefined,
       priceUpdate: undefined,
@@ -257,7 +257,7 @@ export const removeChange = (
   now: Instant,
 ): Subscription => {
   const { change } = subscription;
-  const without = { ...subscription, ...(change && readAgain(subscription, change.at, now)), change: undefined };
+  const without = { ...subscription, ...(change && syncAfterChange(subscription, change.at, now)), change: undefined };
   return reason === undefined ? without : edit(without, { reason, now }, {});
 };
 

@@ -8,7 +8,7 @@ import { nextLook } from '../payments/payment-due.ts';
 import type { SubscriptionsPort } from '../providers/subscription-port.ts';
 import type { BillingDeps } from './biller.ts';
 import type { PriceUpdate } from './plan-change.ts';
-import { planAtProvider, readAgain } from './plan-change-steps.ts';
+import { planAtProvider, syncAfterChange } from './plan-change-steps.ts';
 import { providerInterval, subscriptionsPortOf } from './provider-biller.ts';
 import { syncIfKnown } from './store-report.ts';
 import { isLive, type Subscription } from './subscription.ts';
@@ -104,7 +104,11 @@ export const finishPriceUpdate = async (deps: BillingDeps, subscription: Subscri
   }
   return subscriptionStore(deps.table).change(sent, (current) => {
     if (current.priceUpdate?.id !== priceUpdate.id) return current;
-    const without = { ...current, ...readAgain(current, priceUpdate.claimedAt, deps.now()), priceUpdate: undefined };
+    const without = {
+      ...current,
+      ...syncAfterChange(current, priceUpdate.claimedAt, deps.now()),
+      priceUpdate: undefined,
+    };
     return isRefused
       ? edit(without, { reason: 'plan_change_failed', now: deps.now() }, { scheduledChange: undefined })
       : without;
