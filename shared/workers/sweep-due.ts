@@ -7,7 +7,7 @@
 import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { iso, MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
-import { type NamedTable, claimTable } from '../platform/copied-table.ts';
+import { claimTable, type NamedTable } from '../platform/copied-table.ts';
 import { billingShards, DELIVERY_SHARD, dueShards, type Key } from '../platform/keys.ts';
 import type { GroupedMessage, Queues } from '../platform/queues.ts';
 import type { Item, Table } from '../platform/table.ts';
