@@ -12,7 +12,8 @@ import type { RunOptions } from './simulation.ts';
  * `npm run simulate -- --seeds 1000` runs the whole service under a seeded scheduler, in `--jobs N` concurrent
  * processes. `--from N` begins at that seed, `--seed N --trace` prints the history of one seed,
  * `--off 'kill 41,operation 2.3'` leaves things out, `--bug <name>` plants a mistake that the run has to find, and
- * `--bugs` looks for every planted mistake in separate processes. `--brief` prints no history of a failed seed.
+ * `--bugs` looks for every planted mistake in separate processes. `--brief` prints no history of a failed seed, and
+ * `--keep-going` runs the seeds after it, too.
  * `--sites` adds a history for each call site after which no function was killed, the seed that reached it with that
  * kill, and fails if a site is left.
  */
@@ -28,6 +29,7 @@ const optionsSchema = z.object({
   bugs: z.boolean(),
   jobs: count,
   brief: z.boolean(),
+  'keep-going': z.boolean(),
   sites: z.boolean(),
   'kill-after': z.array(z.string()),
 });
@@ -47,6 +49,7 @@ const readOptions = () => {
       bugs: { type: 'boolean', default: false },
       jobs: { type: 'string', default: '2' },
       brief: { type: 'boolean', default: false },
+      'keep-going': { type: 'boolean', default: false },
       sites: { type: 'boolean', default: false },
       'kill-after': { type: 'string', multiple: true, default: [] },
     },
@@ -68,7 +71,7 @@ const values = optionsOrExit();
 const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
-const { jobs, bug, 'kill-after': killAfter } = values;
+const { jobs, bug, 'kill-after': killAfter, 'keep-going': keepsGoing } = values;
 const off = values.off.split(',').filter(Boolean);
 
 /** @returns whether every planted mistake was found */
@@ -107,13 +110,15 @@ const again = ({ seed, killAfter: sites }: AskedHistory, left: readonly string[]
 /** @returns whether no seed failed */
 const runSeeds = async (first: number, last: number): Promise<boolean> => {
   const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({ seed: first + index, killAfter }));
-  const results = await runAll(seeds);
-  return results !== undefined && (!values.sites || killAtSites(results));
+  const ran = await runAll(seeds);
+  if (!values.sites || (ran.hasFailed && !keepsGoing)) return !ran.hasFailed;
+  return (await killAtSites(ran.all)) && !ran.hasFailed;
 };
 
 /** @returns whether no history failed, and a function was killed after each call site */
 const killAtSites = async (first: readonly Ran[]): Promise<boolean> => {
   const all = [...first];
+  let hasFailed = false;
   const tried = new Set<string>();
   for (;;) {
     const left = sitesLeft(all);
@@ -127,13 +132,14 @@ const killAtSites = async (first: readonly Ran[]): Promise<boolean> => {
     const ran = await runAll(
       [...left].map(([site, { seed, killAfter: before }]) => ({ seed, killAfter: [...before, site] })),
     );
-    if (!ran) return false;
-    all.push(...ran);
+    hasFailed ||= ran.hasFailed;
+    if (hasFailed && !keepsGoing) return false;
+    all.push(...ran.all);
     for (const site of left.keys()) tried.add(site);
   }
   const { reached, killedAfter } = sumOfTallies(all.map(({ result }) => result.counts));
   say(`call sites in all: ${reached.length} reached, ${killedAfter.length} killed after`);
-  return true;
+  return !hasFailed;
 };
 
 /**
@@ -154,26 +160,35 @@ interface Ran {
   readonly result: SeedResult;
 }
 
-/** Runs them until one fails. @returns undefined if one has failed */
-const runAll = async (histories: readonly AskedHistory[]): Promise<readonly Ran[] | undefined> => {
+/** Runs them until one fails, or all of them with `--keep-going`. */
+const runAll = async (
+  histories: readonly AskedHistory[],
+): Promise<{ readonly all: readonly Ran[]; readonly hasFailed: boolean }> => {
   const startedAt = performance.now();
   const all: Ran[] = [];
+  let failed: Ran | undefined;
   for await (const result of resultsOf({ histories, jobs, bug, off })) {
     const asked = histories[all.length];
     if (!asked) break;
-    all.push({ asked, result });
+    const ran = { asked, result };
+    all.push(ran);
     const { seed, digest, problems } = result;
     if (values.digests || histories.length === 1) say(`seed ${seed}: ${digest}`);
     if (stderr.isTTY) stderr.write(`\rhistory ${all.length} of ${histories.length}`);
     if (problems.length === 0) continue;
     sayFailed(seed, problems);
-    summarize(all, performance.now() - startedAt);
-    if (result.isEndless) again(asked, off);
-    else if (!values.brief) await explain(asked);
-    return undefined;
+    failed = ran;
+    if (!keepsGoing) break;
   }
   summarize(all, performance.now() - startedAt);
-  return all;
+  if (failed && !keepsGoing) await repeat(failed);
+  return { all, hasFailed: failed !== undefined };
+};
+
+/** How to repeat a history that has failed. */
+const repeat = async ({ asked, result }: Ran): Promise<void> => {
+  if (result.isEndless) again(asked, off);
+  else if (!values.brief) await explain(asked);
 };
 
 const sayFailed = (seed: number, problems: readonly string[]): void => {
