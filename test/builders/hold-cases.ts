@@ -66,6 +66,17 @@ const expired = (...events: readonly string[]): History =>
     bus: events.map((event) => historyEvent(`${PAYMENT}:${event}`)),
   });
 
+/** A hold of 1,000 whose capture took 600, after an attempt that failed. */
+const failedFirst = (failedAt: number, amount: number): History =>
+  historyWith({
+    items: [
+      historyPayment({ ...TAKEN, currency: 'USD' }),
+      versionItem(failedAt, { status: 'failed', cause: 'answer' }),
+      versionItem(4, { status: 'requires_capture', cause: 'answer' }),
+    ],
+    bus: [historyEvent(`${PAYMENT}:${failedAt}:payment.failed`, { amount, currency: 'USD' })],
+  });
+
 const WITHIN = 'No capture takes more than is held, and what a capture leaves is released';
 const ONCE = 'A hold is captured once or released, and every response says the same';
 const ASKED = 'A capture takes an amount that the merchant has asked for';
@@ -163,5 +174,15 @@ export const MORE_HOLD_CASES: readonly (readonly [what: string, sentence: string
     'the amount of a hold',
     'Amount and currency of a charge are those of its payment',
     { broken: holdIs(WAITING, { ...HELD, authorized: 900 }), sound: holdIs(WAITING, HELD) },
+  ],
+  [
+    'an attempt that failed before the hold',
+    'An event states the amount and currency of its payment or subscription, refund or dispute',
+    { broken: failedFirst(2, 600), sound: failedFirst(2, 1_000) },
+  ],
+  [
+    'an event after the capture',
+    'An event states the amount and currency of its payment or subscription, refund or dispute',
+    { broken: failedFirst(5, 1_000), sound: failedFirst(5, 600) },
   ],
 ];

@@ -259,10 +259,17 @@ const namedIn = (history: History): Named => {
 
 const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
 
-/** What a payment is over at this event; before its capture it is over what is held. */
-const statedBy = (stored: HistoryItem | undefined, name: string): string => {
-  const isBefore = stored?.['authorizedCents'] !== undefined && OF_HOLD.has(name);
-  return sumOf(isBefore ? { ...stored, totalCents: stored['authorizedCents'] } : stored);
+/** What a payment is over at this event; before its capture it is over what is held, also in an attempt that failed. */
+const statedBy = (
+  named: Named,
+  stored: HistoryItem | undefined,
+  { record, name, version }: ReturnType<typeof partsOf>,
+): string => {
+  const isBeforeHold = named
+    .versionsOf(record)
+    .some((one) => one['status'] === 'requires_capture' && versionOf(one) > version);
+  const isHeld = stored?.['authorizedCents'] !== undefined && (isBeforeHold || OF_HOLD.has(name));
+  return sumOf(isHeld ? { ...stored, totalCents: stored['authorizedCents'] } : stored);
 };
 
 const OF_HOLD = new Set(['payment.created', 'payment.authorized', 'payment.capture_due', 'payment.released']);
@@ -276,17 +283,19 @@ const atVersion = (named: Named, subscription: HistoryItem | undefined, version:
 };
 
 const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
-  const { record, name, version } = partsOf(event);
+  const parts = partsOf(event);
+  const { record, name, version } = parts;
   const { amount, currency, refund, dispute } = event.detail.payload.data;
   const stored = named.payments.get(record) ?? atVersion(named, named.subscriptions.get(record), version);
   const lastUpdate = named.updated.get(record);
   const isEarlierPrice = named.repriced.has(record) && version < stored?.['version'];
   const mayDiffer =
     isEarlierPrice || (lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate));
+  const stated = statedBy(named, stored, parts);
   const whole =
-    stored === undefined || amount === undefined || mayDiffer || statedBy(stored, name) === `${amount} ${currency}`
+    stored === undefined || amount === undefined || mayDiffer || stated === `${amount} ${currency}`
       ? []
-      : [`${record} is ${statedBy(stored, name)}, its ${name} says ${amount} ${currency}`];
+      : [`${record} is ${stated}, its ${name} says ${amount} ${currency}`];
   const part = refund ?? dispute;
   const shown = dispute && named.versionsOf(record).find((one) => versionOf(one) === version)?.['dispute'];
   const cents = refund ? named.refunds.get(refund.id)?.['amountCents'] : shown?.amountCents;
