@@ -8,7 +8,7 @@ import { dropSchedule, endChange, withdrawSchedule } from './end-change.ts';
 import { markCanceled, withdrawReturn } from './lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from './provider-commands.ts';
 import { syncFromProvider } from './store-report.ts';
-import { isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
+import { endsWithPeriod, isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
 import type { CancelBody } from './subscription-requests.ts';
 import { isFirst } from './subscription-states.ts';
 import { subscriptionStore } from './subscription-store.ts';
@@ -28,12 +28,15 @@ export const cancelSubscription = async (
 const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
-/** A scheduled cancellation is read at the provider first, because a reactivation may have lost its response. */
+/**
+ * A scheduled cancellation is read at the provider first, because a reactivation may have lost its response. An end date
+ * after the period, which was set at the provider, is replaced by the end of the period.
+ */
 const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> => {
   const read = await withdrawSchedule(deps, found);
   const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
   const subscription = isKnown ? await syncFromProvider(deps, read) : read;
-  if (!subscription.cancelAtPeriodEnd && isProviderBilled(subscription))
+  if (isProviderBilled(subscription) && !endsWithPeriod(subscription))
     return carryOutAtProvider(deps, subscription, scheduleCancelCommand);
   return subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.status === 'canceled') return withdrawReturn(current, deps.now());

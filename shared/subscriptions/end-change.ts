@@ -4,7 +4,7 @@ import { DomainError } from '../core/errors.ts';
 import type { BillingDeps } from './biller.ts';
 import { continueChange } from './finish-change.ts';
 import { requireNoPriceCall } from './plan-change-states.ts';
-import { dropChange, withdrawScheduled } from './plan-change-steps.ts';
+import { dropChange, dropIfStopped, withdrawScheduled } from './plan-change-steps.ts';
 import { finishPriceUpdate } from './price-at-provider.ts';
 import type { Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
@@ -22,6 +22,13 @@ export const endChange = async (deps: BillingDeps, subscription: Subscription): 
   const ended = await continueChange(deps, dropped);
   if (ended.change) throw new DomainError('PAYMENT_IN_PROGRESS');
   return ended;
+};
+
+/** Drops a change that was claimed while the subscription was paused at its provider. What is paid is applied. */
+export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription): Promise<Subscription> => {
+  if (!paused.change) return paused;
+  const dropped = await subscriptionStore(deps.table).change(paused, (current) => dropIfStopped(current, deps.now()));
+  return continueChange(deps, dropped);
 };
 
 /** Withdraws the scheduled change, beside a change that is not paid. The provider that bills gets the present price again. */

@@ -5,7 +5,7 @@ import { allows } from '../core/states.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { BillingDeps } from './biller.ts';
 import { requireStartable, startPeriod, stopAbandonedCharge } from './billers.ts';
-import { endChange } from './end-change.ts';
+import { endChange, endOvertakenChange } from './end-change.ts';
 import { markPaused, resumeInPaidPeriod, withdrawReturn } from './lifecycle.ts';
 import { isPaidFor } from './periods.ts';
 import { requireNoChange } from './plan-change-states.ts';
@@ -26,7 +26,8 @@ export const pauseSubscription = async (
   if (isProviderBilled(record) && (record.status !== 'paused' || record.owed !== undefined)) {
     requireState(record, record.status === 'paused' || mayPause(record));
     requireNotHeld(record);
-    return { data: commandView(await carryOutAtProvider(deps, record, pauseCommand)) };
+    const paused = await carryOutAtProvider(deps, record, pauseCommand);
+    return { data: commandView(await endOvertakenChange(deps, paused)) };
   }
   const paused = await subscriptionStore(deps.table).change(record, (current) => {
     if (current.status === 'paused') return withdrawReturn(current, deps.now());

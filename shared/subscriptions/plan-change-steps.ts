@@ -7,7 +7,7 @@ import { recordKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
 import type { ChangePrice } from './plan-change-price.ts';
-import { isProviderBilled, type Subscription } from './subscription.ts';
+import { isProviderBilled, isStopped, type Subscription } from './subscription.ts';
 import { abandonCharge } from './subscription-charge.ts';
 import { advanceSubscription, edit } from './subscription-versions.ts';
 
@@ -250,6 +250,12 @@ export const dropChange = (
   return { ...subscription, change: { ...dropped, lookAt: iso(now + FIRST_LOOK_MS) } };
 };
 
+/** A change is not charged any more once its subscription is canceled or paused. */
+export const dropIfStopped = (subscription: Subscription, now: Instant): Subscription =>
+  subscription.change && isStopped(subscription)
+    ? dropChange(subscription, reasonOfEnd(subscription.change), now)
+    : subscription;
+
 /** Nothing is left of the change. Without a reason readers see no change. */
 export const removeChange = (
   subscription: Subscription,
@@ -269,5 +275,6 @@ export const changeOpenCondition = (subscriptionId: string, changeId: string): T
     { equals: ['change.id', changeId] },
     { differs: ['change.step', 'dropped'] },
     { differs: ['status', 'canceled'] },
+    { differs: ['status', 'paused'] },
   ],
 });

@@ -12,7 +12,7 @@ import { isPaidFor } from './periods.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { invoicesOf, recordInvoicePayment } from './provider-invoices.ts';
 import { requireSettled, storeReport, syncAfterRefusal } from './store-report.ts';
-import { isLive, type Subscription } from './subscription.ts';
+import { endsWithPeriod, isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
 export interface Command {
@@ -31,7 +31,7 @@ export interface Command {
 export const scheduleCancelCommand: Command = {
   name: 'schedule-cancel',
   send: (port, target) => port.scheduleCancel({ ...target, cancel: true }),
-  isMet: ({ status, cancelAtPeriodEnd }) => status === 'canceled' || cancelAtPeriodEnd,
+  isMet: (subscription) => subscription.status === 'canceled' || endsWithPeriod(subscription),
 };
 
 export const withdrawCancelCommand: Command = {

@@ -10,7 +10,7 @@ import { recordKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { readLinkedRecords } from './linked-records.ts';
-import { type Charge, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
+import { type Charge, isStopped, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
 import { isFirst } from './subscription-states.ts';
 import { advanceSubscription, type VersionChange } from './subscription-versions.ts';
 
@@ -282,8 +282,8 @@ export const isChargeOpen = async (
 const isOfOpenCharge = ({ charge }: Subscription, paymentId: string): boolean =>
   charge?.paymentId === paymentId && !charge.abandoned;
 
-const isOfOpenChange = ({ change, status }: Subscription, paymentId: string): boolean =>
-  change?.paymentId === paymentId && change.step !== 'dropped' && status !== 'canceled';
+const isOfOpenChange = (subscription: Subscription, paymentId: string): boolean =>
+  subscription.change?.paymentId === paymentId && subscription.change.step !== 'dropped' && !isStopped(subscription);
 
 /** Checks in a write that the subscription still has this open charge. */
 export const chargeOpenCondition = (subscriptionId: string, paymentId: string) => {

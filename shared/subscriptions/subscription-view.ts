@@ -15,6 +15,7 @@ import {
   BILLING_OWNERS,
   BILLING_STATUSES,
   billingStatusOf,
+  endsWithPeriod,
   isGuestSubscription,
   isVisibleSubscription,
   nextRetryOf,
@@ -120,10 +121,6 @@ export const commandView = (subscription: Subscription) => {
     throw new Error('a command returned a subscription that readers must not see');
   return subscriptionView(subscription);
 };
-
-/** True if no further charge is due. An end date after the current period leaves further charges. */
-const endsWithPeriod = ({ cancelAtPeriodEnd, cancelAt, currentPeriodEnd }: Subscription): boolean =>
-  cancelAtPeriodEnd && (cancelAt === undefined || cancelAt <= currentPeriodEnd);
 
 /** The time of the next charge or retry; null if none is planned. */
 const nextBillingDate = (subscription: VisibleSubscription): string | null => {

@@ -210,6 +210,18 @@ export const isVisibleSubscription = (subscription: Subscription): subscription 
 export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
   status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
 
+/** True if nothing is charged until a person continues it. */
+export const isStopped = ({ status }: Pick<Subscription, 'status'>): boolean =>
+  status === 'canceled' || status === 'paused';
+
+/** True if no further charge is due. An end date after the current period leaves further charges. */
+export const endsWithPeriod = ({
+  cancelAtPeriodEnd,
+  cancelAt,
+  currentPeriodEnd,
+}: Pick<Subscription, 'cancelAtPeriodEnd' | 'cancelAt' | 'currentPeriodEnd'>): boolean =>
+  cancelAtPeriodEnd && (cancelAt === undefined || cancelAt <= currentPeriodEnd);
+
 /** True if a creation has an unknown outcome. The provider may have the subscription, and would bill it. */
 export const mayExistAtProvider = ({ billingOwner, charge }: Subscription): boolean =>
   billingOwner === 'provider' && charge !== undefined;

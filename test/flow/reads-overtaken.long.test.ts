@@ -4,11 +4,22 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { changeTable, confirmInBrowser, createIntent, itemsOf, read, signIn, storedPayment } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { company, saveMethod } from './payers.ts';
+import { changeTo, PLAN_PLACES, plan, subscribed } from './plan-changes.ts';
 import { withStops } from './stops.ts';
-import { command, patch, payer, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+import {
+  command,
+  patch,
+  payer,
+  paymentsOf,
+  readSubscription,
+  subscribe,
+  subscriber,
+  trySubscribe,
+} from './subscribers.ts';
 
 /** A provider's response is stale if the record has changed since the request to the provider. */
 const stoppable = withStops();
+const [[, STRIPE]] = PLAN_PLACES;
 const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
 const AT_PERIOD_END = { cancel_at_period_end: true };
 const NOW = { cancel_at_period_end: false };
@@ -43,6 +54,30 @@ describe('a subscription at its provider', () => {
     await service.advance(32 * DAY_SECONDS);
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+  });
+
+  test('is charged nothing in a pause that a change of its plan has overtaken', async () => {
+    const { service, overtaken } = stoppable();
+    const of = await subscribed(service, STRIPE, { product_id: await plan(service, 1_000) });
+    await service.advance(10 * DAY_SECONDS);
+    const dear = await plan(service, 3_000);
+    await service.fault({ provider: 'provider_a', path: '/confirm', method: 'POST', action: 'error_500' });
+    const change = async () =>
+      expect(await changeTo(service, of, { product_id: dear })).toMatchObject({
+        body: { pending_change: { status: 'processing' } },
+      });
+    const pause = () => command(service, of.who, { id: of.id, name: 'pause' });
+    expect(await overtaken('GetItem', change, pause)).toMatchObject({ status: 200, body: { status: 'paused' } });
+    await service.clearFaults();
+    await service.advance(2 * DAY_SECONDS);
+    await service.settle();
+    const [difference] = (await paymentsOf(service, of.who, of.id)).filter(
+      ({ billing_reason }) => billing_reason === 'subscription_change',
+    );
+    expect(difference).toMatchObject({ status: 'canceled' });
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({
+      ...{ status: 'paused', total_cents: 1_000, pending_change: null },
+    });
   });
 
   test('is created once if two reactivations run concurrently after a slow charge', async () => {

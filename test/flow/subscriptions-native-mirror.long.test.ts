@@ -79,6 +79,18 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
+  test('does not delay a cancellation at the end of the period, if it had set a later end', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
+    const canceled = await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: true } });
+    expect(canceled).toMatchObject({ status: 200, body: { cancel_at_period_end: true, next_billing_date: null } });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+  });
+
   test('applies to the trial, extended or ended early', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 14 });
