@@ -4,14 +4,17 @@ import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
-/** The statuses in which a lookup may be due. That of a held payment is about its capture, its release or an event. */
-const UNCLEAR: readonly Payment['status'][] = ['creating', 'processing', 'pending', 'requires_capture'];
+/**
+ * The statuses in which a lookup may be due. That of a held payment is about its capture, its release or an event, and
+ * that of a failed payment is about an event.
+ */
+const LOOKED_UP: readonly Payment['status'][] = ['creating', 'processing', 'pending', 'requires_capture', 'failed'];
 
 /** undefined if no work is due. */
 export const nextPaymentDue = (payment: Payment): string | undefined => {
   const times: string[] = [];
-  const unclear = UNCLEAR.includes(payment.status) || payment.draft !== undefined;
-  if (unclear && payment.reconcileAt) times.push(payment.reconcileAt);
+  const isLookedUp = LOOKED_UP.includes(payment.status) || payment.draft !== undefined;
+  if (isLookedUp && payment.reconcileAt) times.push(payment.reconcileAt);
   if (payment.status === 'requires_capture' && payment.holdCheckAt) times.push(payment.holdCheckAt);
   const createdAt = instant(payment.createdAt);
   if (payment.status === 'created' || payment.status === 'requires_payment_method') {

@@ -31,7 +31,7 @@ const listFields = (payment: Payment) => ({
 
 export const paymentItem = (payment: Payment, now: Instant): Item => {
   const endsAt = forgottenAt(payment);
-  // An item with a ttl keeps no client secret and gets no reads for facts, and so has no due time.
+  // An item with a ttl keeps no client secret and gets no reads for facts.
   const kept: Payment =
     endsAt === undefined
       ? { ...payment, clientSecret: keptSecret(payment, now) }

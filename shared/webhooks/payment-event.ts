@@ -195,12 +195,7 @@ const decideFacts = async (
   const known = withFacts(payment, event.object, deps.now());
   const next = withHoldChange({ payment, next: known }, event.object, deps.now());
   if (!next) return nothing({ kind: 'ignored', payment, reason: 'no change' });
-  return storing({ next }, async (applied) => {
-    // The due time of a failed payment does not follow from its record.
-    const { draft, reconcileAt } = applied;
-    if (status === 'failed' && !draft && reconcileAt) await store.reschedule(applied, reconcileAt);
-    return { kind: 'applied', payment: applied, status };
-  });
+  return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
 };
 
 /** True if the event tells of another authorization than the one that is held, so a read decides which holds. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
-import { confirm, createIntent, itemsOf, PATIENT, read, signIn } from './flow.ts';
+import { confirm, confirmInBrowser, createIntent, itemsOf, PATIENT, read, signIn } from './flow.ts';
 import { company, createCustomer, saveReadyMethod, storedRecord } from './payers.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment } from './refunders.ts';
 import { withStops } from './stops.ts';
@@ -30,6 +30,36 @@ describe.each(PAYING_METHODS)('a refund at %s whose event is applied after its p
     const events = (await itemsOf(service, 'EVT#')).filter(({ rawType }) => /refund/i.test(rawType));
     expect(events.length).toBeGreaterThan(0);
     expect(events.filter(({ isBlanked }) => !isBlanked)).toEqual([]);
+  });
+});
+
+describe('a payment that failed here, and that its payer then paid at Stripe', () => {
+  test('is found to be held after its payer is erased', async () => {
+    const { service } = stoppable();
+    const admin = await platformAdmin(service);
+    const user = await signIn(service);
+    const { client_secret, ...intent } = await createIntent(service, user, {
+      ...{ capture_method: 'manual', payment_method_id: 'pm_card_visa' },
+    });
+    await service.fault({ provider: 'provider_a', path: '/confirm', method: 'POST', action: 'error_500', times: 100 });
+    await confirm(service, intent.id, user.options);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await read(service, intent.id, admin.options)).toMatchObject({ status: 'failed' });
+    await service.clearFaults();
+    await service.fault({
+      provider: 'provider_a',
+      path: '/payment_intents',
+      method: 'GET',
+      action: 'error_500',
+      times: 500,
+    });
+    await confirmInBrowser(service, { ...intent, client_secret }, 'pm_card_visa');
+    await service.settle();
+    const { id } = await requestErasure(service, admin.options, { user_id: user.userId });
+    await untilErased(service, admin.options, { id });
+    await service.clearFaults();
+    await service.advance(DAY_SECONDS);
+    expect(await read(service, intent.id, admin.options)).toMatchObject({ status: 'requires_capture' });
   });
 });
 

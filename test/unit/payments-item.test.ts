@@ -125,6 +125,7 @@ describe('the due time of a payment', () => {
     ['failed, with its secret: loses it', payment({ status: 'failed', ...secret }), tomorrow],
     ['succeeded, with its secret: loses it', payment({ status: 'succeeded', ...secret }), tomorrow],
     ['failed', payment({ status: 'failed' }), undefined],
+    ['failed, with a lookup that an event asked for', payment({ status: 'failed', reconcileAt: soon }), soon],
     ['succeeded', payment({ status: 'succeeded' }), undefined],
     ['canceled', payment({ status: 'canceled', reconcileAt: soon }), undefined],
   ])('%s', (_, record, at) => {

@@ -335,7 +335,7 @@ describe('an event that reports the payer’s approval', () => {
   test.each([
     ['is succeeded', claimed({ status: 'succeeded' }), undefined],
     ['is processing', claimed(), NOON + MINUTE_MS],
-    ['stale', claimed({ status: 'failed', claimedAt: iso(NOON + SECOND_MS) }), undefined],
+    ['stale', claimed({ status: 'failed', claimedAt: iso(NOON + SECOND_MS), reconcileAt: undefined }), undefined],
   ])('is ignored: %s', async (reason, record, due) => {
     const { result, calls, dueAt } = await apply({ ...approval, record, script: captures });
     expect(result).toMatchObject({ kind: 'ignored', reason, payment: { status: record.status } });
