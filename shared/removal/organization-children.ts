@@ -21,7 +21,8 @@ import {
 import type { Item } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
 import { cancelNow } from '../subscriptions/cancel-subscription.ts';
-import { subscriptionRecord } from '../subscriptions/subscription.ts';
+import { syncIfKnown } from '../subscriptions/store-report.ts';
+import { isProviderBilled, subscriptionRecord } from '../subscriptions/subscription.ts';
 import { eraseSubscription } from '../subscriptions/subscription-store.ts';
 import { unlinkAddress } from './remove-address.ts';
 import { type RemoveCustomerDeps, removeCustomer } from './remove-customer.ts';
@@ -77,7 +78,9 @@ const childrenOf = (organizationId: string): Readonly<Record<RemovedKind | 'memb
   return {
     members: itemsUnder(organizationKey(organizationId).pk, MEMBER_PREFIX),
     SUB: recordsIn(owned('SUB'), subscriptionRecord, async (deps, subscription) => {
-      await cancelNow(deps, subscription);
+      // An invoice that was paid shortly before has a payment, which stays. Its event may come after the removal.
+      const canceled = await cancelNow(deps, subscription);
+      if (isProviderBilled(canceled)) await syncIfKnown(deps, canceled);
       await eraseSubscription(deps.table, subscription.id);
     }),
     pointers: itemsUnder(ownerCustomerKey(ownerKeyOf(owner), '').pk),

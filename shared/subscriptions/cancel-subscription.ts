@@ -28,12 +28,15 @@ export const cancelSubscription = async (
 const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
   status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
+/** A change of the plan that was scheduled meanwhile is withdrawn too; due work gives the provider the price. */
+const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> =>
+  dropSchedule(deps, await storeCancel(deps, await withdrawSchedule(deps, found)));
+
 /**
  * A scheduled cancellation is read at the provider first, because a reactivation may have lost its response. An end date
  * after the period, which was set at the provider, is replaced by the end of the period.
  */
-const scheduleCancel = async (deps: BillingDeps, found: Subscription): Promise<Subscription> => {
-  const read = await withdrawSchedule(deps, found);
+const storeCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
   const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
   const subscription = isKnown ? await syncFromProvider(deps, read) : read;
   if (isProviderBilled(subscription) && !endsWithPeriod(subscription))

@@ -41,7 +41,7 @@ export const withdrawSchedule = async (deps: BillingDeps, subscription: Subscrip
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
 };
 
-/** Withdraws the scheduled change of a subscription that is about to end. If it does not end, due work sends the price. */
+/** Withdraws the scheduled change of a subscription that is about to end. If it does not end now, due work sends the price. */
 export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) =>
     current.scheduledChange && current.status !== 'canceled'

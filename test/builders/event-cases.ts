@@ -90,6 +90,20 @@ const ALL_OF_SUBSCRIPTION = [
   `${CUSTOMER}:1:customer.created`,
 ];
 
+/** A plan with a tier took effect, in this status, of a subscription that had no membership before. */
+const joinedIn = (status: string): History =>
+  historyWith({
+    items: [
+      subscriptionItem({ version: 2, status, tierId: 'tier_gold' }),
+      entry(1, { status: 'active', cause: 'created', paymentId: PAYMENT }),
+      entry(2, { status, cause: 'plan_changed' }),
+      { pk: `MBR#${MEMBERSHIP}`, sk: 'MBR', id: MEMBERSHIP, subscriptionId: SUBSCRIPTION, status: 'expired' },
+    ],
+    bus: [`${SUBSCRIPTION}:1:subscription.created`, `${SUBSCRIPTION}:2:subscription.updated`].map((id) =>
+      historyEvent(id),
+    ),
+  });
+
 /** A payment with a refund of 6.00 that succeeded and a dispute that was lost, won, opened again and changed. */
 const moneyBack = (...names: readonly string[]): History =>
   historyWith({
@@ -414,6 +428,11 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
       broken: subscribed(...ALL_OF_SUBSCRIPTION.filter((event) => !event.endsWith('extended'))),
       sound: subscribed(...ALL_OF_SUBSCRIPTION, ...ALL_OF_SUBSCRIPTION),
     },
+  ],
+  [
+    'a membership that begins in a pause',
+    'At rest every change of a subscription, a membership or a customer has its event, and every event its change',
+    { broken: joinedIn('active'), sound: joinedIn('paused') },
   ],
   [
     'an event for another reason of a dispute',

@@ -221,6 +221,35 @@ const goesOn = (parts: {
   return historyWith({ items, exchanges: seconds.map((second) => exchangeOf({ ...request, at: second, sent: body })) });
 };
 
+const tokenOf = (guest_id: string, email: string): string =>
+  `head.${Buffer.from(JSON.stringify({ guest_id, email })).toString('base64url')}.signature`;
+
+/** Gus has a token for this e-mail address, and names a new method of guest_1 with his own. */
+const goesOnWithToken = (email: string): History => {
+  const sent = { payment_method_id: METHOD, guest_data: { email: GUS.email, name: 'Gus' } };
+  return historyWith({
+    items: [GUESTS_METHOD],
+    exchanges: [
+      exchangeOf({ person: GUS.name, body: { guest_token: tokenOf('guest_2', email) } }),
+      exchangeOf({ ...paying, at: 60, person: GUS.name, credential: 'guest token', guestId: 'guest_2', sent }),
+    ],
+  });
+};
+
+/** A guest creates a payment once or twice under a key; the response no longer names the guest of the record. */
+const createdAgain = (times: number): History =>
+  historyWith({
+    items: [GUESTS_PAYMENT],
+    exchanges: Array.from({ length: times }, (_, index) =>
+      exchangeOf({
+        ...{ ...paying, at: 60 * index, person: GUS.name, credential: 'none', idempotencyKey: 'k' },
+        ...(index === times - 1
+          ? { status: 201, body: { id: PAYMENT, is_guest_payment: true, guest_email: null } }
+          : { status: 500, body: {} }),
+      }),
+    ),
+  });
+
 /** Further histories of a sentence, and whether they break it. */
 export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, History])[] = [
   [LOST, 'a member who is demoted meanwhile', true, claiming(101.1, { ...promoting, sent: { role: 'member' } })],
@@ -331,6 +360,8 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
     true,
     goesOn({ sent: { payment_method_id: METHOD }, at: 60, email: 'gia@guest.example.com' }),
   ],
+  [NAMED, 'a guest goes on by a new method with a token of another e-mail', false, goesOnWithToken('g@example.com')],
+  [NAMED, 'a guest goes on by a new method with another token of the e-mail', true, goesOnWithToken(GUS.email)],
   [
     NAMED,
     'a stranger who knows the e-mail names a payment as customer',
@@ -367,6 +398,8 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
       exchanges: listing(ADA.name),
     }),
   ],
+  [READ, 'a guest gets a payment that was erased before the repeat', false, createdAgain(2)],
+  [READ, 'a guest gets the payment of another guest that was erased', true, createdAgain(1)],
   [READ, 'a timeline of another', true, asked(BEN.name, `/payments/${PAYMENT}/timeline`, [historyPayment()])],
   [READ, 'an own timeline', false, asked(ADA.name, `/payments/${PAYMENT}/timeline`, [historyPayment()])],
   [READ, 'a log entry of another', true, asked(BEN.name, `/webhooks/logs/${LOG}`, [logItem({ userId: ADA.userId })])],

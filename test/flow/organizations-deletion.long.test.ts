@@ -263,6 +263,35 @@ describe('the deletion of an organization', () => {
     },
   );
 
+  test('keeps the payment that Stripe took shortly before, and whose event comes after it', async () => {
+    const { service } = stoppable();
+    const owner = await newPerson(service);
+    const id = await newOrganization(service, owner);
+    const { body: customer } = await service.post('/customers', customerIn(id), owner.options);
+    const { body: method } = await service.post('/payment-methods', cardIn(id), owner.options);
+    const names = { organization_id: id, customer_id: customer.id, payment_method_id: method.id };
+    const made = await service.post('/subscriptions', subscriptionBody(names), owner.options);
+    expect(made.status).toBe(201);
+    await service.settle();
+    await service.webhookMode('delay');
+    const later = new Date(service.now() + 10 * DAY_SECONDS * 1_000).toISOString();
+    for (const trial_end of [later, 'now'])
+      await service.control('POST', `/simulator/subscriptions/${made.body.id}`, { trial_end });
+    expect((await remove(service, id, owner)).status).toBe(200);
+    await service.advance(10 * MINUTE_SECONDS);
+    await service.webhookMode('normal');
+    await service.advance(2 * LAST_LOOK_SECONDS);
+    const { charges, invoices } = await service.ledger();
+    const intents = invoices
+      .filter(({ subscription }: ParsedJson) => subscription === made.body.provider_subscription_id)
+      .map(({ payment_intent }: ParsedJson) => payment_intent);
+    const paid = charges.filter(({ payment_intent }: ParsedJson) => intents.includes(payment_intent));
+    expect(paid).toHaveLength(2);
+    for (const { payment_id } of paid) {
+      expect(await storedPayment(service, payment_id)).toMatchObject({ status: 'succeeded', organizationId: id });
+    }
+  });
+
   test('stays final for an organization created under an Idempotency-Key, so the key does not recreate its id', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);

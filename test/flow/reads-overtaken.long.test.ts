@@ -80,6 +80,23 @@ describe('a subscription at its provider', () => {
     });
   });
 
+  test('has no scheduled change left if one is scheduled during its cancellation', async () => {
+    const { service, overtaken } = stoppable();
+    const of = await subscribed(service, STRIPE, { product_id: await plan(service, 3_000) });
+    const cheap = await plan(service, 1_000);
+    const schedule = async () =>
+      expect(await changeTo(service, of, { product_id: cheap, when: 'period_end' })).toMatchObject({ status: 200 });
+    const cancel = () => command(service, of.who, { id: of.id, name: 'cancel', body: AT_PERIOD_END });
+    expect(await overtaken('GetItem', schedule, cancel)).toMatchObject({
+      ...{ status: 200, body: { cancel_at_period_end: true, scheduled_change: null } },
+    });
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await command(service, of.who, { id: of.id, name: 'reactivate' })).toMatchObject({ status: 200 });
+    await service.advance(40 * DAY_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', total_cents: 3_000 });
+  });
+
   test('is created once if two reactivations run concurrently after a slow charge', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service, 'pm_sim_processing_ok');

@@ -1,10 +1,11 @@
 /**
- * @module The guests whom a request may speak for. A guest token names its guest_id. Without one, a create continues the
- * guest_id of a customer, method or address that it names, by the same e-mail and within an hour of the creation.
+ * @module The guests whom a request may speak for. A guest token names its guest_id. Without one, and with the token of
+ * another e-mail, a create continues the guest_id of a customer, method or address that it names, by the same e-mail and
+ * within an hour of the creation.
  */
 import { firstUnderKey, SKEW_MS } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem } from './history.ts';
-import { CREATES, guestIdOf } from './owners.ts';
+import { CREATES, guestIdOf, guestOfToken } from './owners.ts';
 import { at, recordsOf } from './records.ts';
 
 const CONTINUE_MS = 3_600_000;
@@ -17,18 +18,35 @@ interface GuestRecord {
 }
 
 export const guestsOf = (history: History, exchange: HistoryExchange): readonly string[] => {
-  if (exchange.guestId !== undefined) return [exchange.guestId];
-  const { path, method, sent, credential } = exchange;
-  if (method !== 'POST' || credential !== 'none' || !CREATES.test(path)) return [];
+  const { path, method, sent, credential, guestId } = exchange;
+  const email: string | undefined = sent?.guest_data?.email;
+  if (guestId !== undefined && (email === undefined || emailsOfTokens(history).get(guestId) === email))
+    return [guestId];
+  if (method !== 'POST' || !['none', 'guest token'].includes(credential) || !CREATES.test(path)) return [];
   const since = firstUnderKey(history, exchange).sentAt - CONTINUE_MS - SKEW_MS;
   const ids: readonly string[] = NAMES.flatMap((name) => sent?.[name] ?? []);
   return ids
     .flatMap((id) => recordsOfGuests(history).get(id) ?? [])
-    .filter(({ email, madeBy }) => email === sent?.guest_data?.email && madeBy >= since)
+    .filter((record) => record.email === email && record.madeBy >= since)
     .map(({ guestId }) => guestId);
 };
 
 const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id', 'billing_address_id'] as const;
+
+const emails = new WeakMap<History, ReadonlyMap<string, string>>();
+
+/** The e-mail address of each guest_id that a response has given a token for. */
+const emailsOfTokens = (history: History): ReadonlyMap<string, string> => {
+  const known =
+    emails.get(history) ??
+    new Map(
+      history.exchanges
+        .flatMap(({ body }) => guestOfToken(body?.guest_token) ?? [])
+        .map(({ guest_id, email }) => [guest_id, email]),
+    );
+  emails.set(history, known);
+  return known;
+};
 
 const kept = new WeakMap<History, ReadonlyMap<string, GuestRecord>>();
 

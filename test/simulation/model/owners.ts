@@ -113,5 +113,12 @@ const learnListed = (exchange: HistoryExchange, { found, people }: Learning): vo
   }
 };
 
-export const guestIdOf = (token: string | undefined): string | undefined =>
-  token === undefined ? undefined : JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).guest_id;
+interface GuestOfToken {
+  readonly guest_id: string;
+  readonly email: string;
+}
+
+export const guestOfToken = (token: string | undefined): GuestOfToken | undefined =>
+  token === undefined ? undefined : JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+export const guestIdOf = (token: string | undefined): string | undefined => guestOfToken(token)?.guest_id;

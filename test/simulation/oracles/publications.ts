@@ -112,17 +112,25 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
   });
 };
 
+interface OfMembership {
+  readonly events: ReadonlyMap<string, HistoryEvent> | undefined;
+  /** Of its subscription. */
+  readonly versions: readonly HistoryItem[];
+}
+
 /**
  * Its provider's dashboard may give free time, and settle an invoice without a payment; and another plan may begin a
  * membership. Then the last event counts.
  */
-const lastOfMembership = (
-  { id, status }: HistoryItem,
-  events: ReadonlyMap<string, HistoryEvent> | undefined,
-): readonly string[] => {
+const lastOfMembership = ({ id, status }: HistoryItem, { events, versions }: OfMembership): readonly string[] => {
   const last = [...(events?.values() ?? [])].toSorted((one, other) => partsOf(other).version - partsOf(one).version)[0];
   const name = last === undefined ? 'no event' : partsOf(last).name;
   const wanted = status === 'active' ? ['membership.activated', 'membership.extended'] : [MEMBERSHIP_EVENT[status]];
+  // A plan that took effect in a pause begins a membership that has never been active.
+  const startsPaused = versions.some(
+    (version) => version['cause'] === 'plan_changed' && version['status'] === 'paused',
+  );
+  if (last === undefined && startsPaused && status === 'expired') return [];
   return wanted.includes(name) ? [] : [`${id} is ${status}, and its last event is ${name}`];
 };
 
@@ -145,7 +153,7 @@ export const changesPublished: Oracle = {
         const membership = own?.['id'] ?? 'its membership';
         const ofSubscription = difference(one['id'], eventsOfSubscription(one, versions), found(one['id']));
         if (own && (changed.has(one['id']) || plansStarted(history, one['id']).length > 0))
-          return [...ofSubscription, ...lastOfMembership(own, published.get(own['id']))];
+          return [...ofSubscription, ...lastOfMembership(own, { events: published.get(own['id']), versions })];
         const wanted = one['tierId'] === undefined ? [] : eventsOfMembership(one, versions);
         return [
           ...ofSubscription,

@@ -1,6 +1,6 @@
-import { organizationAsked, SKEW_MS } from '../model/exchanges.ts';
-import type { HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
-import { guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
+import { firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
+import type { History, HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
+import { CREATES, guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
 /** Who may read what. */
 
@@ -57,6 +57,13 @@ const FEW_FIELDS = new Set([
 const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
   /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
 
+/** A guest repeats a create under its key. The record has been erased meanwhile, so it names no guest. */
+const isErasedSince = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean =>
+  CREATES.test(exchange.path) &&
+  firstUnderKey(history, exchange) !== exchange &&
+  record.is_guest_payment === true &&
+  record.guest_email === null;
+
 /** These lists and sums accept the organization whose records they show. */
 const OF_AN_OWNER =
   /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions|addresses|webhooks\/logs)$/;
@@ -77,7 +84,11 @@ export const answersPermitted: Oracle = {
       return recordsIn(exchange.body).flatMap((record) => {
         if (showsSellersView(model, person, record)) return [`${answer} shows ${person.name} more than buyers see`];
         const owner = model.ownerOf(record.id);
-        const isShown = !owner || isOfGuestList(exchange, record) || isSold(model, { person, exchange }, owner);
+        const isShown =
+          !owner ||
+          isOfGuestList(exchange, record) ||
+          isErasedSince(history, exchange, record) ||
+          isSold(model, { person, exchange }, owner);
         return isShown || mayRead(model, { person, exchange }, owner)
           ? []
           : [`${answer} shows ${record.id} to ${person.name}`];
