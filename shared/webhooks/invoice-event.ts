@@ -91,7 +91,15 @@ const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid:
   // A trial that ended earlier than known may have been followed by other charges.
   subscription.status === 'trialing' ||
   skipsTime(subscription, invoice.periodStart) ||
+  endsLater(subscription, invoice) ||
   owesOthers(subscription, invoice, isPaid);
+
+/** True if an earlier period ends later than the known one, because the provider's schedule has been changed since. */
+const endsLater = (
+  { currentPeriodStart, currentPeriodEnd }: Subscription,
+  { periodStart, periodEnd }: ProviderInvoice,
+): boolean =>
+  periodStart < epochSeconds(instant(currentPeriodStart)) && periodEnd > epochSeconds(instant(currentPeriodEnd));
 
 const owesOthers = (subscription: Subscription, { invoiceId }: ProviderInvoice, isPaid: boolean): boolean => {
   const { status, charge, owed = [] } = subscription;

@@ -91,6 +91,23 @@ describe('a change at Stripe', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
+  test('to an earlier end of the period stays when the event of the first invoice comes late', async () => {
+    const who = await subscriber(service);
+    await service.webhookMode('delay');
+    const made = await subscribe(service, who);
+    await service.webhookMode('drop');
+    await service.advance(10 * MINUTE_SECONDS);
+    const end = inDays(service, 20);
+    await atDashboard(service, made.id, { trial_end: end });
+    const paused = { status: 'paused', current_period_end: end };
+    expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({ status: 200, body: paused });
+    await service.webhookMode('normal');
+    await service.advance(2 * HOUR_SECONDS);
+    await service.settle();
+    expect(await readSubscription(service, who, made.id)).toMatchObject(paused);
+    await stop(service, who, made.id);
+  });
+
   test('applies to the trial, extended or ended early', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 14 });
