@@ -104,7 +104,7 @@ describe("the simulator's own events", () => {
     expect(dataByType['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
   });
 
-  test('are retried with growing delays and new signatures, then dropped', async () => {
+  test('are retried with growing delays and new signatures, then given up, and sent again on request', async () => {
     rig.answerWith(500);
     await rig.stripe.customers.create({});
     await settled();
@@ -121,6 +121,12 @@ describe("the simulator's own events", () => {
     await rig.clock.advance(100 * HOUR_MS);
     expect(rig.delivered).toHaveLength(1 + delays.length);
     expect((await rig.control('GET', '/webhooks')).body).toMatchObject({ events: { given_up: 1 } });
+    rig.answerWith(200);
+    expect((await rig.control('POST', '/webhooks/resend')).body).toEqual({ resent: 1 });
+    await settled();
+    expect(rig.delivered).toHaveLength(2 + delays.length);
+    expect((await rig.control('GET', '/webhooks')).body).toEqual(expect.objectContaining({ events: { delivered: 1 } }));
+    expect((await rig.control('POST', '/webhooks/resend')).body).toEqual({ resent: 0 });
   });
 
   test('are retried for one day only at Square', async () => {

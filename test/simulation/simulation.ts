@@ -164,7 +164,8 @@ const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unkn
 };
 
 /**
- * Faults end, all retries run, and an operator redrives dead letters and changes in the stream that were given up.
+ * Faults end, all retries run, and an operator redrives dead letters, and changes in the stream and webhooks that were
+ * given up.
  * @returns the redriven work
  */
 const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<readonly string[]> => {
@@ -215,6 +216,11 @@ const redrive = async (kernel: Kernel, service: SimulatedService): Promise<reado
     kernel.note(`an operator gives the change ${id} to its consumer again`);
     givenUp.push(`the change ${id}`);
     await service.control('POST', `/failures/${id}/redo`);
+  }
+  const { resent } = await service.control('POST', '/simulator/webhooks/resend');
+  if (resent > 0) {
+    kernel.note(`an operator has ${resent} webhooks sent again`);
+    givenUp.push(`${resent} webhooks`);
   }
   return givenUp;
 };

@@ -57,6 +57,7 @@ const ROUTES: readonly Route[] = [
       return json(200, outbox.setting());
     },
   ],
+  ['POST', /^\/webhooks\/resend$/, ({ outbox }) => json(200, { resent: outbox.resend() })],
   ['POST', /^\/retries$/, (parts, call) => setRetries(parts, call)],
   ['POST', /^\/subscriptions\/([^/]+)$/, (parts, call) => changeSubscriptionByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/invoices\/([^/]+)$/, (parts, call) => stepInvoice(parts, call, minorUnitsBy(parts))],

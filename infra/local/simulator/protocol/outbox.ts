@@ -49,6 +49,8 @@ export interface Outbox {
   post(posting: Posting): void;
   setting(): WebhookSetting;
   use(setting: WebhookSetting): void;
+  /** Makes the deliveries due again that the vendor has given up. @returns their number */
+  resend(): number;
   nextDueAt(): number | undefined;
   /** Starts due deliveries; `idle` shows when they are done. */
   drain(): void;
@@ -134,6 +136,12 @@ export const openOutbox = ({ store, clock, served, retriesForDays, send }: Outbo
       setting = next;
       store.writeSetting(SETTING, next);
     },
+    resend: () => {
+      const { n } = countOf(store.rows("SELECT count(*) AS n FROM outbox WHERE state = 'given_up'"));
+      store.run("UPDATE outbox SET state = 'pending', attempts = 0, due_at = ? WHERE state = 'given_up'", clock.now());
+      clock.wake();
+      return n;
+    },
     nextDueAt,
     drain,
     idle: () => closed || (inFlight.size === 0 && !isDue()),
@@ -160,6 +168,7 @@ const deliveryRow = z.object({
 });
 const dueRow = z.object({ seq: z.int(), dueAt: z.int() });
 const countRow = z.object({ state: z.string(), n: z.int() });
+const countOf = ([row]: readonly unknown[]) => countRow.pick({ n: true }).parse(row);
 
 const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }, now: number): void => {
   const { manner } = posting;
