@@ -158,10 +158,20 @@ interface Confirmed {
   /** He confirms again at this second, after his removal at second 200. */
   readonly againAt?: number;
   readonly status?: number;
+  readonly confirmedAt?: number;
+  /** A second later if absent. */
+  readonly answeredAt?: number;
   readonly payment?: Readonly<Record<string, unknown>>;
 }
 const confirm = { method: 'POST', path: `/payments/confirm/${PAYMENT}`, person: BEN.name } as const;
-const confirmed = ({ claims, againAt, status = 402, payment = {} }: Confirmed): History =>
+const confirmed = ({
+  claims,
+  againAt,
+  status = 402,
+  confirmedAt = 100,
+  answeredAt = confirmedAt + 1,
+  payment = {},
+}: Confirmed): History =>
   historyWith({
     items: [
       historyPayment({ organizationId: ORGANIZATION, userId: BEN.userId, ...payment }),
@@ -172,7 +182,7 @@ const confirmed = ({ claims, againAt, status = 402, payment = {} }: Confirmed): 
     ],
     exchanges: [
       ...joined('admin'),
-      exchangeOf({ at: 100, ...confirm, status }),
+      exchangeOf({ at: confirmedAt, ...confirm, status, answeredAt: Date.parse(historyTime(answeredAt)) }),
       exchangeOf({ at: 200, method: 'DELETE', path: MEMBER }),
       ...(againAt === undefined ? [] : [exchangeOf({ at: againAt, ...confirm })]),
     ],
@@ -376,6 +386,12 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
     confirmed({ claims: [100, 7_300], againAt: 7_300 }),
   ],
   [CLAIMED, 'the confirmation was refused', true, confirmed({ claims: [100], status: 403 })],
+  [
+    CLAIMED,
+    'the confirmation was refused because the right was lost after the claim',
+    false,
+    confirmed({ claims: [199], status: 403, confirmedAt: 199, answeredAt: 203 }),
+  ],
   [
     CLAIMED,
     'no request has asked for the charge of the subscription',

@@ -113,13 +113,26 @@ type Backing = Omit<Claim, 'requests'> & {
 /** Refused before anything happened. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
+/** True if the person could not charge the organization any more at the response, so the request was refused after its claim. */
+const lostRight = (
+  model: Model,
+  person: Person,
+  { payment, exchange }: Pick<Backing, 'payment' | 'exchange'>,
+): boolean => {
+  const { organizationId } = payment;
+  const { answeredAt, status } = exchange;
+  if (organizationId === undefined || status === 401) return false;
+  return !mayManage(model.standing.rolesBetween({ userId: person.userId, organizationId }, answeredAt, answeredAt));
+};
+
 const isBacked = (history: History, { payment, claim, requests }: Claim): boolean => {
   const model = modelOf(history);
   const { type = '', id = '' } = actingPerson(claim['actor']) ?? {};
   const claimedAt = at(claim['at']);
   return requests.some((exchange) => {
     const person = model.person(exchange.person);
-    if (!person || REFUSALS.has(exchange.status) || exchange.sentAt > claimedAt + SKEW_MS) return false;
+    if (!person || exchange.sentAt > claimedAt + SKEW_MS) return false;
+    if (REFUSALS.has(exchange.status) && !lostRight(model, person, { payment, exchange })) return false;
     if (exchange.answeredAt + UNDER_WAY_MS + SKEW_MS < claimedAt) return false;
     const guests = guestsOf(history, exchange);
     const isSame = type === 'guest' ? guests.includes(id) : person.userId === id;
