@@ -164,14 +164,24 @@ const holdAtProvider = async (
   const stored = await subscriptionStore(deps.table).change(subscription, (current) =>
     current.paymentMethodId === methodId ? { ...current, held } : current,
   );
-  const { id, providerSubscriptionId, lock, paymentMethodId } = stored;
-  if (providerSubscriptionId === undefined || paymentMethodId !== methodId) return stored;
-  const port = await subscriptionsPortOf(deps, stored);
+  if (stored.paymentMethodId === methodId) await pauseForHold(deps, stored);
+  return stored;
+};
+
+/** Pauses collection that was resumed at the provider, while the record has no method that it may charge. */
+export const holdAgain = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
+  const claimed = await subscriptionStore(deps.table).change(subscription, (current) => ({ ...current }));
+  if (claimed.held && claimed.paymentMethodId === undefined && isLive(claimed)) await pauseForHold(deps, claimed);
+};
+
+const pauseForHold = async (deps: BillingDeps, held: Subscription): Promise<void> => {
+  const { id, providerSubscriptionId, lock } = held;
+  if (providerSubscriptionId === undefined) return;
+  const port = await subscriptionsPortOf(deps, held);
   const target = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` };
   const outcome = await port.pause({ ...target, dropsUnpaid: true });
-  if (outcome.kind === 'refused') await requireEnded(deps, stored);
-  else await recordDropped(deps, stored, requireAnswer(outcome, stored));
-  return stored;
+  if (outcome.kind === 'refused') await requireEnded(deps, held);
+  else await recordDropped(deps, held, requireAnswer(outcome, held));
 };
 
 /**

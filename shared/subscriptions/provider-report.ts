@@ -43,7 +43,7 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
   const effective = effectiveStatus(subscription, report);
   const { status } = effective;
   const fields = reportedFields(subscription, report, { ...effective, now });
-  const held = collects(subscription, reported) ? undefined : subscription.held;
+  const held = collects(subscription, reported) ? undefined : holdOf(subscription, reported);
   const next = { ...subscription, ...fields, held };
   const synced = { ...next, syncAt: syncTime({ ...next, status }, now) };
   const reason = reasonOf(subscription, synced, { status, isPaid: report.isPaid });
@@ -130,6 +130,16 @@ const collects = (
   { paymentMethodId }: Subscription,
   { subscriptionId, status = 'paused' }: SubscriptionReport,
 ): boolean => paymentMethodId !== undefined && subscriptionId !== undefined && status !== 'paused';
+
+/** The provider may collect again by the method that the record has lost, for example after a change on its dashboard. */
+const holdOf = (
+  { held, paymentMethodId }: Subscription,
+  { subscriptionId, status }: SubscriptionReport,
+): Subscription['held'] => {
+  if (!held || paymentMethodId !== undefined || subscriptionId === undefined || status === undefined) return held;
+  const isCollecting = status !== 'paused' && status !== 'canceled';
+  return isCollecting === (held.isCollecting ?? false) ? held : { ...held, isCollecting: isCollecting || undefined };
+};
 
 /** After a trial, the subscription is active from its first paid charge on. */
 const activeSinceOf = (
@@ -259,8 +269,9 @@ const causeOf = ({ status }: Subscription, to: SubscriptionStatus): Subscription
 };
 
 const syncTime = (subscription: Subscription, now: Instant): string | undefined => {
-  const { status, currentPeriodStart, currentPeriodEnd } = subscription;
+  const { status, currentPeriodStart, currentPeriodEnd, held } = subscription;
   if (status === 'canceled') return undefined;
+  if (held?.isCollecting) return iso(now);
   const due = instant(currentPeriodEnd) + LATE_MS;
   if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
   if (status !== 'active' || isPaid(subscription)) return iso(due);

@@ -6,7 +6,7 @@ import { findUnattended, type UsableMethod } from '../payment-methods/usable-met
 import { findCollectedPayment, publishPayment, releasePayment } from '../payments/collect-payment.ts';
 import { type BillingDeps, settlementOf } from './biller.ts';
 import { stopAbandonedCharge } from './billers.ts';
-import { removeMethodFrom } from './change-method.ts';
+import { holdAgain, removeMethodFrom } from './change-method.ts';
 import { createAtProvider } from './create-at-provider.ts';
 import { lookAtChange } from './finish-change.ts';
 import { markCanceled } from './lifecycle.ts';
@@ -199,6 +199,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   // The subscription has ended at the provider, and the event of its end is lost. Its open invoices could still be
   // paid.
   if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
+  if (synced?.held?.isCollecting) await holdAgain(deps, synced);
   if (synced) return synced.status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
   await store.deferDue(subscription, iso(deps.now() + DAY_MS));

@@ -126,6 +126,8 @@ export const subscriptionSchema = z.lazy(() =>
       .object({
         /** The end of dunning, if the subscription is past due by then. */
         finalAt: z.string(),
+        /** The provider collects again, because collection was resumed there. Due work pauses it again. */
+        isCollecting: z.literal(true).optional(),
       })
       .optional(),
     /** Counts the subscriptions created at the provider for this record. */

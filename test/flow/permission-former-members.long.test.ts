@@ -115,6 +115,18 @@ describe.each(WAYS)('a subscription at %s, billed by %s, with a member’s perso
     },
   );
 
+  if (slot === 'provider_a' && env !== OWN_BILLING) {
+    test('is not charged although its collection is resumed on the provider’s dashboard', async () => {
+      const { made, end, taken, asOwner } = await lent();
+      await end('is removed');
+      await service.advance(2 * HOUR_SECONDS);
+      await service.control('POST', `/simulator/subscriptions/${made.id}`, { pause_collection: null });
+      await service.advance(32 * DAY_SECONDS);
+      expect(await taken()).toHaveLength(1);
+      expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
+    });
+  }
+
   test('is paid with a card that a remaining member names', async () => {
     const { owner, method, made, end, taken, asOwner } = await lent();
     await end('is removed');
