@@ -108,6 +108,17 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
+  test('is refused, without an effect, if the card’s charge never reaches Stripe', async () => {
+    const who = await subscriber(service, 'pm_sim_timeout_before');
+    const made = await subscribe(service, who, { trial_days: 14 });
+    const ended = await service.request('POST', `/_local/simulator/subscriptions/${made.id}`, {
+      body: { trial_end: 'now' },
+    });
+    expect(ended).toMatchObject({ status: 409 });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'trialing' });
+    await stop(service, who, made.id);
+  });
+
   test('applies to the trial, extended or ended early', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 14 });

@@ -16,7 +16,7 @@ import {
   ledgerRefundSchema,
 } from '../ledger/documents.ts';
 import { canMoveRefund, createLedgerRefund, moveRefund, refundProblem } from '../ledger/refunds.ts';
-import type { Unit } from '../ledger/unit.ts';
+import { NeverArrived, type Unit } from '../ledger/unit.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { disputeRow, type MinorUnits, refundRow } from './ledger-view.ts';
 
@@ -113,9 +113,19 @@ export const changeDisputeByHand = (parts: ControlParts, call: ControlCall, mino
 };
 
 export const change = <T>(parts: ControlParts, slot: ProviderSlot, task: (unit: Unit) => T): T => {
-  const { result } = parts.units.work(slot, undefined, task);
+  const result = carriedOut(() => parts.units.work(slot, undefined, task).result);
   parts.deliverNow();
   return result;
+};
+
+/** A change may charge a card for testing whose first charge never reaches the provider. */
+const carriedOut = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof NeverArrived)) throw error;
+    throw new ControlError(409, 'The charge of the card never reached the provider, so nothing has changed');
+  }
 };
 
 /** The charge of the payment that was captured last. */
