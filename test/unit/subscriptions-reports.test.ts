@@ -414,7 +414,10 @@ describe('the hold of a subscription', () => {
 
   test('ends only when the provider collects again and a method is set', () => {
     expect(reported(running({ held: hold }), about).held).toBeUndefined();
-    expect(reported(running({ held: hold, paymentMethodId: undefined }), about).held).toEqual(hold);
+    const without = { held: hold, paymentMethodId: undefined };
+    expect(reported(running(without), about).held).toEqual({ ...hold, isCollecting: true });
+    const collecting = running({ ...without, held: { ...hold, isCollecting: true } });
+    expect(reported(collecting, { ...about, status: 'paused' }).held).toEqual(hold);
     expect(reported(running({ held: hold }), { ...about, status: 'paused' }).held).toEqual(hold);
   });
 
