@@ -46,7 +46,7 @@ const chargedPayment = (before: Subscription | undefined, after: Subscription): 
 
 /** The plan before and after a version that changes it, with what the change cost. */
 const planEntry = (before: Subscription | undefined, after: Subscription) => {
-  if (after.reason !== 'plan_changed' || !before) return {};
+  if (!before || (after.reason !== 'plan_changed' && !startsScheduled(before, after))) return {};
   const { change } = before;
   return {
     wasPlan: planOfEntry(before),
@@ -54,5 +54,9 @@ const planEntry = (before: Subscription | undefined, after: Subscription) => {
     ...(change && { lines: change.lines, dueCents: change.due.totalCents }),
   };
 };
+
+/** A scheduled plan without a price begins with the period that a resumption or a reactivation starts. */
+const startsScheduled = ({ scheduledChange }: Subscription, after: Subscription): boolean =>
+  scheduledChange !== undefined && after.scheduledChange === undefined && STARTS.includes(after.reason);
 
 const planOfEntry = ({ productId, quantity, totalCents }: Subscription) => ({ productId, quantity, totalCents });

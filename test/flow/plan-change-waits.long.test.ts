@@ -6,6 +6,7 @@ import { company } from './payers.ts';
 import { changeTo, plan, preview, subscribed } from './plan-changes.ts';
 import { command, OWN_BILLING, patch, payer, paymentsOf, readSubscription, subscribe } from './subscribers.ts';
 
+const SQUARE = { slot: 'provider_c', token: 'cnon:card-nonce-ok' } as const;
 const VISA = { slot: 'provider_a', token: 'pm_card_visa' } as const;
 const CHARGES = { provider: 'provider_a', path: '/v1/payment_intents' } as const;
 
@@ -124,6 +125,22 @@ describe('a plan', () => {
     });
     const payments = await paymentsOf(service, of.who, of.id);
     expect(payments.map(({ total_cents }: ParsedJson) => total_cents)).toEqual([4_900, 1_900]);
+  });
+
+  test('that is free and begins with a resumption is shown in the timeline', async () => {
+    const of = await subscribed(service, SQUARE, { product_id: await plan(service, 4_900) });
+    const free = await plan(service, 0);
+    await changeTo(service, of, { product_id: free, when: 'period_end' });
+    await service.moveTo(of.first.current_period_end);
+    expect(await command(service, of.who, { id: of.id, name: 'pause' })).toMatchObject({ status: 200 });
+    const resumed = await command(service, of.who, { id: of.id, name: 'resume' });
+    expect(resumed).toMatchObject({ status: 200, body: { status: 'active', total_cents: 0 } });
+    await service.settle();
+    const timeline = await service.get(`/subscriptions/${of.id}/timeline`, of.who.options);
+    const changes = timeline.body.data.filter(({ plan_change }: ParsedJson) => plan_change);
+    expect(changes).toMatchObject([
+      { cause: 'resumed', plan_change: { from: { total_cents: 4_900 }, to: { product_id: free, total_cents: 0 } } },
+    ]);
   });
 
   test('moves to another customer’s method with the price that is scheduled', async () => {
