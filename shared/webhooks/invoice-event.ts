@@ -1,11 +1,11 @@
 /** @module Applies a provider's event about an invoice, which records the payment and changes the subscription. */
 
 import { epochSeconds, instant } from '../core/time.ts';
+import type { ProviderEvent } from '../providers/event-port.ts';
 import type { EventInvoice, ProviderInvoice } from '../providers/subscription-port.ts';
 import { subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
 import { nextAttemptAt, recordInvoicePayment, skipsTime } from '../subscriptions/provider-invoices.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from '../subscriptions/provider-report.ts';
-
 import { isLive, type Subscription } from '../subscriptions/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
 import {
@@ -48,31 +48,49 @@ const applyOutcome = async (
   if (!invoice && !event.isOfInterface && event.createdAt <= (context.subscription.knownAt ?? 0)) {
     return syncSubscription(context, undefined);
   }
-  // The current state of the invoice counts, not its state at the time of the event.
-  const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
-  const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
-  const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
-  // Unless the event decides alone, only a read shows which invoices are still owed, and which invoices were never
-  // reported.
-  const decidesAlone = event.isOfInterface || isOverruled(event, context.subscription);
-  if (invoice && !decidesAlone && needsRead(context.subscription, invoice, isPaid)) {
-    return syncSubscription(context, invoice.subscriptionId);
-  }
+  const outcome: InvoiceOutcome = {
+    invoice,
+    // The current state of the invoice counts, not its state at the time of the event.
+    isPaid: invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded',
+    isFailed: invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed',
+    paymentId: recorded?.kind === 'payment' ? recorded.payment.id : undefined,
+  };
+  let isUndecided = false;
   const changed = await store.change(context.subscription, (current) => {
     // The payer may have canceled and returned in the meantime.
     if (isAboutFormer(current, invoice?.subscriptionId)) return current;
-    const said = reportOf(current, invoice, { isPaid, isFailed });
-    const report = isOverruled(event, current) ? said && { ...said, status: undefined } : said;
-    const at = event.isOfInterface ? event.createdAt : (current.knownAt ?? 0);
-    const next = report && applyReport(current, { ...report, at }, deps.now());
-    return next === undefined || next === current
-      ? current
-      : noteFollowed(event, {
-          ...next,
-          ...paymentsAfter(next, { paymentId, owedInvoice: isFailed ? invoice : undefined }),
-        });
+    isUndecided = !decidesAlone(event, current, outcome);
+    return isUndecided ? current : afterInvoice(context, current, outcome);
   });
-  return resultOfChange(context, changed);
+  return isUndecided ? syncSubscription(context, invoice?.subscriptionId) : resultOfChange(context, changed);
+};
+
+interface InvoiceOutcome {
+  readonly invoice: ProviderInvoice | undefined;
+  readonly isPaid: boolean;
+  readonly isFailed: boolean;
+  readonly paymentId: string | undefined;
+}
+
+/** False if only a read shows which invoices are still owed, and which invoices were never reported. */
+const decidesAlone = (event: ProviderEvent, current: Subscription, { invoice, isPaid }: InvoiceOutcome): boolean =>
+  invoice === undefined || event.isOfInterface || isOverruled(event, current) || !needsRead(current, invoice, isPaid);
+
+const afterInvoice = (
+  { deps, event }: SubscriptionEventContext,
+  current: Subscription,
+  { invoice, isPaid, isFailed, paymentId }: InvoiceOutcome,
+): Subscription => {
+  const said = reportOf(current, invoice, { isPaid, isFailed });
+  const report = isOverruled(event, current) ? said && { ...said, status: undefined } : said;
+  const at = event.isOfInterface ? event.createdAt : (current.knownAt ?? 0);
+  const next = report && applyReport(current, { ...report, at }, deps.now());
+  return next === undefined || next === current
+    ? current
+    : noteFollowed(event, {
+        ...next,
+        ...paymentsAfter(next, { paymentId, owedInvoice: isFailed ? invoice : undefined }),
+      });
 };
 
 /** The payments after the event, whose invoice is the only one that may be owed. */

@@ -173,28 +173,31 @@ const applyNews = async (
 /** Applies an event newer than the record, ignores an older one, and reads the provider if the order is unknown. */
 const applyState = async (context: SubscriptionEventContext, namedId: string | undefined): Promise<EventResult> => {
   const { deps, store, subscription, event } = context;
-  const news = event.object.subscription;
-  const age = ageOf(event, subscription);
-  if (age === 'older') return resultOf(context, 'ignored', 'stale');
-  const isClear =
-    age === 'newer' &&
-    news?.status !== undefined &&
-    subscription.providerSubscriptionId !== undefined &&
-    !namesOtherMethod(subscription, news) &&
-    (event.isOfInterface || tellsAll(subscription, news));
-  if (!isClear) return syncSubscription(context, namedId);
-  let isOvertaken = false;
+  if (ageOf(event, subscription) === 'older') return resultOf(context, 'ignored', 'stale');
+  let isUndecided = false;
   const next = await store.change(subscription, (current) => {
-    isOvertaken = ageOf(event, current) !== 'newer' || isAboutFormer(current, namedId);
-    const report = { ...news, price: undefined, at: event.createdAt };
-    return isOvertaken ? current : noteFollowed(event, applyReport(current, report, deps.now()));
+    isUndecided = isAboutFormer(current, namedId) || !decidesAlone(event, current);
+    const report = { ...event.object.subscription, price: undefined, at: event.createdAt };
+    return isUndecided ? current : noteFollowed(event, applyReport(current, report, deps.now()));
   });
-  if (isOvertaken) return syncSubscription(context, namedId);
+  if (isUndecided) return syncSubscription(context, namedId);
   // The provider may not know that this event ended the subscription, and would charge the next period.
   if (event.isOfInterface && next.status === 'canceled') {
     await cancelAtProvider({ ...context, subscription: next }, namedId);
   }
   return resultOfChange(context, next);
+};
+
+/** The record may have changed since the event was read, so this is asked in each write. */
+const decidesAlone = (event: ProviderEvent, current: Subscription): boolean => {
+  const news = event.object.subscription;
+  return (
+    ageOf(event, current) === 'newer' &&
+    news?.status !== undefined &&
+    current.providerSubscriptionId !== undefined &&
+    !namesOtherMethod(current, news) &&
+    (event.isOfInterface || tellsAll(current, news))
+  );
 };
 
 /**

@@ -80,6 +80,23 @@ describe('a subscription at its provider', () => {
     });
   });
 
+  test('stays past due if it becomes so while the late event of its paid invoice is applied', async () => {
+    const { service, overtaken } = stoppable();
+    const who = await subscriber(service);
+    await service.webhookMode('delay');
+    const { id } = await subscribe(service, who);
+    await service.webhookMode('drop');
+    const becomeUnpaid = async () => {
+      await service.control('POST', `/simulator/subscriptions/${id}`, { status: 'unpaid' });
+      await command(service, who, { id, name: 'cancel', body: AT_PERIOD_END });
+      expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
+    };
+    await overtaken('GET /v1/invoices/:id', becomeUnpaid, () => service.advance(HOUR_SECONDS));
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
+    await service.webhookMode('normal');
+  });
+
   test('has no scheduled change left if one is scheduled during its cancellation', async () => {
     const { service, overtaken } = stoppable();
     const of = await subscribed(service, STRIPE, { product_id: await plan(service, 3_000) });

@@ -190,7 +190,7 @@ const providerCall = (message: IncomingMessage): string =>
   `${message.method} ${message.url
     ?.slice(PROVIDER.length)
     .replace(/^([^?]*)\?expand.*/, '$1')
-    .replaceAll(/(pi|pm|cus|sub)_\w+/g, ':id')}`;
+    .replaceAll(/\b(pi|pm|cus|sub|in)_\w+/g, ':id')}`;
 
 const isHeld = ({ names, hold }: Watch, name: string): boolean =>
   typeof hold?.name === 'number' ? names.length === hold.name : name.split('?')[0] === hold?.name;
