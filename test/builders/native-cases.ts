@@ -50,6 +50,19 @@ const renewed = (...ends: readonly number[]): History =>
     ],
   });
 
+/** Two renewals until day 30, with an invoice that is paid for each of these periods. */
+const renewedFor = (...periods: readonly (readonly [start: number, end: number])[]): History => ({
+  ...renewed(30, 30),
+  ledger: historyWith({
+    ledger: {
+      invoices: periods.map(([start, end], index) => ({
+        ...{ id: `in_${index}`, subscription: item()['providerSubscriptionId'], status: 'paid', amount: 1_000 },
+        ...{ period_start: historyTime(start * DAY_SECONDS), period_end: historyTime(end * DAY_SECONDS) },
+      })),
+    },
+  }).ledger,
+});
+
 const act = (name: string, path: string, seconds: number) => ({
   ...{ name, path, status: 200, isFailure: false },
   at: Date.parse(historyTime(seconds)),
@@ -111,6 +124,11 @@ export const NATIVE_CASES: Readonly<Record<string, Case>> = {
 
 export const MORE_NATIVE_CASES: readonly (readonly [what: string, sentence: string, Case])[] = [
   ['a price', FIELDS, { broken: both({}, { amount: 2_000 }), sound: both({ totalCents: 2_000 }, { amount: 2_000 }) }],
+  [
+    'another period that the provider began',
+    ONCE,
+    { broken: renewedFor([-30, 0], [0, 30]), sound: renewedFor([0, 29], [1, 30]) },
+  ],
   [
     'the end of a trial',
     FIELDS,

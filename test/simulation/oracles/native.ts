@@ -95,24 +95,34 @@ export const nativeFieldsAgree: Oracle = {
   },
 };
 
-/** A period may be renewed once. A second version with the same end of its period reports the same payment again. */
-const renewedTwice = (versions: readonly HistoryItem[]): readonly string[] => {
-  const renewals = versions.filter(({ cause }) => cause === 'renewed');
-  return renewals.slice(1).flatMap((next, index) => {
-    const before = renewals[index];
-    return before?.['periodEnd'] === next['periodEnd'] ? [`${next['periodEnd']} at ${next['at']}`] : [];
-  });
+/** The provider began another period within this one, so each has an invoice that was paid. */
+const paidInvoices = (history: History, { providerSubscriptionId }: HistoryItem, end: string): number => {
+  const paid = history.ledger.invoices.filter(
+    ({ subscription, status, amount }) => subscription === providerSubscriptionId && status === 'paid' && amount > 0,
+  );
+  const own = paid.find(({ period_end }) => at(period_end) === at(end));
+  return paid.filter(
+    ({ period_start, period_end }) => at(period_start) < at(end) && at(period_end) > at(own?.period_start),
+  ).length;
+};
+
+/** A version with the same end of its period as the one before reports the same payment again, unless another is paid. */
+const renewedTwice = (history: History, subscription: HistoryItem): readonly string[] => {
+  const renewals = recordsOf(history)
+    .versionsOf(subscription['id'])
+    .filter(({ cause }) => cause === 'renewed');
+  return [...Map.groupBy(renewals, ({ periodEnd }) => String(periodEnd))].flatMap(([end, same]) =>
+    same.slice(Math.max(1, paidInvoices(history, subscription, end))).map((again) => `${end} at ${again['at']}`),
+  );
 };
 
 export const renewedOnce: Oracle = {
   sentence: 'A renewal or recovery of a subscription is announced once',
   atRestOnly: false,
-  violations: (history: History) => {
-    const { subscriptions, versionsOf } = recordsOf(history);
-    return subscriptions.flatMap(({ id }) =>
-      renewedTwice(versionsOf(id)).map((line) => `${id} was renewed again until ${line}`),
-    );
-  },
+  violations: (history: History) =>
+    recordsOf(history).subscriptions.flatMap((subscription) =>
+      renewedTwice(history, subscription).map((line) => `${subscription['id']} was renewed again until ${line}`),
+    ),
 };
 
 /** A person paused it here. A pause on the provider's dashboard leaves the debt. */
