@@ -33,8 +33,8 @@ export const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Session-ID',
-    description: `The id of the session of a platform admin at the identity service, sent in the same way as any session. A user with
-      a staff role (support, finance or operations) may also call the operations whose scope the role has.`,
+    description: `The session id of a platform admin, sent like any session id. A user with a staff role (support, finance or
+      operations) may also call the operations whose scope the role has.`,
   },
   bearer: {
     type: 'http',

@@ -4,7 +4,7 @@ import { DomainError } from '../core/errors.ts';
 import type { BillingDeps } from './biller.ts';
 import { continueChange } from './finish-change.ts';
 import { requireNoPriceCall } from './plan-change-states.ts';
-import { dropChange, dropIfStopped, withdrawScheduled } from './plan-change-steps.ts';
+import { dropChange, dropIfOver, withdrawScheduled } from './plan-change-steps.ts';
 import { finishPriceUpdate } from './price-at-provider.ts';
 import type { Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
@@ -27,7 +27,7 @@ export const endChange = async (deps: BillingDeps, subscription: Subscription): 
 /** Drops a change that was claimed while the subscription was paused at its provider. What is paid is applied. */
 export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription): Promise<Subscription> => {
   if (!paused.change) return paused;
-  const dropped = await subscriptionStore(deps.table).change(paused, (current) => dropIfStopped(current, deps.now()));
+  const dropped = await subscriptionStore(deps.table).change(paused, (current) => dropIfOver(current, deps.now()));
   return continueChange(deps, dropped);
 };
 
@@ -41,7 +41,7 @@ export const withdrawSchedule = async (deps: BillingDeps, subscription: Subscrip
   return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
 };
 
-/** Withdraws the scheduled change of a subscription that is about to end. If it does not end now, due work sends the price. */
+/** Withdraws the scheduled change of a subscription that ends now or with its period. If it goes on, due work sends the price. */
 export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
   subscriptionStore(deps.table).change(subscription, (current) =>
     current.scheduledChange && current.status !== 'canceled'

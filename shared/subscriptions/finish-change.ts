@@ -13,13 +13,14 @@ import {
   applyChange,
   changeOpenCondition,
   dropChange,
-  dropIfStopped,
+  dropIfOver,
+  isChangeOver,
   lookLater,
   removeChange,
   settleChange,
 } from './plan-change-steps.ts';
 import { sendPrice, sendPriceLater } from './price-at-provider.ts';
-import { isLive, isStopped, type Subscription } from './subscription.ts';
+import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
 export interface ChargedChange {
@@ -153,13 +154,9 @@ export const lookAtChange = async (deps: BillingDeps, subscription: Subscription
   const { change } = subscription;
   const store = subscriptionStore(deps.table);
   if (!change) return subscription;
-  const isOver = change.expiresAt !== undefined && Date.parse(change.expiresAt) <= deps.now();
-  const settled =
-    isOver || isStopped(subscription)
-      ? await store.change(subscription, (current) =>
-          isOver ? dropChange(current, 'plan_change_failed', deps.now()) : dropIfStopped(current, deps.now()),
-        )
-      : await readPayment(deps, subscription, change);
+  const settled = isChangeOver(subscription, deps.now())
+    ? await store.change(subscription, (current) => dropIfOver(current, deps.now()))
+    : await readPayment(deps, subscription, change);
   const next = await continueChange(deps, settled);
   return next.change?.id === change.id && next.change.lookAt <= change.lookAt
     ? store.change(next, (current) => (current.change?.id === change.id ? lookLater(current, deps.now()) : current))

@@ -250,9 +250,14 @@ export const dropChange = (
   return { ...subscription, change: { ...dropped, lookAt: iso(now + FIRST_LOOK_MS) } };
 };
 
-/** A change is not charged any more once its subscription is canceled or paused. */
-export const dropIfStopped = (subscription: Subscription, now: Instant): Subscription =>
-  subscription.change && isStopped(subscription)
+/** True if the change may not be charged any more. The payer's time is over, or the subscription is canceled or paused. */
+export const isChangeOver = (subscription: Subscription, now: Instant): boolean => {
+  const expiresAt = subscription.change?.expiresAt;
+  return isStopped(subscription) || (expiresAt !== undefined && instant(expiresAt) <= now);
+};
+
+export const dropIfOver = (subscription: Subscription, now: Instant): Subscription =>
+  subscription.change && isChangeOver(subscription, now)
     ? dropChange(subscription, reasonOfEnd(subscription.change), now)
     : subscription;
 

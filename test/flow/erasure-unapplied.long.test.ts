@@ -3,6 +3,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
 import { confirm, confirmInBrowser, createIntent, itemsOf, PATIENT, read, signIn } from './flow.ts';
+import type { TestHost } from './host.ts';
 import { company, createCustomer, saveReadyMethod, storedRecord } from './payers.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment } from './refunders.ts';
 import { withStops } from './stops.ts';
@@ -11,6 +12,9 @@ import { withStops } from './stops.ts';
 const stoppable = withStops(PATIENT);
 
 const REFUND = { amount: 700, status: 'succeeded' };
+
+const failReads = (service: TestHost, path: string) =>
+  service.fault({ provider: 'provider_a', method: 'GET', path, action: 'error_500', times: 500 });
 
 describe.each(PAYING_METHODS)('a refund at %s whose event is applied after its payer is erased', (...paying) => {
   test('is recorded, and its event then contains no personal data', async () => {
@@ -46,13 +50,7 @@ describe('a payment that failed here, and that its payer then paid at Stripe', (
     await service.advance(2 * HOUR_SECONDS);
     expect(await read(service, intent.id, admin.options)).toMatchObject({ status: 'failed' });
     await service.clearFaults();
-    await service.fault({
-      provider: 'provider_a',
-      path: '/payment_intents',
-      method: 'GET',
-      action: 'error_500',
-      times: 500,
-    });
+    await failReads(service, '/payment_intents');
     await confirmInBrowser(service, { ...intent, client_secret }, 'pm_card_visa');
     await service.settle();
     const { id } = await requestErasure(service, admin.options, { user_id: user.userId });
@@ -77,13 +75,7 @@ describe('an organization’s payment with a member’s own card', () => {
     const intent = await createIntent(service, billing, { organization_id, payment_method_id: method.id });
     expect((await confirm(service, intent.id, billing.options)).body).toMatchObject({ status: 'succeeded' });
     await service.settle();
-    await service.fault({
-      provider: 'provider_a',
-      method: 'GET',
-      path: '/v1/refunds',
-      action: 'error_500',
-      times: 500,
-    });
+    await failReads(service, '/v1/refunds');
     await service.control('POST', `/simulator/payments/${intent.id}/refunds`, REFUND);
     await service.advance(2 * HOUR_SECONDS);
     const { id } = await requestErasure(service, admin.options, { user_id: billing.userId });
