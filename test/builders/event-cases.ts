@@ -145,6 +145,15 @@ const billedBy = (amount: number): History =>
     items: [subscriptionItem({ currency: 'USD' })],
     bus: [historyEvent(`${SUBSCRIPTION}:1:subscription.created`, { amount, currency: 'USD' })],
   });
+/** A subscription at this version, over 10.00, that was created over 9.00, with its history up to a version. */
+const repricedAt = (version: number, shown: number): History =>
+  historyWith({
+    items: [
+      subscriptionItem({ version, currency: 'USD' }),
+      ...Array.from({ length: shown }, (_, index) => entry(index + 1, { status: 'active', cause: 'created' })),
+    ],
+    bus: [historyEvent(`${SUBSCRIPTION}:1:subscription.created`, { amount: 900, currency: 'USD' })],
+  });
 const published = (id: string, seconds: number) => {
   const event = historyEvent(id);
   const payload = { ...event.detail.payload, timestamp: historyTime(seconds) };
@@ -446,6 +455,11 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     'the amount of a subscription',
     'An event states the amount and currency of its payment or subscription, refund or dispute',
     { broken: billedBy(900), sound: billedBy(1_000) },
+  ],
+  [
+    'a change of the plan that the history does not show yet',
+    'An event states the amount and currency of its payment or subscription, refund or dispute',
+    { broken: repricedAt(1, 1), sound: repricedAt(2, 1) },
   ],
   [
     'a timestamp that goes back',

@@ -290,6 +290,12 @@ const atVersion = (named: Named, subscription: HistoryItem | undefined, version:
   return subscription && next ? { ...subscription, totalCents: next['wasPlan'].totalCents } : subscription;
 };
 
+/** During a run the history may lack the newest version, which may have changed the amount. */
+const isBehind = (named: Named, stored: HistoryItem | undefined): boolean => {
+  const last = named.versionsOf(stored?.['id']).at(-1);
+  return last !== undefined && versionOf(last) < stored?.['version'];
+};
+
 const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const parts = partsOf(event);
   const { record, name, version } = parts;
@@ -298,7 +304,9 @@ const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const lastUpdate = named.updated.get(record);
   const isEarlierPrice = named.repriced.has(record) && version < stored?.['version'];
   const mayDiffer =
-    isEarlierPrice || (lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate));
+    isEarlierPrice ||
+    isBehind(named, stored) ||
+    (lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate));
   const stated = statedBy(named, stored, parts);
   const whole =
     stored === undefined || amount === undefined || mayDiffer || stated === `${amount} ${currency}`
