@@ -4,7 +4,8 @@ import * as z from 'zod';
 import { DAY_MS, epochSeconds, type Instant } from '../core/time.ts';
 import { deliveryKey, type Historic } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
-import { contentSchema, type OutboundEvent } from './outbound-event.ts';
+import { contentSchema } from './event-content.ts';
+import type { OutboundEvent } from './outbound-event.ts';
 
 const deliverySchema = z.object({
   id: z.string(),

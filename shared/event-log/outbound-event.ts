@@ -5,6 +5,7 @@ import { derivedId } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ACTED_ON_EVENTS, type InboundEventType } from '../providers/event-port.ts';
+import type { Content } from './event-content.ts';
 
 export interface OutboundEvent {
   /** The same for every target, retry and replay; sent as webhook-id. */
@@ -21,13 +22,6 @@ export interface OutboundEvent {
   /** The trace of the work that caused the event, if known. */
   readonly traceparent?: string | undefined;
 }
-
-/** The body, or the stored event that holds it. */
-export const contentSchema = z.union([
-  z.object({ body: z.string() }),
-  z.object({ providerId: z.enum(PROVIDER_SLOTS), eventId: z.string() }),
-]);
-export type Content = z.infer<typeof contentSchema>;
 
 const canonicalSchema = z.object({
   source: z.literal('payments'),

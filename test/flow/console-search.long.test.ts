@@ -147,6 +147,24 @@ describe('the search field of the console', () => {
       await expectNoSidewaysScroll(page);
     });
 
+    test('keeps what is typed in the moment in which another page opens', async () => {
+      const { page, open } = visit;
+      await found([]);
+      await open('/search?q=first');
+      await page.getByText('Nothing found for “first”').waitFor();
+      const typed = await page.evaluate(`(async () => {
+        const field = document.querySelector('input[type="search"]');
+        document.querySelector('.empty a').click();
+        // The page is drawn, but not painted.
+        await new Promise((resolve) => queueMicrotask(() => queueMicrotask(resolve)));
+        field.value = 'second';
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+        for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
+        return [location.pathname, field.value];
+      })()`);
+      expect(typed).toEqual(['/console/payments', 'second']);
+    });
+
     test('says that more records match than are listed, and links to the payments', async () => {
       const { page } = visit;
       await found([hit({ kind: 'payment', id: payment.id, label: 'Visa •••• 4242' })], true);

@@ -3,7 +3,7 @@
  * their own payments for other users. `/` focuses it from anywhere.
  */
 
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { may } from '../api/session.ts';
 import { go, place, withQuery } from '../view/route.tsx';
 
@@ -41,13 +41,8 @@ export const SearchField = () => {
   const { path, name, placeholder } = target();
   const inAddress = place.value.path === path ? (place.value.query.get(name) ?? '') : '';
   const [text, setText] = useState(inAddress);
-  const lastAddress = useRef(inAddress);
-  useEffect(() => {
-    // Skips the first run, which may happen after the user has started to type.
-    if (lastAddress.current === inAddress) return;
-    lastAddress.current = inAddress;
-    setText(inAddress);
-  }, [inAddress]);
+  // Not after the paint, when the user may be typing already.
+  useLayoutEffect(() => setText(inAddress), [inAddress]);
   useSlashKey(input);
   const search = (event: Event): void => {
     event.preventDefault();
