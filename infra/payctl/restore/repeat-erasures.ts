@@ -46,7 +46,7 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
 /**
  * The person's job of an earlier run, or one that the API requested and that has not started. A person has at most one
  * job at a time. A job that has already started may lack the payments that were restored since, so it does not count.
- * @returns undefined if there is none
+ * @returns the job; undefined if the person has none that counts
  */
 export const findRepeated = async (
   { deps }: Reader,
