@@ -135,6 +135,7 @@ export const updateAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Changes the fields that are sent. The result must follow the rules of its kind: if you make a partial address full, send the fields
     that it lacks. Records that are linked to the address show the change immediately; billing details at a provider do not change.`,
   body: updateAddressBody,
+  sentBack: { changedBy: {} },
   response: () => addressViewSchema,
   status: 200,
   form: 'bare',

@@ -1,6 +1,6 @@
-import { updateAddress } from '../../shared/customers/update-address.ts';
+import { addressAsRead, updateAddress } from '../../shared/customers/update-address.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { updateAddressEndpoint } from './endpoints.ts';
 
-export const handler = lambda(updateAddressEndpoint, webDeps, updateAddress);
+export const handler = lambda(updateAddressEndpoint, webDeps, { run: updateAddress, shows: addressAsRead });

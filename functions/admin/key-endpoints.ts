@@ -77,6 +77,7 @@ export const updateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: keyParams,
   query: none,
   body: updateKeyBody,
+  sentBack: { changedBy: { prefix: 'POST /admin/keys/{id}/rotate', status: 'DELETE /admin/keys/{id}' } },
   response: () => keyViewSchema,
   status: 200,
   form: 'envelope',

@@ -136,6 +136,7 @@ export const updateCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: byId,
   query: none,
   body: updateCustomerBody,
+  sentBack: { changedBy: {} },
   response: () => customerSchema,
   status: 200,
   form: 'bare',

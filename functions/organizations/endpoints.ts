@@ -148,6 +148,7 @@ export const updateOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   access: byItsOwner,
   params: byId,
   body: updateOrganizationBody,
+  sentBack: { further: ['your_role'], changedBy: {} },
   response: () => organizationSchema,
   errors: ['VALIDATION_ERROR', ...OWNER_ERRORS],
 }));
@@ -221,6 +222,7 @@ export const changeRoleEndpoint = /* @__PURE__ */ endpoint(() => ({
   access: byItsOwner,
   params: byMember,
   body: changeRoleBody,
+  sentBack: { further: ['user_name', 'user_last_name', 'user_email', 'user_picture'], changedBy: {} },
   response: () => memberSchema,
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'OWNER_IMMUTABLE', 'CANNOT_CHANGE_SELF', ...OWNER_ERRORS],
 }));

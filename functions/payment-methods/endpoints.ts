@@ -250,6 +250,7 @@ export const updateMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
     method whose set-up is open cannot become the default; the request gets 409 \`INVALID_STATE\`.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
+  sentBack: { changedBy: {} },
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete'],
 }));
@@ -264,6 +265,7 @@ export const linkMethodAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
     refuses them, the address stays linked here and \`provider_synced\` is false.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: billingAddressBody,
+  sentBack: { changedBy: { alias: 'PUT /payment-methods/{id}', is_default: 'PUT /payment-methods/{id}' } },
   response: () => linkedMethodSchema,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],

@@ -31,7 +31,7 @@ import {
   guestPaymentSchema,
   paymentViewSchema,
 } from '../../shared/payments/payment-view.ts';
-import { getPaymentQuery } from '../../shared/queries/includes.ts';
+import { getPaymentQuery, INCLUDES } from '../../shared/queries/includes.ts';
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
@@ -127,6 +127,13 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: byId,
   query: none,
   body: updateIntentBody,
+  sentBack: {
+    expanded: INCLUDES,
+    changedBy: {
+      status: 'POST /payments/confirm/{id} or POST /payments/intents/{id}/cancel',
+      captured_cents: 'POST /payments/{id}/capture',
+    },
+  },
   response: paymentViewSchema,
   status: 200,
   form: 'bare',

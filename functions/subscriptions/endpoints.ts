@@ -192,6 +192,27 @@ const CHANGE_ERRORS = [
   'PROVIDER_TIMEOUT',
 ] as const;
 
+const PLAN_ROUTE = 'POST /subscriptions/{id}/change';
+const STATUS_ROUTES =
+  'POST /subscriptions/{id}/cancel, POST /subscriptions/{id}/pause, POST /subscriptions/{id}/resume or POST /subscriptions/{id}/reactivate';
+const planFields = [
+  ...['product_id', 'quantity', 'subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'],
+  ...['billing_interval', 'interval_multiplier', 'pending_change', 'scheduled_change'],
+];
+
+/** What either update of a subscription does not change itself. */
+const sentBack = {
+  expanded: ['open_payment', 'payment_method', 'project'],
+  changedBy: {
+    ...Object.fromEntries(planFields.map((field) => [field, PLAN_ROUTE])),
+    status: STATUS_ROUTES,
+    cancel_at_period_end: 'POST /subscriptions/{id}/cancel or POST /subscriptions/{id}/reactivate',
+    payment_method_id: 'PATCH /subscriptions/{id}',
+    metadata: 'PATCH /subscriptions/{id}',
+    billing_address_id: 'PATCH /subscriptions/{id}/billing-address',
+  },
+};
+
 export const updateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...change,
   id: 'subscriptions.update',
@@ -208,6 +229,7 @@ export const updateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     uses: methodsUsedBy,
   },
   body: updateSubscriptionBody,
+  sentBack,
   errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH', 'PAYMENT_DECLINED'],
   limits: declineLimits,
 }));
@@ -221,6 +243,7 @@ export const linkSubscriptionAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   description: `Sets the billing address, or removes it with null. The address must have the same owner as the subscription.`,
   access: { action: 'canManageSubscriptions', record: subscriptionRecord, references: addressNamed },
   body: billingAddressBody,
+  sentBack,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete'],
   timeoutSeconds: 10,

@@ -229,12 +229,17 @@ const idIn = (pk: string): string => pk.slice(pk.indexOf('#') + 1);
 
 type OfKey<Body = unknown> = ApiRequest<z.output<typeof keyParams>, unknown, Body>;
 
-export const getKey = async ({ table, now }: StoreDeps, { params: { id } }: OfKey): Promise<Reply> => {
+/** @throws DomainError RESOURCE_NOT_FOUND */
+export const keyAsRead = async ({ table, now }: StoreDeps, { params: { id } }: OfKey) => {
   const [item, use] = await table.getMany([keyKey(id), keyUseKey(id)], { consistent: true });
   const key = item && serviceKeyOf(item);
   if (!key) throw notFound('service_key');
-  return { data: viewOf(key, use, now()) };
+  return viewOf(key, use, now());
 };
+
+export const getKey = async (deps: StoreDeps, request: OfKey): Promise<Reply> => ({
+  data: await keyAsRead(deps, request),
+});
 
 /** Applies the change to the newest version. @throws DomainError VERSION_CONFLICT, or RESOURCE_NOT_FOUND */
 const changed = async (

@@ -5,10 +5,11 @@
 
 import * as z from 'zod';
 import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
-import { DomainError, notFound } from '../core/errors.ts';
+import { DomainError, notFound, type Problem } from '../core/errors.ts';
 import type { Log } from '../core/logger.ts';
 import { iso } from '../core/time.ts';
 import { canonicalJson } from '../http/idempotency.ts';
+import { unknownFields } from '../http/known-fields.ts';
 import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
 import { checkAll, withoutAbsentFields } from '../http/parse.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -41,7 +42,7 @@ export const putRecord = async (
   { params, body }: ApiRequest<OneOfKind, unknown, unknown>,
 ): Promise<Reply> => {
   const kind = kindOf(params);
-  const fields = checkedBody(kind, body);
+  const fields = checkedBody(kind, body, params.id);
   const found = await table.get(referenceKey(kind, params.id));
   const was = found && REFERENCES[kind].parse(found);
   if (found && was && canonicalJson(fieldsOf(was)) === canonicalJson(fields)) return { data: viewOf(kind, found) };
@@ -56,11 +57,21 @@ const anything = z.unknown();
 const fieldsSchema = z.looseObject({});
 
 /** A write replaces the whole record, so a field that is null is absent. */
-const checkedBody = (kind: ReferenceKind, sent: unknown) => {
+const checkedBody = (kind: ReferenceKind, sent: unknown, id: string) => {
   const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
   const body = withoutAbsentFields(schemas.body, sent, false);
-  return fieldsSchema.parse(checkAll(schemas, { params: undefined, query: undefined, body }).body);
+  const unknown = unknownFields(schemas.body, sent, { isAlsoKnown: (name) => READ_ONLY.has(name) });
+  const found = [...unknown, ...otherId(fieldsSchema.parse(sent), id)];
+  return fieldsSchema.parse(checkAll(schemas, { params: undefined, query: undefined, body }, found).body);
 };
+
+const otherId = ({ id: sent }: Readonly<Record<string, unknown>>, id: string): readonly Problem[] =>
+  sent === undefined || sent === null || sent === id
+    ? []
+    : [{ path: 'id', rule: 'read_only', message: 'must be the id of the path' }];
+
+/** Fields that a read shows and a client may send back. */
+const READ_ONLY: ReadonlySet<string> = new Set(['id', 'created_at', 'updated_at', 'updated_by']);
 
 /** The record as an admin sees it, with the user id of the admin who changed it last. */
 const viewOf = (kind: ReferenceKind, item: Item): unknown => ({

@@ -11,6 +11,12 @@ import type { UpdateAddressBody } from './address-requests.ts';
 import { addressProblems } from './address-rules.ts';
 import { isTaxIdValid } from './tax-id.ts';
 
+/** The address as a read shows it. */
+export const addressAsRead = async (
+  { table }: Pick<StoreDeps, 'table'>,
+  { record }: ApiRequest<unknown, unknown, unknown, Address>,
+) => addressView(record, await isDefaultAddress(table, record));
+
 export const updateAddress = async (
   deps: StoreDeps,
   { record: address, body }: ApiRequest<unknown, unknown, UpdateAddressBody, Address>,

@@ -11,6 +11,7 @@ import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { CsvForm } from './csv.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { SentBack } from './sent-back.ts';
 import { keyRequests, writeLimits } from './windows.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -87,7 +88,12 @@ export interface Endpoint<
   readonly params: Params;
   readonly query: Query;
   readonly body: Body | null;
-  /** The data of a success, in bare form; null for no body (204). Only the API document and tests build its schema. */
+  /** Set on every PUT and PATCH, whose clients may send back a record that they have read. */
+  readonly sentBack: SentBack | undefined;
+  /**
+   * The data of a success, in bare form; null for no body (204). Its schema is built for the API document and tests, and
+   * for an update with a field that its body does not know.
+   */
   readonly response: (() => z.ZodType) | null;
   readonly status: 200 | 201 | 202 | 204;
   /** The meaning of a 202, if the endpoint returns it always or besides `status`; the body has the same form. */
@@ -120,6 +126,7 @@ export interface Endpoint<
 type Optional =
   | 'alsoPlatformAdmins'
   | 'accepted'
+  | 'sentBack'
   | 'serves'
   | 'meta'
   | 'beside'
@@ -154,6 +161,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
     alsoPlatformAdmins: false,
     access: undefined,
     accepted: undefined,
+    sentBack: undefined,
     serves: 'data',
     meta: undefined,
     beside: undefined,

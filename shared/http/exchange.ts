@@ -50,6 +50,8 @@ export interface Exchange {
   version: string;
   query: Readonly<Record<string, string>>;
   rawBody: Buffer;
+  /** The JSON of the body, as sent; undefined on a route without a body. */
+  json: unknown;
   caller: Caller;
   request: ApiRequest | undefined;
   kept: KeptAnswer | undefined;
@@ -76,6 +78,7 @@ export const openExchange = (
   version: API_VERSIONS[0],
   query: {},
   rawBody: Buffer.alloc(0),
+  json: undefined,
   caller: { kind: 'anonymous' },
   request: undefined,
   kept: undefined,

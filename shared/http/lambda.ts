@@ -20,11 +20,13 @@ import type { CsvPage } from './csv.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchange.ts';
 import { claimKey, settleKey } from './idempotency.ts';
-import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
+import { jsonBodyOf } from './json-body.ts';
+import { apiVersion, checkAll, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { countDecline, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
 import { rendererOf, requestOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
+import { requireUnchanged, sentBackOf } from './sent-back.ts';
 import { guestCreatesByAddress, invalidKeys, keyRequests } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
@@ -44,12 +46,18 @@ type Request<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R> =
   R
 >;
 
-/** The use case of an endpoint without an access rule, which decides itself who may act. */
 interface CheckedUseCase<D, Request> {
   readonly run: UseCase<D, Request>;
-  /** Runs before a stored response is returned. @throws DomainError if the caller may no longer act */
-  readonly checkRepeat: (deps: D, request: Request) => Promise<unknown>;
+  /**
+   * Runs before a stored response is returned, if the endpoint has no access rule.
+   * @throws DomainError if the caller may no longer act
+   */
+  readonly checkRepeat?: (deps: D, request: Request) => Promise<unknown>;
+  /** Of a PUT or PATCH: the record as a read shows it to the caller; undefined if the record does not exist. */
+  readonly shows?: (deps: D, request: Request) => Shown | Promise<Shown | undefined>;
 }
+
+type Shown = Readonly<Record<string, unknown>>;
 
 /** The handler of an endpoint, which is the middleware chain around its use case. */
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
@@ -57,9 +65,11 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   depsOf: () => D,
   useCase: UseCase<D, Request<P, Q, B, R>> | CheckedUseCase<D, Request<P, Q, B, R>>,
 ): LambdaHandler => {
-  const { run, checkRepeat } = typeof useCase === 'function' ? { run: useCase, checkRepeat: undefined } : useCase;
+  const { run, checkRepeat, shows } = typeof useCase === 'function' ? { run: useCase } : useCase;
   if (spec.idempotent === 'stored' && !spec.access && !checkRepeat)
     throw new Error(`${spec.id} would return its stored response to a caller who may no longer act`);
+  if ((spec.sentBack !== undefined) !== (shows !== undefined))
+    throw new Error(`${spec.id} must declare both or neither of sentBack and shows`);
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
     const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };
@@ -77,6 +87,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .use(limitingOfAllowed)
     .handler(async (exchange) => {
       if (exchange.kept) await checkRepeat?.(depsOf(), parsedRequest(exchange));
+      if (shows) await requireSentBack(exchange, () => shows(depsOf(), parsedRequest(exchange)));
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
         : withoutSecrets(exchange, await runUseCase(exchange));
@@ -93,6 +104,16 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
       ),
     { prepare: () => prepare(spec, depsOf) },
   );
+};
+
+/** @throws DomainError VALIDATION_ERROR for a read-only field with another value than the record's */
+const requireSentBack = async (
+  { spec, json }: Exchange,
+  shows: () => Shown | Promise<Shown | undefined>,
+): Promise<void> => {
+  const sent = sentBackOf(spec, json);
+  const shown = Object.keys(sent).length > 0 ? await shows() : undefined;
+  if (shown) requireUnchanged(sent, shown, spec.sentBack?.changedBy ?? {});
 };
 
 const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {
@@ -227,20 +248,23 @@ const counted =
 const parsing: Step = {
   before: async ({ event: exchange }) => {
     const { spec } = exchange;
-    const json =
-      spec.body === null || spec.bodyForm === 'raw'
-        ? undefined
-        : jsonBodyOf(exchange.rawBody, exchange.headers['content-type']);
+    if (spec.body !== null && spec.bodyForm === 'json') exchange.json = jsonBodyOf(bodyOf(exchange));
     try {
-      exchange.request = requestOf(exchange, json);
+      exchange.request = requestOf(exchange, exchange.json);
     } catch (error) {
-      if (isInvalid(error) && sendsGuest(exchange, json)) await countInvalidGuest(exchange);
+      if (isInvalid(error) && sendsGuest(exchange, exchange.json)) await countInvalidGuest(exchange);
       throw error;
     }
     exchange.caller = exchange.request.caller;
     if (exchange.caller.kind === 'guest' && !exchange.caller.key) refuseActing(exchange);
   },
 };
+
+const bodyOf = ({ rawBody, event, headers }: Exchange) => ({
+  raw: rawBody,
+  isDecoded: !event.isBase64Encoded,
+  headers,
+});
 
 const isInvalid = (error: unknown): boolean => error instanceof DomainError && error.code === 'VALIDATION_ERROR';
 

@@ -7,12 +7,8 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod';
 import { DomainError, invalid, MAX_PROBLEMS, type Problem } from '../core/errors.ts';
 import { rowOf } from '../core/rows.ts';
-import { findJsonFault } from './json-fault.ts';
 
 export const MAX_BODY_BYTES = 256 * 1024;
-const MAX_JSON_DEPTH = 10;
-/** Members and elements of a body, at all depths together. */
-const MAX_JSON_VALUES = 5_000;
 /** API Gateway accepts 10,240 bytes of request line and headers. */
 const MAX_QUERY_CHARACTERS = 8_192;
 export const MAX_HEADER_CHARACTERS = 8_192;
@@ -45,67 +41,7 @@ export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Reado
   return presentQuery(schema, Object.fromEntries(query));
 };
 
-/** @throws DomainError UNSUPPORTED_MEDIA_TYPE or INVALID_JSON. */
-export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknown => {
-  if (raw.byteLength === 0) return {};
-  if (contentType !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
-    throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
-  }
-  return parseJson(raw.toString('utf8'));
-};
-
-/** @throws DomainError INVALID_JSON with the place of the mistake, and nothing of the text */
-export const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const fault = findJsonFault(text);
-    if (!fault) throw new DomainError('INVALID_JSON');
-    const { line, column, isCutOff } = fault;
-    const place = `line ${line}, column ${column}`;
-    const message = isCutOff
-      ? `The JSON of the body ends too early, at ${place}`
-      : `The body is not valid JSON at ${place}`;
-    throw new DomainError('INVALID_JSON', { message, details: { line, column } });
-  }
-};
-
-/**
- * Counts are checked before the members are read. Neither the table nor a provider accepts a lone surrogate.
- * @throws DomainError VALIDATION_ERROR for a body that is too deep, has too many values, or is not Unicode
- */
-export const requireReadable = (json: unknown): void => {
-  let values = 0;
-  const problemIn = (value: unknown, depth: number, path: string): Problem | undefined => {
-    if (typeof value === 'string') return value.isWellFormed() ? undefined : { path, ...NOT_UNICODE };
-    if (typeof value !== 'object' || value === null) return undefined;
-    values += countOf(value);
-    return problemOfSize(depth, values) ?? problemInMembers(value, depth + 1, path);
-  };
-  const problemInMembers = (value: object, depth: number, path: string): Problem | undefined => {
-    for (const [name, inner] of Object.entries(value)) {
-      const at = path === '' ? name : `${path}.${name}`;
-      const problem = problemIn(name, depth, path) ?? problemIn(inner, depth, at);
-      if (problem) return problem;
-    }
-    return undefined;
-  };
-  const problem = problemIn(json, 0, '');
-  if (problem) throw invalid([problem]);
-};
-
-const countOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
-
-const problemOfSize = (depth: number, values: number): Problem | undefined => {
-  if (depth === MAX_JSON_DEPTH) return TOO_DEEP;
-  return values > MAX_JSON_VALUES ? TOO_MANY : undefined;
-};
-
-const NOT_UNICODE = { rule: 'unicode', message: 'must be well-formed Unicode' };
-const TOO_DEEP = { path: '', rule: 'max_depth', message: `must not be nested deeper than ${MAX_JSON_DEPTH}` };
-const TOO_MANY = { path: '', rule: 'too_big', message: `must have at most ${MAX_JSON_VALUES} values` };
-
-type Schema = z.core.$ZodType;
+export type Schema = z.core.$ZodType;
 
 /** Fields in which null and "" have their own meaning, such as an `organization_id` that asks for personal records. */
 const meaningful = z.registry<{ readonly meaning: string }>();
@@ -127,9 +63,16 @@ const fieldOf = (schema: Schema): Field => {
     return { ...fieldOf(schema._zod.def.innerType), isOptional: true };
   }
   if (schema instanceof z.ZodNullable) return { ...fieldOf(schema._zod.def.innerType), isNullable: true };
-  if (schema instanceof z.ZodPipe) return fieldOf(schema._zod.def.in);
+  // What a preprocessing step receives is described by the schema behind it.
+  if (schema instanceof z.ZodPipe) {
+    const { in: before, out } = schema._zod.def;
+    return fieldOf(before instanceof z.ZodTransform ? out : before);
+  }
   return { isOptional: false, isNullable: false, inner: schema };
 };
+
+/** The schema of a value that is sent, without what makes it optional, nullable or transformed. */
+export const innerOf = (schema: Schema): Schema => fieldOf(schema).inner;
 
 const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> | undefined => {
   const { inner } = fieldOf(schema);
@@ -152,15 +95,15 @@ export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: b
 };
 
 /**
- * A field that counts as absent counts here, so `{"name": ""}` changes nothing and `{}` is refused.
- * @throws DomainError VALIDATION_ERROR for a body without a field, if the schema has `minProperties`
+ * The problem of a body without a field, if the schema has `minProperties`. A field that counts as absent counts here,
+ * so `{"name": ""}` changes nothing and `{}` is refused.
  */
-export const requireSomeField = (schema: Schema, body: unknown): void => {
+export const missingField = (schema: Schema, body: unknown): readonly Problem[] => {
   const shape = shapeOf(schema);
   const least = z.globalRegistry.get(schema)?.['minProperties'];
-  if (!shape || least === undefined || typeof body !== 'object' || body === null) return;
-  if (Object.keys(body).some((name) => Object.hasOwn(shape, name))) return;
-  throw invalid([{ path: '', rule: 'required', message: 'needs at least one field' }]);
+  if (!shape || least === undefined || typeof body !== 'object' || body === null) return [];
+  if (Object.keys(body).some((name) => Object.hasOwn(shape, name))) return [];
+  return [{ path: '', rule: 'required', message: 'needs at least one field' }];
 };
 
 const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean => {
@@ -202,9 +145,12 @@ interface Schemas {
   readonly body: z.ZodType | null;
 }
 
-/** @throws DomainError VALIDATION_ERROR with one entry per problem, over all three parts. */
-export const checkAll = (schemas: Schemas, parts: RequestParts): RequestParts => {
-  const problems: Problem[] = [];
+/**
+ * @param found problems that were found before
+ * @throws DomainError VALIDATION_ERROR with one entry per problem, over all three parts
+ */
+export const checkAll = (schemas: Schemas, parts: RequestParts, found: readonly Problem[] = []): RequestParts => {
+  const problems: Problem[] = [...found];
   const check = (schema: z.ZodType | null, value: unknown): unknown => {
     if (schema === null) return undefined;
     const parsed = schema.safeParse(value, { error: messageFor });

@@ -3,6 +3,7 @@
 import { type Caller, principalOf } from '../access/caller.ts';
 import { NO_CONDITIONS } from '../access/right.ts';
 import { refuseCardNumbers, withoutCardData } from '../core/card-number.ts';
+import type { Problem } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { requirePayer } from './acting.ts';
 import {
@@ -15,11 +16,15 @@ import {
 } from './callers.ts';
 import { impliedOrganization } from './check-access.ts';
 import type { CsvPage, CsvRenderer } from './csv.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { tokenFieldsOf } from './fields.ts';
 import { canonicalJson, checkKey, idempotencyScope } from './idempotency.ts';
-import { checkAll, requireReadable, requireSomeField, withoutAbsentFields } from './parse.ts';
+import { requireReadable } from './json-body.ts';
+import { unknownFields } from './known-fields.ts';
+import { checkAll, missingField, withoutAbsentFields } from './parse.ts';
 import type { ApiRequest } from './request.ts';
+import { isSentBack } from './sent-back.ts';
 
 /** On an update, null clears a field; on a create or a command, null is absent. */
 const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
@@ -31,8 +36,8 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   const body = spec.body && withoutAbsentFields(spec.body, json, NULL_CLEARS.has(spec.method));
   requireCredential(exchange, body);
   requirePayer(exchange, namesGuest(body));
-  if (spec.body) requireSomeField(spec.body, json);
-  const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
+  const sent = { params: exchange.event.pathParameters ?? {}, query: exchange.query, body };
+  const parts = checkAll(spec, sent, fieldProblems(spec, json));
   const said = { params: parts.params, body: json, tokenFields: tokenFieldsOf(spec.body) };
   refuseCardNumbers(said, exchange.deps.allowsCardNumbers === true);
   const caller = guestOf(exchange, parts.body);
@@ -57,6 +62,13 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
     path: spec.path,
     idempotency: idempotencyOf(exchange, caller, { ...parts, json }),
   };
+};
+
+/** The fields that the route does not know; if there are none, the lack of a known field. */
+const fieldProblems = (spec: Endpoint, json: unknown): readonly Problem[] => {
+  if (!spec.body) return [];
+  const unknown = unknownFields(spec.body, json, { isAlsoKnown: (name, value) => isSentBack(spec, name, value) });
+  return unknown.length > 0 ? unknown : missingField(spec.body, json);
 };
 
 const idempotencyOf = (

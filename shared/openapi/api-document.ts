@@ -36,8 +36,13 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, e
     ),
   );
 
-/** Documents whole numbers in the query as integers and JSON as any value, and drops the bounds of safe integers. */
-const correctSchema = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
+/**
+ * Documents whole numbers in the query as integers, JSON as any value, and objects of a request as closed. Drops the
+ * bounds of safe integers.
+ */
+const correctSchema = ({ jsonSchema, zodSchema, io }: Parameters<ZodOpenApiOverride>[0]): void => {
+  const { def } = zodSchema._zod;
+  if (io === 'input' && def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false;
   if (jsonSchema.pattern === WHOLE_NUMBER.source) {
     delete jsonSchema.pattern;
     Object.assign(jsonSchema, { type: 'integer', minimum: 0 });
@@ -65,7 +70,10 @@ const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment method
   the query may be in upper or lower case.
 - **Service keys**: a backend sends \`Authorization: Bearer psk_…\`. With \`X-Act-For\` a request is that of a payer, without it the
   merchant's. The scopes of an operation are in its description and in \`x-scopes\`.
-- **Unknown fields** of a body are ignored. New optional fields may appear in responses at any time.`;
+- **Unknown fields** of a body are refused: 400 \`VALIDATION_ERROR\` with the rule \`unknown_field\` for each, and the nearest known field
+  in its message. A PUT or PATCH also accepts the fields that a read of the record shows, so a client may send back what it has read;
+  a read-only field with another value is refused with the rule \`read_only\`. Unknown query parameters are ignored, and so is the body of a
+  DELETE. New optional fields may appear in responses at any time.`;
 
 const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {
   const paths: Record<string, Record<string, ReturnType<typeof operationOf>>> = {};

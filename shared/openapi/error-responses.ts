@@ -186,7 +186,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'The body is larger than 256 KB.',
     example: because('PAYLOAD_TOO_LARGE', undefined, { limit_bytes: 262144 }),
   },
-  UNSUPPORTED_MEDIA_TYPE: { when: 'The `Content-Type` is not JSON.' },
+  UNSUPPORTED_MEDIA_TYPE: { when: 'The `Content-Type` is not JSON in UTF-8, or the body is compressed.' },
   IDEMPOTENCY_KEY_REUSED: {
     when: 'The same `Idempotency-Key` was sent with another body, or with a session of another organization, within 24 hours. Use a new key for a new request.',
   },

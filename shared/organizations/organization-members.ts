@@ -40,6 +40,15 @@ interface MemberPath {
   readonly memberId: string;
 }
 
+/** The member of the path, as the list shows it without the user's details. */
+export const memberAsRead = async (
+  deps: StoreDeps,
+  { record, params }: ApiRequest<MemberPath, unknown, unknown, Organization>,
+) => {
+  const member = await memberStore(deps).load(record.id, params.memberId);
+  return member && memberView(member);
+};
+
 /** Gives a member another role; the last change wins. */
 export const changeRole = async (
   deps: StoreDeps,

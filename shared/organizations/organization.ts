@@ -116,6 +116,12 @@ export const organizationView = (organization: Organization) => ({
   updated_at: organization.updatedAt,
 });
 
+/** The organization with the caller's role; null for the merchant, who is not a member. */
+export const organizationAsRead = (organization: Organization, role: Role | undefined) => ({
+  ...organizationView(organization),
+  your_role: role ?? null,
+});
+
 export const organizationBeside: Showing<Organization> = { kind: organizationRecord, view: organizationView };
 
 export const memberView = (member: Member) => ({

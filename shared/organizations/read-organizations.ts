@@ -12,6 +12,7 @@ import {
   listedMemberView,
   memberSchema,
   type Organization,
+  organizationAsRead,
   organizationOf,
   organizationView,
   userIdOf,
@@ -21,7 +22,7 @@ import type { ListMembersQuery, PageQuery } from './organization-requests.ts';
 export const getOrganization = async (
   _: unknown,
   { record, role }: ApiRequest<unknown, unknown, unknown, Organization>,
-): Promise<Reply> => ({ data: { ...organizationView(record), your_role: role ?? null } });
+): Promise<Reply> => ({ data: organizationAsRead(record, role) });
 
 /** Up to this number, one request reads all of a user's organizations. */
 const ONE_READ = 100;

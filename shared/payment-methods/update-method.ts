@@ -22,6 +22,10 @@ import {
 
 type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
 
+/** The method as a read shows it. */
+export const methodAsRead = async (deps: StoreDeps, { record }: Stored) =>
+  methodWithSecret(record, await isDefaultMethod(deps.table, record), deps.now());
+
 /**
  * `is_default: false` also keeps an open set-up from making the method the default.
  * @throws DomainError INVALID_STATE for `is_default: true` before the method is set up

@@ -45,6 +45,12 @@ import {
   updateRefusal,
 } from './update-intent.ts';
 
+/** The payment as a read shows it to a caller who may change it. */
+export const paymentAsRead = (
+  { now }: Pick<MoneyDeps, 'now'>,
+  { record, caller }: ApiRequest<unknown, unknown, unknown, VisiblePayment>,
+) => paymentWithSecret(record, audienceOf(caller), now());
+
 export const updatePayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,

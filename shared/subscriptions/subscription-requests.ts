@@ -93,6 +93,10 @@ export const createSubscriptionBody = z
     project_id: optionalId.describe('The project that gets the membership. The caller needs edit permission on it.'),
     billing_address_id: optionalId.describe('The billing address. It must have the same owner as the subscription.'),
     metadata: metadataField,
+    is_guest_subscription: z
+      .boolean()
+      .nullish()
+      .describe('Accepted and ignored, because the caller decides whether the subscription is a guest’s.'),
     guest_data: guestDataField,
   })
   .refine((body) => hasAnyField(body, 'subtotal_cents', 'product_id'), requiredOfCustom('subtotal_cents'))

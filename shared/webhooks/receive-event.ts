@@ -7,7 +7,7 @@ import type { ProviderSlot } from '../core/settings.ts';
 import { iso, type Now } from '../core/time.ts';
 import { logItem } from '../event-log/log-entry.ts';
 import { storedEventItem } from '../event-log/stored-event.ts';
-import { parseJson } from '../http/parse.ts';
+import { parseJson } from '../http/json-body.ts';
 import { enforceLimits, type RateLimit, type Reservation, reserve } from '../http/rate-limit.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Table } from '../platform/table.ts';

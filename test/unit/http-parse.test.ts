@@ -2,20 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { booleanParameter, organizationParameter } from '../../shared/http/fields.ts';
+import { jsonBodyOf, requireReadable } from '../../shared/http/json-body.ts';
 import {
   apiVersion,
   checkAll,
-  jsonBodyOf,
   MAX_BODY_BYTES,
   queryOf,
   rawBodyOf,
-  requireReadable,
 } from '../../shared/http/parse.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 const json = (text: string, type?: string): unknown => {
-  const parsed = jsonBodyOf(Buffer.from(text), type);
+  const parsed = jsonBodyOf({ raw: Buffer.from(text), isDecoded: true, headers: { 'content-type': type } });
   requireReadable(parsed);
   return parsed;
 };
@@ -95,6 +94,39 @@ describe('a request body', () => {
     const refusal = refusalOf(() => json('{"card_number": "4242424242424242", "cvc": 123,, "name": "Ada"}'));
     expect(refusal.cause).toBeUndefined();
     expect(`${refusal.message} ${JSON.stringify(refusal.details)}`).not.toMatch(/4242|123|Ada|cvc/);
+  });
+
+  test.each([
+    ['with bytes that are not UTF-8', [0x22, 0xc3, 0x28, 0x22], false],
+    ['with an overlong form', [0x22, 0xc0, 0xaf, 0x22], false],
+    ['with a surrogate in UTF-8', [0x22, 0xed, 0xa0, 0x80, 0x22], false],
+    ['with U+FFFD from the gateway', [0x22, 0xef, 0xbf, 0xbd, 0x22], true],
+  ])('is refused %s', (_, bytes, isDecoded) => {
+    const refusal = refusalOf(() => jsonBodyOf({ raw: Buffer.from(bytes), isDecoded, headers: {} }));
+    expect(refusal).toMatchObject({ code: 'INVALID_JSON', message: 'The body is not valid UTF-8' });
+  });
+
+  test('may hold U+FFFD as an escape, or in the bytes themselves', () => {
+    expect(json('"\\ufffd"')).toBe('\ufffd');
+    const raw = Buffer.from('"\ufffd"');
+    expect(jsonBodyOf({ raw, isDecoded: false, headers: {} })).toBe('\ufffd');
+  });
+
+  test.each(['utf8', 'UTF-8', '"utf-8"'])('is read with the charset %s', (charset) => {
+    expect(json('{}', `application/json; charset=${charset}`)).toEqual({});
+  });
+
+  test.each(['us-ascii', 'iso-8859-1', 'utf-16', 'utf-8-sig', ''])('is refused with the charset %j', (charset) => {
+    expect(refusalOf(() => json('{}', `application/json; charset=${charset}`)).code).toBe('UNSUPPORTED_MEDIA_TYPE');
+  });
+
+  test('is refused if it is compressed', () => {
+    const sent = (encoding: string) =>
+      jsonBodyOf({ raw: Buffer.from('{}'), isDecoded: true, headers: { 'content-encoding': encoding } });
+    for (const encoding of ['gzip', 'br', 'deflate', 'identity, gzip', 'x']) {
+      expect(refusalOf(() => sent(encoding)).code).toBe('UNSUPPORTED_MEDIA_TYPE');
+    }
+    for (const encoding of ['identity', ' Identity ', '']) expect(sent(encoding)).toEqual({});
   });
 
   test('has at most ten levels of objects and lists', () => {

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
+import { REFERENCES } from '../../shared/catalog/catalog-kinds.ts';
+import { rowOf } from '../../shared/core/rows.ts';
+import { guestDataField } from '../../shared/http/fields.ts';
+import { namesOf } from '../../shared/http/known-fields.ts';
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
@@ -13,7 +17,7 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import { paidPayment } from './refunders.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
-/** Only the fields that the caller may set are stored, here and at the provider; other fields are ignored. */
+/** A body with a field that its route does not know is refused whole. Nothing is stored, here or at the provider. */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...OWN_BILLING } });
 
 const CANARY = 'canary-5f2a';
@@ -187,18 +191,103 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'admin.clear-cache': async () => as(await admin(), 'POST /admin/cache/clear', { cache_type: 'all' }),
 };
 
-const takesBody = endpoints.filter(({ body, bodyForm }) => body !== null && bodyForm === 'json').map(({ id }) => id);
+const takesBody = endpoints.filter(({ body, bodyForm }) => body !== null && bodyForm === 'json');
+const ids = takesBody.map(({ id }) => id);
+
+const writes = new Map<string, Promise<Write>>();
+
+/** A refused request changes nothing, so the cases of a route share one successful request, which is sent last. */
+const writeOf = (id: string): Promise<Write> => {
+  const write = writes.get(id) ?? WRITES[id]?.();
+  if (!write) throw new Error(`${id} has no case here`);
+  writes.set(id, write);
+  return write;
+};
+
+/** The fields that a body may have, by the path of their object. */
+const fieldsOf = (id: string): Readonly<Record<string, readonly string[]>> => {
+  const kinds = { 'admin.put-record': REFERENCES.products.body };
+  const schema = rowOf(kinds, id) ?? endpoints.find((one) => one.id === id)?.body;
+  const guest = namesOf(guestDataField);
+  const names = schema ? namesOf(schema) : [];
+  return { '': names, ...(names.includes('guest_data') && { guest_data: guest }) };
+};
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** How a program misspells a field. */
+const MISSPELLINGS: Readonly<Record<string, (field: string) => string | undefined>> = {
+  'in camel case': camelCase,
+  'in upper case': (field) => field.toUpperCase(),
+  'with hyphens': (field) => field.replaceAll('_', '-'),
+  'in the plural': (field) => `${field}s`,
+  'with a letter twice': (field) => field.replace(/[a-z]/, '$&$&'),
+  'as a vendor names it': (field) => rowOf(VENDORS, field),
+};
+
+const VENDORS: Readonly<Record<string, string>> = {
+  customer_id: 'customer',
+  payment_method_id: 'payment_method',
+  provider_payment_method_token: 'source',
+  capture_method: 'captureMethod',
+  amount_cents: 'amount_to_capture',
+  trial_days: 'trial_period_days',
+  product_id: 'price',
+};
+
+describe('a misspelt field', () => {
+  test.each(ids.flatMap((id) => Object.keys(MISSPELLINGS).map((kind) => [kind, id] as const)))(
+    '%s is refused by %s with the field that was meant',
+    async (kind, id) => {
+      const { method, path, body, user } = await writeOf(id);
+      const twins = Object.entries(fieldsOf(id)).flatMap(([at, names]) =>
+        names.flatMap((field) => {
+          const twin = MISSPELLINGS[kind]?.(field);
+          return twin === undefined || names.includes(twin) ? [] : [{ at, twin, field }];
+        }),
+      );
+      if (twins.length === 0) return;
+      const sent = (at: string) =>
+        Object.fromEntries(twins.flatMap((one) => (one.at === at ? [[one.twin, CANARY]] : [])));
+      const nested = twins.some(({ at }) => at === 'guest_data') && { guest_data: sent('guest_data') };
+      await settled();
+      const answer = await service.request(method, path, {
+        ...user.options,
+        body: { ...body, ...sent(''), ...nested },
+      });
+      expect(answer.status).toBe(400);
+      for (const { at, twin, field } of twins) {
+        const problem = { path: at === '' ? twin : `${at}.${twin}`, rule: 'unknown_field' };
+        expect(answer.body.details).toContainEqual({ ...problem, message: expect.stringContaining(`mean ${field}?`) });
+      }
+      await expectNothingSent();
+    },
+  );
+});
+
+const settled = async (): Promise<void> => {
+  await service.settle();
+  await service.clearProviderRequests();
+};
+
+const expectNothingSent = async (): Promise<void> => {
+  expect((await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET')).toEqual([]);
+};
 
 describe('a field that callers may never set', () => {
-  test.each(takesBody)('is ignored by %s', async (id) => {
-    const write = WRITES[id];
-    if (!write) throw new Error(`${id} has no case here`);
-    const { method, path, body, user } = await write();
-    const forbidden = FORBIDDEN.filter((field) => !(field in body));
+  test.each(ids)('is refused by %s, which then does what the rest of the body says', async (id) => {
+    const { method, path, body, user } = await writeOf(id);
+    const known = fieldsOf(id)[''] ?? [];
+    const forbidden = FORBIDDEN.filter((field) => !known.includes(field));
     const assigned = Object.fromEntries(forbidden.map((field) => [field, `${CANARY} of ${id}`]));
-    const answer = await service.request(method, path, { ...user.options, body: { ...assigned, ...body } });
-    expect(answer).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) });
-    expect(JSON.stringify(answer.body)).not.toContain(CANARY);
+    const refused = await service.request(method, path, { ...user.options, body: { ...body, ...assigned } });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    expect(JSON.stringify(refused.body)).not.toContain(CANARY);
+    const unknown = refused.body.details.map((problem: ParsedJson) => problem.path);
+    expect(unknown.length).toBeGreaterThan(forbidden.length / 2);
+    const accepted = await service.request(method, path, { ...user.options, body });
+    expect(accepted).toMatchObject({ status: expect.toSatisfy((status: number) => status < 300) });
   });
 
   test('is never stored, here or at the provider', async () => {
@@ -206,5 +295,57 @@ describe('a field that callers may never set', () => {
     const kept = [...(await itemsOf(service)), ...Object.values(await service.ledger()).flat()];
     expect(kept.length).toBeGreaterThan(takesBody.length);
     expect(kept.filter((item) => JSON.stringify(item).includes(CANARY))).toEqual([]);
+  });
+});
+
+describe('an unknown field', () => {
+  const refused = async (body: ParsedJson) => {
+    const user = await someone();
+    const answer = await service.post('/payments/intents', { ...intentBody(), ...body }, user.options);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    return answer.body.details;
+  };
+
+  test('is refused with null and with an empty text too', async () => {
+    expect(await refused({ captureMethod: null, coupon: '' })).toEqual([
+      { path: 'captureMethod', rule: 'unknown_field', message: 'is not a known field; did you mean capture_method?' },
+      { path: 'coupon', rule: 'unknown_field', message: 'is not a known field' },
+    ]);
+  });
+
+  test('is listed with every other problem of the request', async () => {
+    const details = await refused({ currency: 5, captureMethod: 'manual' });
+    expect(details.map(({ path, rule }: ParsedJson) => [path, rule])).toEqual([
+      ['captureMethod', 'unknown_field'],
+      ['currency', 'invalid_type'],
+    ]);
+  });
+
+  test('with a name that is a card number is not repeated', async () => {
+    const [{ path }] = await refused({ '4242424242424242': 1 });
+    expect(path).toBe('');
+  });
+
+  test('may stand in the body of a DELETE', async () => {
+    const user = await someone();
+    const { id } = await createAddress(service, user.options);
+    const { status } = await service.request('DELETE', `/addresses/${id}`, { ...user.options, body: { reason: 'x' } });
+    expect(status).toBe(204);
+  });
+
+  test('may stand in metadata and test data', async () => {
+    const { options } = await admin();
+    expect((await service.post('/payments/intents', intentBody({ metadata: { Amount: 1 } }), options)).status).toBe(
+      201,
+    );
+    const event = { event: 'payment.succeeded', test_data: { anything: { at: 'all' } } };
+    expect((await service.post('/webhooks/test', event, options)).status).toBe(200);
+  });
+
+  test('is ignored as is_guest_subscription, which the interface names', async () => {
+    const { user, names } = await subscriber(service);
+    const body = { ...subscriptionBody(names), is_guest_subscription: true };
+    const made = await service.post('/subscriptions', body, user.options);
+    expect(made).toMatchObject({ status: 201, body: { is_guest_subscription: false } });
   });
 });

@@ -1,0 +1,90 @@
+/**
+ * @module Fields of an update that its route does not change, but that the record's own response shows. A client may
+ * send back what it has read, so a field is accepted with the present value of the record and refused with another.
+ */
+
+import { invalid, type Problem } from '../core/errors.ts';
+import { rowOf } from '../core/rows.ts';
+import { cutText } from '../core/text.ts';
+import { canonicalJson } from './idempotency.ts';
+import { namesOf } from './known-fields.ts';
+import type { Schema } from './parse.ts';
+
+/** What a PUT or PATCH knows beside the fields of its body and of its response. */
+export interface SentBack {
+  /** Further fields that a read of the record shows. */
+  readonly further?: readonly string[];
+  /** Other records that a read may show beside the record; known as an object or null, and not compared. */
+  readonly expanded?: readonly string[];
+  /** The route that changes a field. No request changes a field without a route. */
+  readonly changedBy: Readonly<Record<string, string>>;
+}
+
+interface Update {
+  readonly body: Schema | null;
+  readonly response: (() => Schema) | null;
+  readonly sentBack: SentBack | undefined;
+}
+
+/** True if the field is read-only on this route, and a client may send it back. */
+export const isSentBack = ({ body, response, sentBack }: Update, name: string, value: unknown): boolean => {
+  if (!sentBack || (body && namesOf(body).includes(name))) return false;
+  const { further = [], expanded = [] } = sentBack;
+  if (expanded.includes(name)) return typeof value === 'object' && !Array.isArray(value);
+  return further.includes(name) || (response !== null && namesOf(response()).includes(name));
+};
+
+/** The fields of the body that the record's present values are compared with. */
+export const sentBackOf = (spec: Update, json: unknown): Readonly<Record<string, unknown>> => {
+  if (!spec.sentBack || typeof json !== 'object' || json === null) return {};
+  const { expanded = [] } = spec.sentBack;
+  return Object.fromEntries(
+    Object.entries(json).filter(
+      ([name, value]) => !NOT_COMPARED.has(name) && !expanded.includes(name) && isSentBack(spec, name, value),
+    ),
+  );
+};
+
+/** Values that move without a request of the client, that only some responses show, or that another system owns. */
+const NOT_COMPARED: ReadonlySet<string> = new Set([
+  ...['created_at', 'updated_at', 'updated_by', 'imported_at', 'client_secret', 'provider_synced'],
+  ...['captured_cents', 'capturable_cents', 'authorized_cents', 'refunded_cents', 'refundable_cents', 'settlement'],
+  ...['user_name', 'user_last_name', 'user_email', 'user_picture'],
+]);
+
+/**
+ * @param shown the record as a read shows it now
+ * @throws DomainError VALIDATION_ERROR for each field with another value
+ */
+export const requireUnchanged = (
+  sent: Readonly<Record<string, unknown>>,
+  shown: Readonly<Record<string, unknown>>,
+  changedBy: SentBack['changedBy'],
+): void => {
+  const problems = Object.entries(sent).flatMap(([name, value]): Problem[] => {
+    const now = rowOf(shown, name);
+    return isSame(value, now)
+      ? []
+      : [{ path: name, rule: 'read_only', message: messageOf(now, rowOf(changedBy, name)) }];
+  });
+  if (problems.length > 0) throw invalid(problems);
+};
+
+const isSame = (sent: unknown, now: unknown): boolean => {
+  const [one, other] = [sent === '' ? null : (sent ?? null), now === '' ? null : (now ?? null)];
+  return canonicalJson(one) === canonicalJson(other) || (isTime(one) && isTime(other) && isSameTime(one, other));
+};
+
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{5,15}(?:Z|[+-]\d\d:\d\d)$/;
+const LONGEST_TIME = 35;
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= LONGEST_TIME && TIME.test(value);
+const isSameTime = (one: string, other: string): boolean => Date.parse(one) === Date.parse(other);
+
+const LONGEST_VALUE = 100;
+
+const messageOf = (now: unknown, route: string | undefined): string => {
+  const value = cutText(canonicalJson(now ?? null), LONGEST_VALUE);
+  const advice = route === undefined ? 'no request changes it' : `${route} changes it`;
+  return `is read-only here and is now ${value}; ${advice}`;
+};

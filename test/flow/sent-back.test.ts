@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
+import { targetOf } from '../builders/target-of.ts';
+import { createIntent, signIn } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
+import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
+
+/** A client may read a record, change a field, and send the whole record back. */
+const service = withHost({ frozen: true, env: OWN_BILLING });
+
+interface Update {
+  readonly options: RequestOptions;
+  /** Where the record is read, and where it is sent back. */
+  readonly read: string;
+  readonly write: string;
+}
+
+const someone = () => signIn(service);
+const admin = () => signIn(service, { is_admin: true });
+
+const ofSubscription = async (write: string): Promise<Update> => {
+  const who = await subscriber(service);
+  const { id } = await subscribe(service, who);
+  const read = `/subscriptions/${id}`;
+  return { options: who.options, read, write: `PATCH ${read}${write}` };
+};
+
+const ofMethod = async (target: string): Promise<Update> => {
+  const { options } = await someone();
+  const { id } = await saveMethod(service, options, { alias: 'Card' });
+  const { method, path } = targetOf(target);
+  return { options, read: `/payment-methods/${id}`, write: `${method} /payment-methods/${id}${path}` };
+};
+
+/** One record per route that updates. */
+const UPDATES: Readonly<Record<string, () => Promise<Update>>> = {
+  'payments.update-intent': async () => {
+    const { options, ...user } = await someone();
+    const { id } = await createIntent(service, { options, ...user }, { metadata: { a: 1 }, tags: 'a,b' });
+    const read = `/payments/${id}?include=payment_method,project,organization,subscription,product,order`;
+    return { options, read, write: `PUT /payments/intents/${id}` };
+  },
+  'payment-methods.update': () => ofMethod('PUT '),
+  'payment-methods.link-address': () => ofMethod('PATCH /billing-address'),
+  'customers.update': async () => {
+    const { options } = await someone();
+    const { id } = await createCustomer(service, options);
+    return { options, read: `/customers/${id}`, write: `PUT /customers/${id}` };
+  },
+  'addresses.update': async () => {
+    const { options } = await someone();
+    const { id } = await createAddress(service, options);
+    return { options, read: `/addresses/${id}`, write: `PUT /addresses/${id}` };
+  },
+  'subscriptions.update': () => ofSubscription(''),
+  'subscriptions.link-address': () => ofSubscription('/billing-address'),
+  'organizations.update': async () => {
+    const { id, owner } = await company(service);
+    return { options: owner.options, read: `/organizations/${id}`, write: `PUT /organizations/${id}` };
+  },
+  'organizations.change-role': async () => {
+    const { id, owner } = await company(service);
+    const read = `/organizations/${id}/members?role=billing`;
+    const [member] = (await service.get(read, owner.options)).body.data;
+    return { options: owner.options, read, write: `PUT /organizations/${id}/members/${member.id}` };
+  },
+  'admin.update-key': async () => {
+    const { options } = await admin();
+    const { body } = await service.post('/admin/keys', { name: 'one', scopes: ['payments:read'] }, options);
+    const path = `/admin/keys/${body.data.id}`;
+    return { options, read: path, write: `PATCH ${path}` };
+  },
+  'admin.put-record': async () => {
+    const { options } = await admin();
+    await service.put('/admin/products/sent-back', productBody(), options);
+    return { options, read: '/admin/products/sent-back', write: 'PUT /admin/products/sent-back' };
+  },
+};
+
+const updates = endpoints.filter(({ method }) => method === 'PUT' || method === 'PATCH').map(({ id }) => id);
+
+const recordOf = async ({ options, read }: Update): Promise<ParsedJson> => {
+  const { body } = await service.get(read, options);
+  const data = body.data ?? body;
+  return Array.isArray(data) ? data[0] : data;
+};
+
+const send = (update: Update, body: ParsedJson) => {
+  const { method, path } = targetOf(update.write);
+  return service.request(method, path, { ...update.options, body });
+};
+
+const updateOf = (id: string): Promise<Update> => {
+  const update = UPDATES[id];
+  if (!update) throw new Error(`${id} has no case here`);
+  return update();
+};
+
+/** A field whose value moves without a request, that only some responses show, or that another system owns. */
+const NOT_COMPARED =
+  /^(created_at|updated_at|updated_by|client_secret|settlement|open_payment|provider_synced|user_(name|last_name|email|picture)|(captured|capturable|authorized|refunded|refundable)_cents|payment_method|project|organization|subscription|product|order)$/;
+
+describe('a record', () => {
+  test.each(updates)('is accepted by %s as a read shows it, and stays as it is', async (id) => {
+    const update = await updateOf(id);
+    const before = await recordOf(update);
+    expect(await send(update, before)).toMatchObject({ status: 200 });
+    const { updated_at: _, ...after } = await recordOf(update);
+    expect(before).toMatchObject(after);
+  });
+
+  test.each(updates)('is refused by %s with another value of a read-only field, and stays as it is', async (id) => {
+    const update = await updateOf(id);
+    const before = await recordOf(update);
+    const body = endpoints.find((one) => one.id === id)?.body;
+    const changeable = Object.keys((body && 'shape' in body ? body.shape : undefined) ?? productBody());
+    const readOnly = Object.keys(before).filter((field) => !changeable.includes(field) && !NOT_COMPARED.test(field));
+    for (const field of readOnly.filter((name) => id !== 'admin.put-record' || name === 'id')) {
+      const answer = await send(update, { ...before, [field]: 'other' });
+      expect(answer).toMatchObject({ status: 400, body: { details: [{ path: field, rule: 'read_only' }] } });
+    }
+    expect(await recordOf(update)).toEqual(before);
+  });
+});
+
+describe('a reference record', () => {
+  test.each([
+    ['projects', projectBody],
+    ['tiers', tierBody],
+    ['invites', inviteBody],
+  ])('of the kind %s is accepted as a read shows it', async (kind, body) => {
+    const { options } = await admin();
+    await service.put(`/admin/${kind}/sent-back`, body(), options);
+    const { data } = (await service.get(`/admin/${kind}/sent-back`, options)).body;
+    expect(await service.put(`/admin/${kind}/sent-back`, data, options)).toMatchObject({ status: 200, body: { data } });
+  });
+});
+
+describe('a read-only field', () => {
+  test('names its present value and the route that changes it', async () => {
+    const update = await ofSubscription('');
+    const before = await recordOf(update);
+    const answer = await send(update, { metadata: {}, status: 'paused', total_cents: 1, user_id: 'x' });
+    expect(answer.body.details.map(({ path, message }: ParsedJson) => [path, message])).toEqual([
+      ['status', expect.stringContaining('is now "active"; POST /subscriptions/{id}/cancel')],
+      ['total_cents', `is read-only here and is now ${before.total_cents}; POST /subscriptions/{id}/change changes it`],
+      ['user_id', `is read-only here and is now "${before.user_id}"; no request changes it`],
+    ]);
+  });
+
+  test('is refused with a status that has moved since the read', async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    const before = (await service.get(`/subscriptions/${id}`, who.options)).body;
+    await command(service, who, { id, name: 'pause' });
+    const answer = await service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body: before });
+    const [problem] = answer.body.details.filter(({ path }: ParsedJson) => path === 'status');
+    expect(problem).toMatchObject({ rule: 'read_only', message: expect.stringContaining('is now "paused"') });
+  });
+
+  test('is accepted as null or an empty text where the record has none, and with its time in another form', async () => {
+    const update = await updateOf('customers.update');
+    const { created_at: at } = await recordOf(update);
+    expect((await send(update, { name: 'New', organization_id: null, project_id: '' })).status).toBe(200);
+    const subscription = await ofSubscription('');
+    const { current_period_end: end } = await recordOf(subscription);
+    const other = new Date(end).toISOString().replace('Z', '+00:00');
+    expect((await send(subscription, { metadata: {}, current_period_end: other })).status).toBe(200);
+    expect(at).toBeDefined();
+  });
+
+  test('is unknown on a create', async () => {
+    const { options } = await someone();
+    const answer = await service.post(
+      '/customers',
+      { provider_id: 'provider_a', email: 'a@b.example', id: 'x' },
+      options,
+    );
+    expect(answer.body.details).toMatchObject([{ path: 'id', rule: 'unknown_field' }]);
+  });
+});
+
+describe('an expanded record', () => {
+  test('is accepted as an object or null, and is an unknown field with another value', async () => {
+    const update = await updateOf('payments.update-intent');
+    for (const payment_method of [null, {}, { id: 'pmt_1' }]) {
+      expect((await send(update, { concept: 'x', payment_method })).status).toBe(200);
+    }
+    for (const payment_method of ['pm_card_visa', 5, ['pm_card_visa']]) {
+      const message = 'is not a known field; did you mean payment_method_id?';
+      expect((await send(update, { concept: 'x', payment_method })).body.details).toEqual([
+        { path: 'payment_method', rule: 'unknown_field', message },
+      ]);
+    }
+  });
+});
