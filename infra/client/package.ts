@@ -72,13 +72,34 @@ export const createPaymentsClient = ({ key, actFor, headers, ...options }) =>
 `;
 
 const typesOf = (names: readonly string[], events: readonly string[]): string => `\
-import type { Client, ClientOptions } from 'openapi-fetch';
+import type { Client, ClientOptions, ClientPathsWithMethod, FetchOptions, FetchResponse, ParseAs } from 'openapi-fetch';
 import type { components, paths } from './schema.d.ts';
 
 export type { components, operations, paths } from './schema.d.ts';
 
-/** A function per method, as client.POST('/payments/confirm/{id}', { params, body }): its parameters and responses are typed. */
-export type PaymentsClient = Client<paths, 'application/json'>;
+type Fetch = Client<paths, 'application/json'>;
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+type Path<M extends Method> = ClientPathsWithMethod<Fetch, M> & keyof paths;
+type Operation<P extends keyof paths, M extends Method> = Extract<paths[P][M & keyof paths[P]], Record<string | number, any>>;
+type Init<T, Parse> = FetchOptions<T> & { parseAs?: Parse };
+type Call<M extends Method> = <P extends Path<M>, Parse extends ParseAs = 'json'>(
+  url: P,
+  ...init: {} extends FetchOptions<Operation<P, M>>
+    ? [init?: Init<Operation<P, M>, Parse>]
+    : [init: Init<Operation<P, M>, Parse>]
+) => Promise<FetchResponse<Operation<P, M>, { parseAs: Parse }, 'application/json'>>;
+
+/**
+ * A function per method, as client.POST('/payments/confirm/{id}', { params, body }): its parameters and responses are typed.
+ * A field or query parameter that the route does not know does not compile.
+ */
+export interface PaymentsClient extends Pick<Fetch, 'use' | 'eject'> {
+  readonly GET: Call<'get'>;
+  readonly POST: Call<'post'>;
+  readonly PUT: Call<'put'>;
+  readonly PATCH: Call<'patch'>;
+  readonly DELETE: Call<'delete'>;
+}
 
 /** The payer for whom a service key acts. */
 export type ActFor = \`user:\${string}\` | \`organization:\${string}\`;

@@ -32,7 +32,9 @@ export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOpe
   ...scopesOf(endpoint),
   requestParams: {
     ...(endpoint.params instanceof z.ZodObject && { path: withExamples(endpoint.params, example.params) }),
-    ...(endpoint.query instanceof z.ZodObject && { query: withExamples(endpoint.query, example.query) }),
+    ...(endpoint.query instanceof z.ZodObject && {
+      query: withExamples(withCursor(endpoint, endpoint.query), example.query),
+    }),
     header: requestHeaders(endpoint),
   },
   ...(endpoint.body !== null && {
@@ -67,6 +69,17 @@ const limitText = (limit: RateLimit): string => {
   const ofWhom = limit === keyRequests ? ' by a service key without `X-Act-For`' : '';
   return `${max} ${counts === 'declines' ? 'declines' : 'requests'}${ofWhom} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
 };
+
+/** Every list in CSV has pages by cursor, also if its JSON has pages by number or offset. */
+const withCursor = ({ csv }: Endpoint, query: z.ZodObject): z.ZodObject =>
+  csv && !('cursor' in query.shape) ? query.extend({ cursor: csvCursor }) : query;
+
+const csvCursor = z
+  .string()
+  .optional()
+  .describe(
+    'With `Accept: text/csv` only: the position of the page, as the header `Link` of the page before names it.',
+  );
 
 const exampleOf = (text = ''): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);
 

@@ -48,6 +48,20 @@ client.GET('/payment');
 client.POST('/payments/intents', { body: { total_cents: '2500', currency: 'USD' } });
 // @ts-expect-error the id is missing
 client.POST('/payments/confirm/{id}', { body: {} });
+// @ts-expect-error no such field; the amount would be refunded whole
+client.POST('/payments/{id}/refunds', { params: { path: { id: 'pay_1' } }, body: { amount: 500 } });
+// @ts-expect-error no such field; the hold would be captured whole
+client.POST('/payments/{id}/capture', { params: { path: { id: 'pay_1' } }, body: { amount_to_capture: 1800 } });
+// @ts-expect-error no such field; the payment would not be held
+client.POST('/payments/intents', { body: { total_cents: 2500, currency: 'USD', captureMethod: 'manual' } });
+// @ts-expect-error no such field of the guest
+client.POST('/customers', { body: { provider_id: 'provider_a', guest_data: { email: 'a@b.example', name: 'A', mail: 'x' } } });
+// @ts-expect-error no such field of an update
+client.PUT('/customers/{id}', { params: { path: { id: 'cust_1' } }, body: { fullname: 'Ada' } });
+// @ts-expect-error no such field of an update
+client.PATCH('/subscriptions/{id}', { params: { path: { id: 'subs_1' } }, body: { metadata: {}, price: 1 } });
+// @ts-expect-error no such parameter of the query
+client.GET('/payments', { params: { query: { page_size: 5 } } });
 // @ts-expect-error a flag of the query is a boolean
 client.GET('/admin/payments', { params: { query: { disputed: 'true' } } });
 // @ts-expect-error no such status of a payment

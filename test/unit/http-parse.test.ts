@@ -3,13 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { booleanParameter, organizationParameter } from '../../shared/http/fields.ts';
 import { jsonBodyOf, requireReadable } from '../../shared/http/json-body.ts';
-import {
-  apiVersion,
-  checkAll,
-  MAX_BODY_BYTES,
-  queryOf,
-  rawBodyOf,
-} from '../../shared/http/parse.ts';
+import { apiVersion, checkAll, MAX_BODY_BYTES, queryOf, rawBodyOf } from '../../shared/http/parse.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { refusalOf } from '../builders/refusal.ts';
 

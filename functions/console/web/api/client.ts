@@ -7,10 +7,13 @@ import createClient from 'openapi-fetch';
 import { Problem, problemOf, unreachable } from './problem.ts';
 import { credentialHeader, endSession, keepSession, session } from './session.ts';
 import { site } from './site.ts';
-import type { paths } from './types.ts';
+import type { PaymentsClient, paths } from './types.ts';
 
-/** The typed client of the public API, which sends the credential of the session. */
-export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath });
+/**
+ * The typed client of the public API, which sends the credential of the session. Sound, because its type accepts less
+ * than that of openapi-fetch.
+ */
+export const api = createClient<paths, 'application/json'>({ baseUrl: site.basePath }) as PaymentsClient;
 
 api.use({
   onRequest: ({ request }) => {

@@ -3,8 +3,9 @@
  * Import types keep Biome from reading the generated file, which exceeds its size limit.
  */
 
-type operations = import('../../../../dist/client/schema.d.ts').operations;
-export type paths = import('../../../../dist/client/schema.d.ts').paths;
+type operations = import('../../../../dist/client/index.d.ts').operations;
+export type paths = import('../../../../dist/client/index.d.ts').paths;
+export type PaymentsClient = import('../../../../dist/client/index.d.ts').PaymentsClient;
 
 type Json<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
 type Answer<Id extends keyof operations> = operations[Id]['responses'] extends { 200: infer Response }
