@@ -113,6 +113,10 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
     guestContinueSeconds: 3_600,
     csv: csvRenderer,
   };
-  const handler = lambda(endpoint, () => deps, { run: async () => ({ data: [] }), checkRepeat: async () => undefined });
+  const handler = lambda(endpoint, () => deps, {
+    run: async () => ({ data: [] }),
+    checkRepeat: async () => undefined,
+    ...(endpoint.sentBack && { shows: () => ({}) }),
+  });
   return async (sent) => (await handler(apiEvent(sent), apiContext())).statusCode;
 };
