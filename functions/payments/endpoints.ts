@@ -165,7 +165,8 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     \`pending\`; a canceled payment returns 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
     its subscription, so both get 409 \`INVALID_STATE\`.
 
-    For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403. 202 with \`release_pending: true\` means
+    For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403, also as staff, admin or by an own service
+    key (\`details.reason: own_payment\`). 202 with \`release_pending: true\` means
     that the provider has not responded; \`payment.released\` follows as an event. While a capture is under way: 409
     \`PAYMENT_IN_PROGRESS\`.`,
   auth: 'session',
@@ -177,7 +178,14 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   status: 200,
   form: 'bare',
   accepted: 'The provider has not responded to the release, and `release_pending` is true. The service looks it up.',
-  errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'PAYMENT_IN_PROGRESS', 'PROVIDER_ERROR'],
+  errors: [
+    'RESOURCE_NOT_FOUND',
+    'INSUFFICIENT_PERMISSIONS',
+    'INVALID_STATE',
+    'PAYMENT_IN_PROGRESS',
+    'VERSION_CONFLICT',
+    'PROVIDER_ERROR',
+  ],
   idempotent: 'stored',
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,

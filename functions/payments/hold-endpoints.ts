@@ -26,7 +26,8 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
     - 402 \`PAYMENT_DECLINED\`: the bank refused. The amount stays held, and you can capture it again.
     - 409 \`INVALID_STATE\`: nothing is held. \`details.reason\` says whether the hold is \`expired\`, \`released\` or \`captured\`.
     - 409 \`PAYMENT_IN_PROGRESS\`: another capture or a release is under way.
-    - 403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment. Another person of the merchant must capture it.`,
+    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays, as for a refund. Another person of the merchant
+      must capture the payment.`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: paymentRecord },
   params: byPaymentId,

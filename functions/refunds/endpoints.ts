@@ -33,7 +33,9 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
       refuses to refund a disputed payment. \`details\` has the \`dispute_id\` and \`status\` of an open dispute. Stripe and Square refuse
       unless the dispute is an inquiry; Stripe also refuses after a lost dispute, and PayPal refuses a partial refund.
     - 502 \`PROVIDER_ERROR\`: the provider refused, and the refund is stored as \`failed\`.
-    - 403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment, for itself or for an organization. Another person of the merchant must refund it.`,
+    - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays, as a user, as a guest with the same e-mail, or as a
+      member of the organization that pays. Another person of the merchant must refund the payment. A service key counts as the person who
+      created it, for payments of that person and of organizations that the person owns.`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: paymentRecord },
   params: byPaymentId,

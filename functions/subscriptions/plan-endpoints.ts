@@ -71,7 +71,8 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
 
     An upgrade takes effect now and a downgrade at the end of the period, unless the settings PLAN_CHANGE_UPGRADE and PLAN_CHANGE_DOWNGRADE
     say otherwise. A payer may always choose \`period_end\`. A downgrade now, \`proration: none\`, and a price or an interval without a
-    product are for the merchant (\`subscriptions:operate\`); others get 403.
+    product are for the merchant (\`subscriptions:operate\`); others get 403. So does a person of the merchant who pays, alone or in the
+    organization that pays, and the service key of that person: \`details.reason: own_payment\`.
 
     An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. In a trial nothing is charged.`,
   access: { ...access, references: targetNamed },

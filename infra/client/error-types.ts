@@ -60,6 +60,7 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
       required_scope: z.string().optional(),
       limit_cents: z.int().optional(),
       allowed: z.enum(CHANGE_TIMES).optional(),
+      reason: z.string().optional(),
     }),
   ),
   PRICE_CHANGED: jsonSchema(z.object({ due_now_cents: z.int() })),

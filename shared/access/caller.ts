@@ -7,6 +7,8 @@ import { type RouteScopes, SCOPES, type Scope, type StaffRole, scopesOfRole } fr
 export interface KeyIdentity {
   readonly id: string;
   readonly scopes: readonly Scope[];
+  /** The user id of the platform admin who created the key. */
+  readonly createdBy: string;
 }
 
 export interface SessionCaller {

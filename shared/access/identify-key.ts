@@ -53,7 +53,7 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
     const isSecret = matchesSecret(key, sent.last, now());
     if (!key || !isSecret || statusOfKey(key, now()) !== 'active' || !isAllowed(key, address)) return undefined;
     await noteUse(key.id);
-    return { id: key.id, scopes: key.scopes };
+    return { id: key.id, scopes: key.scopes, createdBy: key.createdBy };
   };
 
   return { identify };

@@ -4,6 +4,7 @@
  * again.
  */
 
+import { DomainError } from '../core/errors.ts';
 import { memberKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import { type Action, rolesWith, standingRefusal } from './access.ts';
@@ -22,6 +23,19 @@ export interface CallerRight {
 
 /** The right of a caller who acts on a personal record, as a guest, or for the merchant. */
 export const NO_CONDITIONS: CallerRight = { onlyIf: [], requireStill: async () => {} };
+
+/**
+ * Runs a use case. If it refuses because the caller has lost the right meanwhile, the caller gets that refusal. After a
+ * decline the attempt was made, so the caller gets its outcome.
+ */
+export const underRight = async <T>({ requireStill }: CallerRight, run: () => Promise<T>): Promise<T> => {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof DomainError && error.status < 500 && error.code !== 'PAYMENT_DECLINED') await requireStill();
+    throw error;
+  }
+};
 
 interface Permitted {
   readonly caller: Caller;

@@ -33,8 +33,11 @@ export const standingOf = (
 ): Standing => ({
   organizationId,
   exists: organization !== undefined && organization['deletedAt'] === undefined,
-  role: ROLES.find((role) => role === member?.['role']),
+  role: roleOf(member),
 });
+
+/** The role of a membership; undefined without one. */
+export const roleOf = (member: Item | undefined): Role | undefined => ROLES.find((role) => role === member?.['role']);
 
 /** The items that the caller's standing in the organization depends on. */
 export const standingKeysOf = (caller: MemberCaller, organizationId: string): readonly Key[] =>

@@ -7,6 +7,7 @@ import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
 import { actorOfCaller, keyOfCaller } from '../access/caller.ts';
+import { underRight } from '../access/right.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
@@ -73,7 +74,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
     const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };
-    return runAs(work, () => underRight(request, () => run(depsOf(), request)));
+    return runAs(work, () => underRight(request.right, () => run(depsOf(), request)));
   };
   const chain = middy<Exchange, HttpResponse>()
     .use(summary)
@@ -119,20 +120,6 @@ const requireSentBack = async (
 const spanOf = (event: APIGatewayProxyEventV2, context: Context) => {
   const { traceparent, tracestate } = event.headers;
   return newSpan(traceContextOf(traceparent, tracestate), requestIdAt(event, context));
-};
-
-/**
- * If the use case refuses because the caller has lost the right meanwhile, the caller gets that refusal. After a
- * decline the attempt was made, so the caller gets its outcome.
- */
-const underRight = async ({ right }: ApiRequest, run: () => Promise<Reply>): Promise<Reply> => {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof DomainError && error.status < 500 && error.code !== 'PAYMENT_DECLINED')
-      await right.requireStill();
-    throw error;
-  }
 };
 
 const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): HttpResponse => {

@@ -2,8 +2,10 @@
 
 import * as z from 'zod';
 import { keyOfCaller } from '../access/caller.ts';
+import { requireOthersPayment } from '../access/own-payment.ts';
 import { ownerIdsOf } from '../access/record-kind.ts';
 import { type RefundLimits, refundLimitsOf } from '../access/refund-limits.ts';
+import { underRight } from '../access/right.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { REFUND_REASONS } from '../core/money-back.ts';
 import type { NotDone } from '../core/outcome.ts';
@@ -12,6 +14,7 @@ import { createOnce } from '../http/create-once.ts';
 import { boundedText, metadataField } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { firstVersion } from '../platform/record-store.ts';
+import type { TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { type ProviderRefund, REFUND_DISPUTED, type RefundsPort } from '../providers/refund-port.ts';
@@ -68,6 +71,8 @@ export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'>
   readonly createdBy: string | undefined;
   /** The most that all refunds of the payment may reach; undefined without a limit. */
   readonly limitCents?: number | undefined;
+  /** Conditions of the write that reserves the amount. */
+  readonly onlyIf?: readonly TransactionStep[] | undefined;
 }
 
 /** The result of an order. `replayed` is true if the refund was made before, under the same Idempotency-Key. */
@@ -80,22 +85,12 @@ interface CreateRefundDeps extends MoneyDeps {
 export const createRefund = async (deps: CreateRefundDeps, request: CreateRequest): Promise<Reply> => {
   const { record: payment, body, caller, idempotency } = request;
   const createdBy = caller.kind === 'session' ? caller.userId : keyOfCaller(caller)?.id;
-  requireOthers(payment, createdBy);
+  const right = await requireOthersPayment(deps.table, { caller, record: payment, scope: 'refunds:write' });
   const limits = refundLimitsOf(caller, deps.supportRefundLimits);
   const limitCents = limits && (limits[payment.currency] ?? 0);
-  const ordered = await orderRefund(deps, { payment, body, idempotency, createdBy, limitCents });
+  const order = { payment, body, idempotency, createdBy, limitCents, onlyIf: right.onlyIf };
+  const ordered = await underRight(right, () => orderRefund(deps, order));
   return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
-};
-
-/**
- * The admin who made a payment cannot refund it, even if an organization owns the payment.
- * @throws DomainError INSUFFICIENT_PERMISSIONS
- */
-const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined): void => {
-  if (userId === undefined || userId !== refunder) return;
-  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'You made this payment, so another platform admin must refund it',
-  });
 };
 
 /**
@@ -103,7 +98,7 @@ const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined)
  */
 export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
   const { payment, idempotency } = order;
-  const body: AskedRefund = { ...order.body, limitCents: order.limitCents };
+  const body: AskedRefund = { ...order.body, limitCents: order.limitCents, onlyIf: order.onlyIf };
   const { provider, port } = await openRefunds(deps, payment);
   const store = refundStore(deps);
   let made: MadeRefund | undefined;
@@ -161,7 +156,8 @@ interface Asked {
   readonly asked: AskedRefund;
 }
 
-type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'> & Pick<RefundOrder, 'limitCents'>;
+type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'> &
+  Pick<RefundOrder, 'limitCents' | 'onlyIf'>;
 
 /** The limit counts every refund of the payment, also those under way. @throws DomainError INSUFFICIENT_PERMISSIONS */
 const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, amountCents: number): void => {
@@ -187,7 +183,8 @@ export const decideAmount = async (
 
 /**
  * Reserves the amount and stores the refund. A refusal does not count if the same key made the refund first, because
- * that refund itself reduced what can be refunded. @returns undefined if the refund exists
+ * that refund itself reduced what can be refunded.
+ * @returns undefined if the refund exists @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
  */
 const insertUnlessMade = async (
   deps: MoneyDeps,
@@ -195,10 +192,13 @@ const insertUnlessMade = async (
 ): Promise<MadeRefund | undefined> => {
   const store = refundStore(deps);
   try {
-    return await store.insert(payment, async (current) => ({
+    const build = async (current: VisiblePayment) => ({
       ...refund,
       amountCents: await decideAmount(deps, current, asked),
-    }));
+    });
+    const made = await store.insert(payment, build, asked.onlyIf);
+    if (made || asked.onlyIf === undefined || (await store.load(refund.id))) return made;
+    throw new DomainError('VERSION_CONFLICT');
   } catch (error) {
     if (error instanceof DomainError && (await store.load(refund.id))) return undefined;
     throw error;

@@ -1,5 +1,6 @@
 /** @module Changes the plan of a subscription: product, quantity, price or interval, now or when the next period opens. */
 
+import { underRight } from '../access/right.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/request.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
@@ -28,7 +29,9 @@ import { commandView } from './subscription-view.ts';
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
   const wanted = await readWantedChange(deps, request, { isClaiming: true });
-  return wanted.when === 'now' ? changeNow(deps, request, wanted) : changeLater(deps, request, wanted);
+  return underRight(wanted.merchantRight, () =>
+    wanted.when === 'now' ? changeNow(deps, request, wanted) : changeLater(deps, request, wanted),
+  );
 };
 
 const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {
@@ -42,7 +45,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
       requirePeriodLeft(current, deps.now());
       return claimChange(current, wanted, { id, now: deps.now() });
     },
-    right.onlyIf,
+    [...right.onlyIf, ...wanted.merchantRight.onlyIf],
   );
   if (wanted.method === undefined) return replyOf(deps, record, { subscription: await continueChange(deps, claimed) });
   const { subscription, payment } = await charge(deps, request, { claimed, method: wanted.method });
@@ -101,7 +104,7 @@ const changeLater = async (deps: PlanChangeDeps, request: PlanChangeRequest, wan
         ? current
         : scheduleChange(current, wanted.plan, { id, now: deps.now() });
     },
-    right.onlyIf,
+    [...right.onlyIf, ...wanted.merchantRight.onlyIf],
   );
   const sent = await finishPriceUpdate(deps, scheduled);
   if (!isScheduled(sent, wanted.plan)) throw refusedError(sent);

@@ -1,7 +1,7 @@
 /** @module What a request to change a plan asks for, checked and priced. Preview and change both start with this. */
 
-import { scopeMissing } from '../access/access.ts';
-import { mayAsMerchant } from '../access/caller.ts';
+import { type MerchantDecision, ownPayment } from '../access/own-payment.ts';
+import { type CallerRight, NO_CONDITIONS } from '../access/right.ts';
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
 import { quantityOf } from '../catalog/price.ts';
 import { DomainError, invalid } from '../core/errors.ts';
@@ -34,6 +34,8 @@ export interface WantedChange extends PricedChange {
   readonly when: ChangeTime;
   /** The method to charge; undefined if nothing is due. */
   readonly method: UsableMethod | undefined;
+  /** The right of the merchant, if the merchant decides. The write that claims the change includes its conditions. */
+  readonly merchantRight: CallerRight;
 }
 
 /**
@@ -45,20 +47,21 @@ export const readWantedChange = async (
   request: PlanChangeRequest,
   { isClaiming }: { readonly isClaiming: boolean },
 ): Promise<WantedChange> => {
-  const { record, body } = request;
-  const isMerchant = mayAsMerchant(request.caller, 'subscriptions:operate');
-  requireRights(request, isMerchant);
+  const { record, body, caller } = request;
+  const decision = await ownPayment(deps.table, { caller, record, scope: 'subscriptions:operate' });
+  requireRights(request, decision);
   requirePlanChangeable(record);
   const known = await readRecords(deps, request, isClaiming);
   const plan = wantedPlan(request, known.product);
   requireDifference(record, plan);
   await requireBillable(deps, record, plan);
   const timed = timedChange(record, plan, momentOf(body, record, deps.now()));
-  const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', isMerchant });
+  const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', decision });
   const wanted = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
   requireBridge(record, wanted, deps.now());
   await requirePayable(deps, request, wanted);
-  return { ...wanted, method: await chargedMethod(deps, request, { wanted, method: known.method, isClaiming }) };
+  const method = await chargedMethod(deps, request, { wanted, method: known.method, isClaiming });
+  return { ...wanted, method, merchantRight: decision.kind === 'allowed' ? decision.right : NO_CONDITIONS };
 };
 
 const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
@@ -71,14 +74,18 @@ const isFreePrice = (body: ChangePlanBody): boolean =>
   (hasPrice(body) || body.billing_interval !== undefined || body.interval_multiplier !== undefined);
 
 /** @throws DomainError INSUFFICIENT_PERMISSIONS if only the merchant, or only the payer, may do this */
-const requireRights = ({ body, asAdmin }: PlanChangeRequest, isMerchant: boolean): void => {
+const requireRights = ({ body, asAdmin }: PlanChangeRequest, decision: MerchantDecision): void => {
   const isFree = isFreePrice(body);
   const isFreeNow = body.proration === 'none' && body.when === 'now';
-  if ((isFree || isFreeNow) && !isMerchant) throw scopeMissing('subscriptions:operate');
+  if (isFree || isFreeNow) requireMerchant(decision);
   if (!asAdmin || isFree) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
     message: 'Only the payer changes to a product or quantity; a service key may act for the payer',
   });
+};
+
+const requireMerchant = (decision: MerchantDecision): void => {
+  if (decision.kind !== 'allowed') throw decision.refusal;
 };
 
 interface KnownRecords {
@@ -207,7 +214,7 @@ const momentOf = (
   throw invalid([{ path: 'proration_at', rule: 'recent', message }]);
 };
 
-type TimedChange = Omit<WantedChange, 'when' | 'method'>;
+type TimedChange = Omit<WantedChange, 'when' | 'method' | 'merchantRight'>;
 
 /** The change as if it took effect at this moment. In a trial it costs nothing, and the trial stays. */
 const timedChange = (record: VisibleSubscription, plan: SubscriptionPlan, at: Instant): TimedChange => {
@@ -228,19 +235,20 @@ const timedChange = (record: VisibleSubscription, plan: SubscriptionPlan, at: In
 const chooseTime = (
   { planChange }: PlanChangeDeps,
   { body }: PlanChangeRequest,
-  { isDowngrade, isMerchant }: { readonly isDowngrade: boolean; readonly isMerchant: boolean },
+  { isDowngrade, decision }: { readonly isDowngrade: boolean; readonly decision: MerchantDecision },
 ): ChangeTime => {
   const usual = isDowngrade ? planChange.downgrade : planChange.upgrade;
   const when = body.when ?? usual;
-  if (when === 'now' && body.proration === 'none' && !isMerchant) throw scopeMissing('subscriptions:operate');
-  if (when === usual || when === 'period_end' || !isDowngrade || isMerchant) return when;
+  if (when === 'now' && body.proration === 'none') requireMerchant(decision);
+  if (when === usual || when === 'period_end' || !isDowngrade || decision.kind === 'allowed') return when;
+  if (decision.kind === 'own payment') throw decision.refusal;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
     message: 'A change to a cheaper plan takes effect at the end of the period',
     details: { allowed: usual },
   });
 };
 
-type Timed = Omit<WantedChange, 'method'>;
+type Timed = Omit<WantedChange, 'method' | 'merchantRight'>;
 
 const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): Timed => {
   requirePeriodLeft(record, now);

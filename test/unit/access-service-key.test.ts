@@ -141,7 +141,7 @@ describe('serviceKeys', () => {
 
   test('finds the key and its scopes', async () => {
     const { ask } = await open(key());
-    expect(await ask()).toEqual({ id: ID, scopes: ['payments:read'] });
+    expect(await ask()).toEqual({ id: ID, scopes: ['payments:read'], createdBy: 'user_1' });
   });
 
   test('reads a known and an unknown key once in five seconds', async () => {
@@ -165,7 +165,7 @@ describe('serviceKeys', () => {
     expect(await ask()).toBeDefined();
     await table.put(listedKeyItem(key({ scopes: [] })));
     clock.at += 5 * SECOND_MS;
-    expect(await ask()).toEqual({ id: ID, scopes: [] });
+    expect(await ask()).toEqual({ id: ID, scopes: [], createdBy: 'user_1' });
   });
 
   test('notes the use of a key once an hour, and never of a key that is refused', async () => {

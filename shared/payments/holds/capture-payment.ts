@@ -18,7 +18,7 @@ import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
 import { type HoldResult, hasHoldCall, makeHoldCall } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
-import { isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
+import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
 export const captureBody = z
   .object({
@@ -43,7 +43,7 @@ type CaptureRequest = Pick<
 
 export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): Promise<Reply> => {
   const { body, caller, record } = request;
-  requireMerchantOfHold(caller, record);
+  const right = await requireMerchantOfHold(deps.table, record, request);
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.require(record.providerId, 'payments');
   const parts: IntentParts = { deps, store, provider };
@@ -52,7 +52,7 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
     requireCapturable(payment);
     await requireExpressible(provider, payment, capturePrices(payment, body));
   }
-  const claimed = await store.change(payment, (current) => {
+  const decide = (current: VisiblePayment): VisiblePayment | undefined => {
     if (isCapturedAs(current, body)) return undefined;
     requireCapturable(current);
     const { totalCents, taxCents, discountCents } = capturePrices(current, body);
@@ -60,7 +60,8 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
       ...{ kind: 'capture', totalCents, taxCents, discountCents },
       claimedAt: iso(deps.now()),
     });
-  });
+  };
+  const claimed = await claimByMerchant(store, payment, { right, decide });
   if (!claimed.isOurs || !hasHoldCall(claimed.record)) return { data: paymentView(claimed.record, audienceOf(caller)) };
   const result = await makeHoldCall(parts, claimed.record);
   return replyOf(result, request, capturePrices(claimed.was, body).totalCents);

@@ -1,20 +1,41 @@
-/** @module Only the merchant captures or releases a hold, never the payer. */
+/** @module Only the merchant captures or releases a hold, never a person who pays. */
 
-import { scopeMissing } from '../../access/access.ts';
-import { type Caller, mayAsMerchant } from '../../access/caller.ts';
+import { requireOthersPayment } from '../../access/own-payment.ts';
+import { type CallerRight, underRight } from '../../access/right.ts';
 import { DomainError } from '../../core/errors.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import type { Changed } from '../../platform/change.ts';
+import type { Table } from '../../platform/table.ts';
 import type { VisiblePayment } from '../payment.ts';
+import type { PaymentStore } from '../payment-store.ts';
 
-const SCOPE = 'payments:capture';
+/** @throws DomainError INSUFFICIENT_PERMISSIONS for whoever pays, and for staff and keys without the scope */
+export const requireMerchantOfHold = (
+  table: Pick<Table, 'get'>,
+  payment: VisiblePayment,
+  { caller }: Pick<ApiRequest, 'caller'>,
+): Promise<CallerRight> => requireOthersPayment(table, { caller, record: payment, scope: 'payments:capture' });
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS for the payer, and for staff and keys without the scope */
-export const requireMerchantOfHold = (caller: Caller, { userId }: VisiblePayment): void => {
-  if (!mayAsMerchant(caller, SCOPE)) throw scopeMissing(SCOPE);
-  if (caller.kind !== 'session' || caller.userId !== userId) return;
-  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
-    message: 'You made this payment, so another person of the merchant must capture or release it',
+interface HoldClaim {
+  readonly right: CallerRight;
+  /** See `Decide`; returns undefined if nothing is left to do. */
+  readonly decide: (current: VisiblePayment) => VisiblePayment | undefined;
+}
+
+/** Claims a capture or a release, if the caller still has the right. @throws the refusal */
+export const claimByMerchant = (
+  store: PaymentStore,
+  payment: VisiblePayment,
+  { right, decide }: HoldClaim,
+): Promise<Changed<VisiblePayment>> =>
+  underRight(right, async () => {
+    const claimed = await store.change(payment, (current) => {
+      const next = decide(current);
+      return next && { next, onlyIf: right.onlyIf };
+    });
+    if (claimed.unmet) throw new DomainError('VERSION_CONFLICT');
+    return claimed;
   });
-};
 
 /** The refusal of a capture or a release, with the end of the hold if the payment was held. */
 export const isNotHeld = ({ status, holdEnd, totalCents }: VisiblePayment): DomainError =>

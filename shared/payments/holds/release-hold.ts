@@ -4,27 +4,34 @@ import { audienceOf } from '../../access/audience.ts';
 import { DomainError } from '../../core/errors.ts';
 import { iso } from '../../core/time.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
+import type { MoneyDeps } from '../../providers/provider-deps.ts';
 import { unavailableError } from '../../providers/unwrap.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
 import { paymentView } from '../payment-view.ts';
 import { hasHoldCall, makeHoldCall } from './hold-call.ts';
 import { claimHoldCall } from './hold-versions.ts';
-import { isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
+import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
+
+interface ReleaseParts extends IntentParts {
+  readonly deps: MoneyDeps;
+}
 
 /** @throws DomainError INSUFFICIENT_PERMISSIONS, PAYMENT_IN_PROGRESS, INVALID_STATE, or the provider's refusal */
 export const releaseHold = async (
-  parts: IntentParts,
+  parts: ReleaseParts,
   payment: VisiblePayment,
   { caller }: Pick<ApiRequest, 'caller'>,
 ): Promise<Reply> => {
-  requireMerchantOfHold(caller, payment);
-  const { record, isOurs } = await parts.store.change(payment, (current) => {
+  const { deps, store } = parts;
+  const right = await requireMerchantOfHold(deps.table, payment, { caller });
+  const decide = (current: VisiblePayment): VisiblePayment | undefined => {
     if (current.status === 'canceled') return undefined;
     if (current.status !== 'requires_capture') throw isNotHeld(current);
     if (current.holdCall) throw new DomainError('PAYMENT_IN_PROGRESS');
-    return claimHoldCall(current, { kind: 'release', claimedAt: iso(parts.deps.now()) });
-  });
+    return claimHoldCall(current, { kind: 'release', claimedAt: iso(deps.now()) });
+  };
+  const { record, isOurs } = await claimByMerchant(store, payment, { right, decide });
   const released = isOurs && hasHoldCall(record) ? await makeHoldCall(parts, record) : { payment: record };
   if (released.notDone) throw unavailableError(released.notDone, { payment_id: payment.id });
   if (released.refusal) throw released.refusal;

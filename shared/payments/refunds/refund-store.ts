@@ -9,7 +9,7 @@ import { hasArrow } from '../../core/states.ts';
 import { putAlias } from '../../platform/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../platform/change.ts';
 import { dueShard } from '../../platform/keys.ts';
-import type { StoreDeps, Table } from '../../platform/table.ts';
+import type { StoreDeps, Table, TransactionStep } from '../../platform/table.ts';
 import { isVisiblePayment, type VisiblePayment } from '../payment.ts';
 import { paymentStore } from '../payment-store.ts';
 import { afterFactLook } from '../recorded-facts.ts';
@@ -45,10 +45,14 @@ export const refundStore = (deps: RefundStoreDeps) => {
     if (hasGivenBackTooMuch(payment)) log.error('refund anomaly', { ...about, reason: 'more than was paid' });
   };
 
-  /** `build` decides on the payment as it is, and throws the refusal. @returns undefined if the id is taken */
+  /**
+   * `build` decides on the payment as it is, and throws the refusal.
+   * @returns undefined if the id is taken, or if a condition of `onlyIf` failed
+   */
   const insert = async (
     payment: VisiblePayment,
     build: (current: VisiblePayment) => Refund | Promise<Refund>,
+    onlyIf: readonly TransactionStep[] = [],
   ): Promise<{ readonly payment: VisiblePayment; readonly refund: Refund } | undefined> => {
     let built: Refund | undefined;
     const changed = await payments.change(payment, async (current) => {
@@ -57,7 +61,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
       await learnId(undefined, refund);
       return {
         next: withRefund(current, { was: undefined, next: refund, now: now() }),
-        onlyIf: [{ put: refundItem(refund), if: [{ absent: true }] }],
+        onlyIf: [{ put: refundItem(refund), if: [{ absent: true }] }, ...onlyIf],
       };
     });
     if (changed.unmet || built === undefined) return undefined;

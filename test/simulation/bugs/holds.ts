@@ -20,8 +20,8 @@ export const HOLD_BUGS: readonly Bug[] = [
     name: 'payer-may-release',
     what: 'A payer may release the hold of an own payment',
     file: 'shared/payments/holds/may-end-hold.ts',
-    text: '  if (!mayAsMerchant(caller, SCOPE)) throw scopeMissing(SCOPE);\n',
-    replacement: '  return;\n',
+    text: "requireOthersPayment(table, { caller, record: payment, scope: 'payments:capture' });",
+    replacement: '(async () => ({ onlyIf: [], requireStill: async () => {} }))();',
   },
   {
     name: 'released-only-here',

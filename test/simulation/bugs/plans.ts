@@ -36,7 +36,7 @@ export const PLAN_BUGS: readonly Bug[] = [
     name: 'payer-sets-price',
     what: 'A payer may set the price of an own subscription',
     file: 'shared/subscriptions/plan-change-terms.ts',
-    text: "  if ((isFree || isFreeNow) && !isMerchant) throw scopeMissing('subscriptions:operate');\n",
+    text: '  if (isFree || isFreeNow) requireMerchant(decision);\n',
     replacement: '',
   },
 ];

@@ -1,10 +1,14 @@
 import { effect, signal } from '@preact/signals';
 import { answerOf, api } from './client.ts';
 import { session } from './session.ts';
-import type { Organization } from './types.ts';
+import type { Organization, Payment } from './types.ts';
 
 /** The organizations of the caller. */
 export const organizations = signal<readonly Organization[]>([]);
+
+/** True if the user, or an organization of the user, pays. The API then refuses what only the merchant may decide. */
+export const isOwnPayment = ({ user_id: user, organization_id: organization }: Payment): boolean =>
+  (user !== null && user === session.value?.userId) || organizations.value.some(({ id }) => id === organization);
 
 effect(() => {
   if (!session.value) organizations.value = [];

@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
-import { may, session } from '../api/session.ts';
+import { isOwnPayment } from '../api/organizations.ts';
+import { may } from '../api/session.ts';
 import type { Payment } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
@@ -26,8 +27,7 @@ const isOpen = ({ status, capture_pending, release_pending }: Payment): boolean 
 export const HoldActions = ({ payment, onChanged }: HoldProps) => {
   const [open, setOpen] = useState<'capture' | 'release'>();
   const close = (): void => setOpen(undefined);
-  // A payer never captures or releases their own payment.
-  const isOffered = may('payments:capture') && payment.user_id !== session.value?.userId && isOpen(payment);
+  const isOffered = may('payments:capture') && !isOwnPayment(payment) && isOpen(payment);
   return (
     <>
       {isOffered && (

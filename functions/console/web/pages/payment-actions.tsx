@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
+import { isOwnPayment } from '../api/organizations.ts';
 import { may, refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, PaymentStatus } from '../api/types.ts';
 import { HoldActions } from '../holds/hold-actions.tsx';
@@ -21,8 +22,11 @@ interface ActionsProps {
 
 type Open = 'refund' | 'cancel' | undefined;
 
-const mayRefund = ({ status, refundable_cents: refundable, currency }: Payment): boolean =>
-  may('refunds:write') && refundLimitIn(currency) !== 0 && status === 'succeeded' && refundable > 0;
+const mayRefund = (payment: Payment): boolean => {
+  const { status, refundable_cents: refundable, currency } = payment;
+  const isOffered = may('refunds:write') && refundLimitIn(currency) !== 0 && !isOwnPayment(payment);
+  return isOffered && status === 'succeeded' && refundable > 0;
+};
 
 export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) => {
   const [open, setOpen] = useState<Open>();

@@ -1,0 +1,90 @@
+/**
+ * @module Whoever pays never decides as the merchant. A refund, a capture, a release and a price that a payer may not
+ * set need a person of the merchant who neither pays nor belongs to the organization that pays. A service key decides as
+ * the person who created the key.
+ */
+
+import { DomainError } from '../core/errors.ts';
+import type { Clause } from '../platform/expression.ts';
+import { memberKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+import { scopeMissing } from './access.ts';
+import { type Caller, mayAsMerchant } from './caller.ts';
+import { ROLES, type Role } from './permissions.ts';
+import type { Owned } from './record-kind.ts';
+import { type CallerRight, NO_CONDITIONS } from './right.ts';
+import type { Scope } from './scopes.ts';
+import { roleOf } from './standing.ts';
+
+/** The person who decides. */
+interface Decider {
+  readonly userId: string;
+  /** Undefined for a key, which has no session. */
+  readonly email: string | undefined;
+  /** The roles in the paying organization with which the person may not decide. */
+  readonly bindingRoles: readonly Role[];
+}
+
+/** An owner adds a member without asking, so a membership of its creator does not bind a key. */
+const deciderOf = (caller: Caller): Decider | undefined => {
+  if (caller.kind === 'key') return { userId: caller.key.createdBy, email: undefined, bindingRoles: ['owner'] };
+  if (caller.kind !== 'session') return undefined;
+  return { userId: caller.userId, email: caller.email, bindingRoles: ROLES };
+};
+
+/** @param role the role of the decider in the organization of the record */
+const isOwnPayment = ({ userId, email, bindingRoles }: Decider, record: Owned, role: Role | undefined): boolean =>
+  record.userId === userId ||
+  (record.guestEmail !== undefined && record.guestEmail === email) ||
+  (role !== undefined && bindingRoles.includes(role));
+
+const decidesFreely = ({ bindingRoles }: Decider): Clause => ({
+  any: [{ absent: true }, { every: bindingRoles.map((role) => ({ differs: ['role', role] as const })) }],
+});
+
+/** Whether the caller may decide as the merchant on a payment or subscription. */
+export type MerchantDecision =
+  /** The write of the decision includes the conditions of the right. */
+  | { readonly kind: 'allowed'; readonly right: CallerRight }
+  | { readonly kind: 'no scope' | 'own payment'; readonly refusal: DomainError };
+
+interface Asked {
+  readonly caller: Caller;
+  /** The payment or subscription. */
+  readonly record: Owned;
+  readonly scope: Scope;
+}
+
+/** Reads the role of the decider if an organization pays. */
+export const ownPayment = async (
+  table: Pick<Table, 'get'>,
+  { caller, record, scope }: Asked,
+): Promise<MerchantDecision> => {
+  const decider = mayAsMerchant(caller, scope) ? deciderOf(caller) : undefined;
+  if (decider === undefined) return { kind: 'no scope', refusal: scopeMissing(scope) };
+  const { organizationId } = record;
+  const member = organizationId === undefined ? undefined : memberKey(organizationId, decider.userId);
+  const isOwn = async () => isOwnPayment(decider, record, member && roleOf(await table.get(member)));
+  if (await isOwn()) return { kind: 'own payment', refusal: ownPaymentError() };
+  if (member === undefined) return { kind: 'allowed', right: NO_CONDITIONS };
+  const requireStill = async (): Promise<void> => {
+    if (await isOwn()) throw ownPaymentError();
+  };
+  return { kind: 'allowed', right: { onlyIf: [{ check: member, if: [decidesFreely(decider)] }], requireStill } };
+};
+
+/**
+ * @returns the conditions of the write of the decision
+ * @throws DomainError INSUFFICIENT_PERMISSIONS without the scope, or if the decider pays
+ */
+export const requireOthersPayment = async (table: Pick<Table, 'get'>, asked: Asked): Promise<CallerRight> => {
+  const decision = await ownPayment(table, asked);
+  if (decision.kind !== 'allowed') throw decision.refusal;
+  return decision.right;
+};
+
+const ownPaymentError = (): DomainError =>
+  new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'You, or an organization of yours, pay this, so another person of the merchant must decide',
+    details: { reason: 'own_payment' },
+  });

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import type { Caller } from '../../shared/access/caller.ts';
+import { ownPayment, requireOthersPayment } from '../../shared/access/own-payment.ts';
+import { ROLES } from '../../shared/access/permissions.ts';
+import type { Owned } from '../../shared/access/record-kind.ts';
+import { memberKey } from '../../shared/platform/keys.ts';
+import { guest, session } from '../builders/api-request.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+
+const SCOPE = 'refunds:write';
+const ACME = 'org_acme';
+const [me, admin] = ['user_me', { userId: 'user_me', email: 'me@example.com', isAdmin: true }];
+const keyOf = (createdBy: string) => ({ id: 'key_1', scopes: [SCOPE], createdBy }) as const;
+const asKey = (createdBy: string): Caller => ({ kind: 'key', key: keyOf(createdBy) });
+
+const tableWith = async (role?: string) => {
+  const { table } = memoryTable({ now: () => NOON });
+  if (role !== undefined) await table.put({ ...memberKey(ACME, me), role });
+  return table;
+};
+
+const decide = async (caller: Caller, record: Owned, role?: string): Promise<string> =>
+  (await ownPayment(await tableWith(role), { caller, record, scope: SCOPE })).kind;
+
+describe('whoever pays', () => {
+  test.each<[string, Owned]>([
+    ['as a user', { userId: me }],
+    ['as a guest with the e-mail of the session', { guestId: 'gst_1', guestEmail: 'me@example.com' }],
+    ['for an organization that has removed the person since', { userId: me, organizationId: ACME }],
+  ])('decides nothing %s', async (_, record) => {
+    expect(await decide(session(admin), record)).toBe('own payment');
+    expect(await decide(session({ ...admin, isAdmin: false, staffRole: 'finance' }), record)).toBe('own payment');
+  });
+
+  test('decides on the payments of others', async () => {
+    const others = [
+      { userId: 'user_2' },
+      { guestId: 'gst_2', guestEmail: 'you@example.com' },
+      { organizationId: ACME },
+    ];
+    for (const record of others) {
+      expect(await decide(session(admin), record)).toBe('allowed');
+      expect(await decide(asKey(me), record)).toBe('allowed');
+    }
+  });
+
+  test.each(ROLES)('is every %s of the organization, but only the owner by a key', async (role) => {
+    const record = { userId: 'user_2', organizationId: ACME };
+    expect(await decide(session(admin), record, role)).toBe('own payment');
+    expect(await decide(asKey(me), record, role)).toBe(role === 'owner' ? 'own payment' : 'allowed');
+    expect(await decide(asKey('user_9'), record, role)).toBe('allowed');
+  });
+
+  test('includes the maker of a key, which has no e-mail', async () => {
+    expect(await decide(asKey(me), { userId: me })).toBe('own payment');
+    expect(await decide(asKey(me), { guestId: 'gst_1', guestEmail: 'me@example.com' })).toBe('allowed');
+  });
+
+  test('lacks the scope first, like every payer, guest and key for a payer', async () => {
+    const payers: readonly Caller[] = [
+      ...[session({ userId: me }), session({ ...admin, key: keyOf(me) }), guest(), { kind: 'anonymous' } as const],
+      { kind: 'organization', organizationId: ACME, key: keyOf(me) },
+    ];
+    for (const caller of payers) expect(await decide(caller, { userId: me })).toBe('no scope');
+    const operations = session({ ...admin, isAdmin: false, staffRole: 'operations' });
+    expect(await decide(operations, { userId: me })).toBe('no scope');
+  });
+});
+
+describe('the right to decide', () => {
+  const OWN = { code: 'INSUFFICIENT_PERMISSIONS', details: { reason: 'own_payment' } };
+
+  test.each([
+    { of: 'a session', caller: session(admin), role: 'member', remains: false },
+    { of: 'a key', caller: asKey(me), role: 'member', remains: true },
+    { of: 'a key', caller: asKey(me), role: 'owner', remains: false },
+  ])('of $of is checked again by the write, after its person became $role', async ({ caller, role, remains }) => {
+    const table = await tableWith();
+    const right = await requireOthersPayment(table, { caller, record: { organizationId: ACME }, scope: SCOPE });
+    expect((await table.transact(right.onlyIf)).ok).toBe(true);
+    await right.requireStill();
+    await table.put({ ...memberKey(ACME, me), role });
+    expect((await table.transact(right.onlyIf)).ok).toBe(remains);
+    if (remains) await right.requireStill();
+    else await expect(right.requireStill()).rejects.toMatchObject(OWN);
+  });
+
+  test('needs no condition on a payment of a person', async () => {
+    const right = await requireOthersPayment(await tableWith(), {
+      caller: session(admin),
+      record: { userId: 'user_2' },
+      scope: SCOPE,
+    });
+    expect(right.onlyIf).toEqual([]);
+  });
+
+  test('is refused with the reason', async () => {
+    const asked = { caller: session(admin), record: { userId: me }, scope: SCOPE } as const;
+    await expect(requireOthersPayment(await tableWith(), asked)).rejects.toMatchObject(OWN);
+  });
+});
