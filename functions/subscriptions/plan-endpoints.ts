@@ -74,6 +74,9 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
     product are for the merchant (\`subscriptions:operate\`); others get 403. So does a person of the merchant who pays, alone or in the
     organization that pays, and the service key of that person: \`details.reason: own_payment\`.
 
+    If a member lent an own method to the organization, only that member changes product, quantity, price or interval; others get 403 with
+    \`details.reason: lent_method\`. They may cancel, pause, or set another method. The merchant may lower the price.
+
     An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. In a trial nothing is charged.`,
   access: { ...access, references: targetNamed },
   body: changePlanBody,
@@ -107,7 +110,8 @@ export const withdrawChangeEndpoint = /* @__PURE__ */ endpoint(() => ({
   summary: 'Withdraw a change of the plan that is scheduled or unpaid',
   description: `Withdraws \`scheduled_change\`, or a \`pending_change\` that waits for its payer, whose payment is canceled. Without either:
     409 \`INVALID_STATE\`, also if the payer has paid meanwhile, because what is paid takes effect. While the outcome of the payment is
-    unknown: 409 \`PAYMENT_IN_PROGRESS\`.`,
+    unknown: 409 \`PAYMENT_IN_PROGRESS\`. If a member lent the method that pays, only that member withdraws: 403 with
+    \`details.reason: lent_method\` for others.`,
   access,
   body: null,
   errors: COMMAND_ERRORS,

@@ -127,7 +127,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('PAYMENT_DECLINED', undefined, { decline_code: 'insufficient_funds' }),
   },
   INSUFFICIENT_PERMISSIONS: {
-    when: "The caller's role in the organization does not allow the action, the record may not be used for it, a scope is missing (`details.required_scope`), or the merchant would decide on an own payment (`details.reason: own_payment`). A caller without a service key also gets it for `X-Act-For`.",
+    when: "The caller's role in the organization does not allow the action, the record may not be used for it, a scope is missing (`details.required_scope`), the merchant would decide on an own payment (`details.reason: own_payment`), or another member lent the method that pays (`lent_method`). A caller without a service key also gets it for `X-Act-For`.",
     example: because('INSUFFICIENT_PERMISSIONS', undefined, { role: 'member', permission: 'canManagePayments' }),
   },
   ORGANIZATION_ACCESS_DENIED: { when: 'The record belongs to an organization, and the caller is not a member of it.' },

@@ -237,7 +237,7 @@ export const paysFor = async (table: Table, payer: Owned, method: PaymentMethod)
 };
 
 /** The member whose own method pays for an organization. */
-const lenderOf = (
+export const lenderOf = (
   payer: Owned,
   { userId, organizationId: owner }: Owned,
 ): { readonly userId: string; readonly organizationId: string } | undefined =>

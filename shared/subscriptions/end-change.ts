@@ -9,16 +9,28 @@ import { finishPriceUpdate } from './price-at-provider.ts';
 import type { Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 
+/** Throws the refusal of the caller on the version that the write changes. */
+export type EndCheck = (current: Subscription) => void;
+
+const NO_CHECK: EndCheck = () => {};
+
 /**
  * Cancels the payment of a change that waits for its payer, and drops the change. What is paid is applied.
  * @returns the subscription without a change
  * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of the payment is unknown
  */
-export const endChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+export const endChange = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  check = NO_CHECK,
+): Promise<Subscription> => {
   if (!subscription.change || subscription.status === 'canceled') return subscription;
-  const dropped = await subscriptionStore(deps.table).change(subscription, (current) =>
-    current.change?.step === 'awaiting_payment' ? dropChange(current, 'plan_change_withdrawn', deps.now()) : current,
-  );
+  const dropped = await subscriptionStore(deps.table).change(subscription, (current) => {
+    check(current);
+    return current.change?.step === 'awaiting_payment'
+      ? dropChange(current, 'plan_change_withdrawn', deps.now())
+      : current;
+  });
   const ended = await continueChange(deps, dropped);
   if (ended.change) throw new DomainError('PAYMENT_IN_PROGRESS');
   return ended;
@@ -32,8 +44,13 @@ export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription
 };
 
 /** Withdraws the scheduled change, beside a change that is not paid. The provider that bills gets the present price again. */
-export const withdrawSchedule = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+export const withdrawSchedule = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  check = NO_CHECK,
+): Promise<Subscription> => {
   const withdrawn = await subscriptionStore(deps.table).change(subscription, (current) => {
+    check(current);
     if (!current.scheduledChange) return current;
     requireNoPriceCall(current);
     return withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() });

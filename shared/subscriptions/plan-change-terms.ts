@@ -12,6 +12,7 @@ import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/paym
 import { requireHeld, type UsableMethod, useHeld } from '../payment-methods/usable-method.ts';
 import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
 import type { SubscriptionDeps } from './biller.ts';
+import { isLentByOther, isLowered, lentError } from './lent-method.ts';
 import { firstPeriod } from './periods.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
 import { FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.ts';
@@ -53,6 +54,7 @@ export const readWantedChange = async (
   requirePlanChangeable(record);
   const known = await readRecords(deps, request, isClaiming);
   const plan = wantedPlan(request, known.product);
+  requireLender(request, plan, known.method);
   requireDifference(record, plan);
   await requireBillable(deps, record, plan);
   const timed = timedChange(record, plan, momentOf(body, record, deps.now()));
@@ -86,6 +88,15 @@ const requireRights = ({ body, asAdmin }: PlanChangeRequest, decision: MerchantD
 
 const requireMerchant = (decision: MerchantDecision): void => {
   if (decision.kind !== 'allowed') throw decision.refusal;
+};
+
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if another member lent the method, unless the merchant lowers the price */
+const requireLender = (
+  { caller, record, asAdmin }: PlanChangeRequest,
+  plan: SubscriptionPlan,
+  method: PaymentMethod | undefined,
+): void => {
+  if (isLentByOther(caller, record, method) && !(asAdmin && isLowered(record, plan))) throw lentError();
 };
 
 interface KnownRecords {
