@@ -13,7 +13,7 @@ import type { Caller, KeyIdentity } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
 import type { ServiceKeys } from './identify-key.ts';
 import type { Identity, IdentitySession, IdentityUser } from './identity.ts';
-import { SECRET_PREFIX } from './service-key.ts';
+import { meansSecret } from './service-key.ts';
 
 /** The first present of X-Session-ID, Authorization, session_id in the query and guest token decides. */
 export interface Credentials {
@@ -87,8 +87,9 @@ export const authenticator = (options: AuthenticateOptions) => {
   };
 
   const signedIn = async (kind: 'session' | 'bearer', value: string): Promise<Caller> => {
-    // The identity service never gets the secret of a key, in whichever header the secret is sent.
-    const session = value.startsWith(SECRET_PREFIX) ? undefined : await find(kind, value);
+    // The identity service never gets the secret of a key, in whichever place and form it is sent.
+    if (meansSecret(value)) throw new DomainError('API_KEY_INVALID');
+    const session = await find(kind, value);
     if (!session) throw new DomainError('SESSION_INVALID');
     if (session.expiresAt <= options.now()) throw new DomainError('SESSION_EXPIRED');
     return {
@@ -107,15 +108,20 @@ export const authenticator = (options: AuthenticateOptions) => {
     return { kind: 'key', key };
   };
 
-  /** `anonymous` without a credential. @throws DomainError SESSION_INVALID, SESSION_EXPIRED or IDENTITY_UNAVAILABLE */
+  const authorized = async (authorization: string, address: string): Promise<Caller> => {
+    const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
+    if (meansSecret(bearer ?? authorization)) return identified(bearer ?? '', address);
+    if (!bearer) throw new DomainError('SESSION_INVALID');
+    return signedIn('bearer', bearer);
+  };
+
+  /**
+   * `anonymous` without a credential.
+   * @throws DomainError SESSION_INVALID, SESSION_EXPIRED, API_KEY_INVALID or IDENTITY_UNAVAILABLE
+   */
   const authenticate = async (credentials: Credentials): Promise<Caller> => {
     if (credentials.sessionId !== undefined) return signedIn('session', credentials.sessionId);
-    if (credentials.authorization !== undefined) {
-      const bearer = /^Bearer +(\S+)$/i.exec(credentials.authorization)?.[1];
-      if (!bearer) throw new DomainError('SESSION_INVALID');
-      if (bearer.startsWith(SECRET_PREFIX)) return identified(bearer, credentials.address);
-      return signedIn('bearer', bearer);
-    }
+    if (credentials.authorization !== undefined) return authorized(credentials.authorization, credentials.address);
     if (credentials.querySession !== undefined && options.allowQuerySession) {
       return signedIn('session', credentials.querySession);
     }

@@ -48,8 +48,14 @@ export const statusOfKey = ({ revokedAt, expiresAt }: StoredKey, now: Instant): 
 };
 
 /** Every secret begins so, also a malformed one, and scanners of secrets look for it. */
-export const SECRET_PREFIX = 'psk_';
+const SECRET_PREFIX = 'psk_';
 const FORM = /^psk_([0-9a-f]{24})_([\w-]{43})$/;
+
+/** Matches also after quotes, spaces and a second `Bearer`, which clients add by mistake. */
+const MEANS_SECRET = /^(?:[^a-z0-9]|bearer)*psk_/i;
+
+/** True if a credential is the secret of a key, well-formed or not. */
+export const meansSecret = (credential: string): boolean => MEANS_SECRET.test(credential);
 
 /** The start of the secret, which names the key. */
 export const prefixOf = (id: string): string => `${SECRET_PREFIX}${id.slice(id.indexOf('_') + 1)}`;

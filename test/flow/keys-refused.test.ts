@@ -117,12 +117,13 @@ describe('a key that is not valid', () => {
   });
 
   test('never reaches the identity service, also if it is sent as a session', async () => {
-    const notSession = { status: 401, body: { code: 'SESSION_INVALID' } };
     await service.identity({ available: false });
     try {
-      expect(await service.get('/payments', { bearer: 'psk_anything' })).toMatchObject(NOT_VALID);
-      expect(await service.get('/payments', { session: 'psk_anything' })).toMatchObject(notSession);
-      expect(await service.get('/payments?session_id=psk_anything')).toMatchObject(notSession);
+      for (const secret of ['psk_anything', 'PSK_anything', '"psk_anything"', 'Bearer psk_anything']) {
+        expect(await service.get('/payments', { bearer: secret })).toMatchObject(NOT_VALID);
+        expect(await service.get('/payments', { session: secret })).toMatchObject(NOT_VALID);
+        expect(await service.get(`/payments?session_id=${encodeURIComponent(secret)}`)).toMatchObject(NOT_VALID);
+      }
       expect(await service.get('/payments', { bearer: 'other' })).toMatchObject({ status: 503 });
     } finally {
       await service.identity({ available: true });

@@ -205,11 +205,34 @@ describe('a session', () => {
     expect(await code({ sessionId: 's2' })).toBe('IDENTITY_UNAVAILABLE');
   });
 
-  test('never is a service key, which the identity service must not see', async () => {
-    const { code, asked } = service({ psk_1: known() });
-    expect(await code({ sessionId: 'psk_1' })).toBe('SESSION_INVALID');
-    expect(await code({ querySession: 'psk_1' })).toBe('SESSION_INVALID');
+  const SECRET = `psk_${'0'.repeat(24)}_${'x'.repeat(43)}`;
+
+  test.each([
+    ...[
+      'psk_1',
+      SECRET,
+      SECRET.toUpperCase(),
+      'Psk_1',
+      `"${SECRET}"`,
+      `'${SECRET}'`,
+      `\`${SECRET}\``,
+      `\u201c${SECRET}\u201d`,
+    ],
+    ...[`" ${SECRET}"`, `Bearer ${SECRET}`, `bearer BEARER\t"${SECRET}"`, `"Bearer ${SECRET}"`, `Bearer${SECRET}`],
+    // Curly quotes, as a header delivers their bytes.
+    `\u00e2\u0080\u009c${SECRET}`,
+  ])('never is a service key, which the identity service must not see: %s', async (secret) => {
+    const { code, asked } = service({ [secret]: known(), [SECRET]: known() });
+    expect(await code({ sessionId: secret })).toBe('API_KEY_INVALID');
+    expect(await code({ querySession: secret })).toBe('API_KEY_INVALID');
+    expect(await code({ authorization: secret })).toBe('API_KEY_INVALID');
+    expect(await code({ authorization: `Bearer ${secret}` })).toBe('API_KEY_INVALID');
     expect(asked).toEqual([]);
+  });
+
+  test('may hold the beginning of a key’s secret further on', async () => {
+    const { who } = service({ s_psk_1: known() });
+    expect(await who({ sessionId: 's_psk_1' })).toMatchObject({ kind: 'session' });
   });
 
   test('is a different credential from a bearer token with the same text', async () => {
