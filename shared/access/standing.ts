@@ -1,10 +1,11 @@
 /**
  * @module A caller's standing, which says whether the organization exists and which role the caller has in it. Writes
- * decide on a consistent read; reads use a cache of five minutes, which the cache epoch clears.
+ * decide on a consistent read; reads use a cache of five minutes, which the cache epoch clears. For a key that acts for an
+ * organization the cache holds five seconds, as for the key itself, so that a deletion ends its access.
  */
 
 import QuickLRU from 'quick-lru';
-import { MINUTE_MS, type Now } from '../core/time.ts';
+import { MINUTE_MS, type Now, SECOND_MS } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { type Key, memberKey, organizationKey } from '../platform/keys.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
@@ -18,7 +19,10 @@ export interface Standing {
   readonly role: Role | undefined;
 }
 
-const CACHE_MS = 5 * MINUTE_MS;
+const CACHE_MS: Readonly<Record<MemberCaller['kind'], number>> = {
+  session: 5 * MINUTE_MS,
+  organization: 5 * SECOND_MS,
+};
 const CACHE_ENTRIES = 2_000;
 
 export const standingKeys = (userId: string, organizationId: string): readonly [Key, Key] => [
@@ -82,7 +86,7 @@ export const standings = (deps: { readonly table: Table; readonly now: Now; read
     const known = cache.get(name);
     if (known && known.until > deps.now()) return known.standing;
     const standing = await read(caller, organizationId, false);
-    cache.set(name, { standing, until: deps.now() + CACHE_MS });
+    cache.set(name, { standing, until: deps.now() + CACHE_MS[caller.kind] });
     return standing;
   };
 

@@ -32,6 +32,7 @@ const pathId = z.union([
 export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: ApiRequest): Promise<ApiRequest> => {
   const scopes = scopesOfRoute(asked.endpointId);
   const loaded = await load(deps, { ...scopeOf(rule, asked), rule, request: asked });
+  await requireOrganization(deps, asked.caller, loaded);
   const { request, alongside } = await continued(deps, { rule, request: asked, loaded });
   const { caller } = request;
   const scope = scopeOf(rule, request);
@@ -61,6 +62,13 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: Api
     // Sound, because the record under each kind was parsed by that kind.
     named: <T>(kind: RecordKind<T>) => named.get(kind as RecordKind) as T | undefined,
   };
+};
+
+/** A key acts for no deleted organization, whichever record the request names. @throws DomainError */
+const requireOrganization = async ({ standings }: AccessDeps, caller: Caller, { standing }: Loaded): Promise<void> => {
+  if (caller.kind !== 'organization') return;
+  const { exists } = standing ?? (await standings.cached(caller, caller.organizationId));
+  if (!exists) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
 };
 
 interface ToContinue {
@@ -163,7 +171,8 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   const consistent = rule.action !== 'read';
   const id = rule.record && (await recordId(deps, rule.record, request));
   const recordKeys = rule.record && id !== undefined ? [rule.record.key(id)] : [];
-  const membership = rule.record?.rule === 'organization' ? id : consistent ? organizationId : undefined;
+  const inOrganization = organizationId ?? (caller.kind === 'organization' ? caller.organizationId : undefined);
+  const membership = rule.record?.rule === 'organization' ? id : consistent ? inOrganization : undefined;
   const standing: readonly Key[] =
     membership !== undefined && isMemberCaller(caller) ? standingKeysOf(caller, membership) : [];
   const named = references.map(({ kind, id: name }) => kind.key(name));

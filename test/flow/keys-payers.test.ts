@@ -245,6 +245,56 @@ describe('a service key that acts for an organization', () => {
   });
 });
 
+describe('a service key that acts for an organization that is deleted', () => {
+  test('writes nothing more, and reads nothing more within 5 s', async () => {
+    const acme = await company(service);
+    const options = forOrganization(await createKey(service, await newAdmin(service)), acme.id);
+    const { body: payment } = await service.post('/payments/intents', paidIntentBody(), options);
+    const { names } = await payer(service, options);
+    const { body: subscription } = await service.post('/subscriptions', subscriptionBody(names), options);
+    const { body: address } = await service.post('/addresses', fullAddress(), options);
+    const method = await saveMethod(service, options);
+    const records = [
+      ...[`/payments/${payment.id}`, `/subscriptions/${subscription.id}`, `/addresses/${address.id}`],
+      ...[`/payment-methods/${method.id}`, `/customers/${names.customer_id}`],
+    ];
+    const reads = [
+      ...records,
+      ...[`/payments/${payment.id}/timeline`, `/payments/${payment.id}/refunds`, `/payments/${payment.id}/disputes`],
+      ...['/payments', '/payments/summary', '/payment-methods', '/customers', '/addresses', '/subscriptions'],
+      ...[`/subscriptions/${subscription.id}/timeline`, `/memberships?entity_type=organization&entity_id=${acme.id}`],
+    ];
+    const read = (path: string) => service.get(path, options);
+    for (const path of reads) expect({ path, ...(await read(path)) }).toMatchObject({ path, status: 200 });
+    expect(await service.request('DELETE', `/organizations/${acme.id}`, acme.owner.options)).toMatchObject({
+      status: 200,
+    });
+    const writes: readonly (readonly [method: string, path: string, body: unknown])[] = [
+      ['POST', '/payments/intents', intentBody()],
+      ['POST', '/payments', paidIntentBody()],
+      ['PUT', `/payments/intents/${payment.id}`, { concept: 'x' }],
+      ['POST', `/payments/confirm/${payment.id}`, {}],
+      ['POST', `/payments/intents/${payment.id}/cancel`, {}],
+      ['POST', '/payment-methods', methodBody()],
+      ['PUT', `/payment-methods/${method.id}`, { alias: 'x' }],
+      ['DELETE', `/payment-methods/${method.id}`, undefined],
+      ['POST', '/customers', customerBody()],
+      ['PUT', `/customers/${names.customer_id}`, { name: 'x' }],
+      ['POST', '/addresses', fullAddress()],
+      ['DELETE', `/addresses/${address.id}`, undefined],
+      ['POST', '/subscriptions', subscriptionBody(names)],
+      ['PATCH', `/subscriptions/${subscription.id}`, { payment_method_id: method.id }],
+      ['POST', `/subscriptions/${subscription.id}/cancel`, {}],
+    ];
+    for (const [verb, path, body] of writes) {
+      const answer = await service.request(verb, path, { ...options, body });
+      expect({ verb, path, ...answer }).toMatchObject({ verb, path, ...NO_MEMBER });
+    }
+    await service.advance(5);
+    for (const path of reads) expect({ path, ...(await read(path)) }).toMatchObject({ path, ...NO_MEMBER });
+  });
+});
+
 describe('a service key without a payer', () => {
   test('creates for a guest, whose token the response has', async () => {
     const key = await createKey(service, await newAdmin(service));
