@@ -15,6 +15,7 @@ import type { Endpoint } from './endpoint.ts';
 import { flagOf } from './fields.ts';
 import type { KeptAnswer } from './idempotency.ts';
 import { API_VERSIONS } from './parse.ts';
+import type { Counted } from './rate-limit.ts';
 import type { ResponseForm } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
 
@@ -56,6 +57,8 @@ export interface Exchange {
   request: ApiRequest | undefined;
   kept: KeptAnswer | undefined;
   claimed: boolean;
+  /** Where the request has counted so far. */
+  readonly counted: Counted[];
   reply: Reply | undefined;
 }
 
@@ -83,6 +86,7 @@ export const openExchange = (
   request: undefined,
   kept: undefined,
   claimed: false,
+  counted: [],
   reply: undefined,
 });
 

@@ -286,9 +286,17 @@ const countsAllowed = (spec: Endpoint, one: RateLimit): boolean => {
   return spec.access?.record !== undefined || (one.counts ?? 'requests') !== 'requests';
 };
 
-const limit = async ({ deps, spec, request }: Exchange, counts: (one: RateLimit) => boolean): Promise<void> => {
+/** A request that one window refuses counts in none. */
+const limit = async (exchange: Exchange, counts: (one: RateLimit) => boolean): Promise<void> => {
+  const { deps, spec, request } = exchange;
   const limits = spec.limits.filter(counts);
-  if (deps.rateLimits && request && limits.length > 0) await enforceLimits(deps, limits, request);
+  if (!deps.rateLimits || !request || limits.length === 0) return;
+  try {
+    exchange.counted.push(await enforceLimits(deps, limits, request));
+  } catch (error) {
+    await Promise.all(exchange.counted.map(({ release }) => release()));
+    throw error;
+  }
 };
 
 const access: Step = {

@@ -1,10 +1,23 @@
-/** @module Rate limits in fixed windows, with a counter each. A full window refuses with RATE_LIMITED. */
+/**
+ * @module Rate limits in sliding windows. A full window refuses with RATE_LIMITED, and a refused request does not count.
+ * The counts of a subject's windows are attributes of one item, so a check is one request.
+ */
 
 import { DomainError } from '../core/errors.ts';
-import { epochSeconds } from '../core/time.ts';
+import { SECOND_MS } from '../core/time.ts';
+import type { Clause } from '../platform/expression.ts';
 import { type Key, rateKey } from '../platform/keys.ts';
-import type { StoreDeps } from '../platform/table.ts';
+import type { Item, StoreDeps } from '../platform/table.ts';
 import type { ApiRequest } from './request.ts';
+import {
+  type Bounds,
+  boundsAfter,
+  boundsOfRoom,
+  type Counts,
+  hasRoom,
+  type Span,
+  untilRoomMs,
+} from './sliding-window.ts';
 
 export interface RateLimit {
   readonly name: string;
@@ -20,29 +33,44 @@ export interface RateLimit {
   readonly counts?: 'requests' | 'allowed requests' | 'declines';
 }
 
-/** The current window of one subject. Windows are fixed, by the service's clock, with one counter each. */
-interface Window {
+/** The current window of one subject, by the service's clock. */
+interface Window extends Span {
   readonly key: Key;
-  readonly max: number;
-  readonly secondsLeft: number;
+  /** The attributes that count the current and the previous window. */
+  readonly current: string;
+  readonly previous: string;
+  /** Number of the current window since 1970. */
+  readonly number: number;
+  /** Seconds. The counts matter until the next window ends. */
   readonly ttl: number;
+}
+
+/** Requests that have counted, until it is known that the request goes on. */
+export interface Counted {
+  /** Takes the counts back. */
+  readonly release: () => Promise<void>;
 }
 
 /**
  * Counts a request in its windows. Only reads windows of declines, because the outcome is not yet known.
- * @throws DomainError RATE_LIMITED if a window is full
+ * @throws DomainError RATE_LIMITED if a window is full; then the request counts in none
  */
 export const enforceLimits = async (
   deps: StoreDeps,
   limits: readonly RateLimit[],
   request: ApiRequest,
-): Promise<void> => {
+): Promise<Counted> => {
   const [ofDeclines, ofRequests] = [limits.filter(countsDeclines), limits.filter((limit) => !countsDeclines(limit))];
-  const full = await Promise.all([
-    fullWindows(deps, windowsOf(deps, ofDeclines, request)),
+  const [waits, ...counted] = await Promise.all([
+    waitsOfDeclines(deps, windowsOf(deps, ofDeclines, request)),
     ...windowsOf(deps, ofRequests, request).map((window) => countIn(deps, window)),
   ]);
-  requireNone(full.flat());
+  const waitsMs = [...waits, ...counted.map(({ waitMs }) => waitMs)].filter((waitMs) => waitMs > 0);
+  const windows = counted.flatMap(({ waitMs, window }) => (waitMs > 0 ? [] : window));
+  const release = () => releaseAll(deps, windows);
+  if (waitsMs.length > 0) await release();
+  requireNoWait(waitsMs);
+  return { release };
 };
 
 /** Counts a declined payment. Payments under way at the same time may exceed the maximum. */
@@ -52,23 +80,7 @@ export const countDecline = async (
   request: ApiRequest,
 ): Promise<void> => {
   const windows = windowsOf(deps, limits.filter(countsDeclines), request);
-  await Promise.all(windows.map(({ key, ttl }) => deps.table.update(key, { add: { n: 1 }, set: { ttl } })));
-};
-
-/** A reserved count in a window, taken before it is known whether the limit applies to the request. */
-export interface Reservation {
-  readonly release: () => Promise<void>;
-}
-
-/** One conditional write, so concurrent requests cannot exceed the maximum. @throws DomainError RATE_LIMITED if full */
-export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiRequest): Promise<Reservation> => {
-  const windows = windowsOf(deps, [limit], request);
-  requireNone((await Promise.all(windows.map((window) => countIn(deps, window)))).flat());
-  return {
-    release: async () => {
-      await Promise.all(windows.map(({ key }) => deps.table.update(key, { add: { n: -1 } }, [{ has: 'n' }])));
-    },
-  };
+  await Promise.all(windows.map((window) => addTo(deps, window, [])));
 };
 
 /**
@@ -76,20 +88,20 @@ export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiReq
  * decided already. @throws DomainError RATE_LIMITED if the window is full
  */
 export const countSubject = async (deps: StoreDeps, limit: RateLimit, subject: string): Promise<void> => {
-  requireNone(await countIn(deps, windowOf(deps, limit, subject)).catch(noneIfConflict));
+  const { waitMs } = await countIn(deps, windowOf(deps, limit, subject)).catch(noneIfConflict);
+  requireNoWait(waitMs > 0 ? [waitMs] : []);
 };
 
-const noneIfConflict = (error: unknown): readonly Window[] => {
-  if (error instanceof DomainError && error.code === 'VERSION_CONFLICT') return [];
+const noneIfConflict = (error: unknown): { readonly waitMs: number } => {
+  if (error instanceof DomainError && error.code === 'VERSION_CONFLICT') return { waitMs: 0 };
   throw error;
 };
 
 const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declines';
 
-const requireNone = (full: readonly Window[]): void => {
-  if (full.length === 0) return;
-  const waits = full.map(({ secondsLeft }) => secondsLeft);
-  throw new DomainError('RATE_LIMITED', { retryAfterSeconds: Math.max(...waits) });
+const requireNoWait = (waitsMs: readonly number[]): void => {
+  if (waitsMs.length === 0) return;
+  throw new DomainError('RATE_LIMITED', { retryAfterSeconds: Math.ceil(Math.max(...waitsMs) / SECOND_MS) });
 };
 
 /** A limit without a subject in this request has no window. */
@@ -100,25 +112,82 @@ const windowsOf = (deps: StoreDeps, limits: readonly RateLimit[], request: ApiRe
   });
 
 const windowOf = ({ now }: StoreDeps, { name, max, windowSeconds }: RateLimit, subject: string): Window => {
-  const seconds = epochSeconds(now());
-  const window = Math.floor(seconds / windowSeconds);
-  const endsAt = (window + 1) * windowSeconds;
-  return { key: rateKey(name, subject, window), max, secondsLeft: endsAt - seconds, ttl: endsAt + windowSeconds };
+  const [at, lengthMs] = [now(), windowSeconds * SECOND_MS];
+  const number = Math.floor(at / lengthMs);
+  return {
+    key: rateKey(name, subject),
+    ...{ max, lengthMs, elapsedMs: at - number * lengthMs, number },
+    ...{ current: attributeOf(number), previous: attributeOf(number - 1) },
+    ttl: (number + 2) * windowSeconds,
+  };
 };
 
-/** @returns the window if it is full. */
-const countIn = async ({ table }: StoreDeps, window: Window): Promise<readonly Window[]> => {
-  const { key, max, ttl } = window;
-  const notFull = { any: [{ lacks: 'n' }, { below: ['n', max] }] } as const;
-  const counted = await table.update(key, { add: { n: 1 }, set: { ttl } }, [notFull]);
-  return counted.ok ? [] : [window];
+const attributeOf = (window: number): string => `w${window}`;
+
+interface Tried {
+  readonly window: Window;
+  /** 0 if the request has counted, else the time until there is room. */
+  readonly waitMs: number;
+}
+
+/**
+ * Conditional, so concurrent requests cannot exceed the maximum. If the condition leaves out counts that fit, a second
+ * write names them exactly.
+ */
+const countIn = async (deps: StoreDeps, window: Window): Promise<Tried> => {
+  let counted = await addTo(deps, window, [roomIn(window, boundsOfRoom(window))]);
+  if (counted.ok) return { window, waitMs: 0 };
+  const counts = countsOf(window, counted.found);
+  if (hasRoom(counts, window)) {
+    counted = await addTo(deps, window, [roomIn(window, [boundsAfter(counts.previous, window)])]);
+    if (counted.ok) return { window, waitMs: 0 };
+  }
+  return { window, waitMs: Math.max(1, untilRoomMs(countsOf(window, counted.found), window)) };
 };
 
-const fullWindows = async ({ table }: StoreDeps, windows: readonly Window[]): Promise<readonly Window[]> => {
-  if (windows.length === 0) return [];
-  const items = await table.getMany(
-    windows.map(({ key }) => key),
-    { consistent: true },
+const addTo = async ({ table }: StoreDeps, window: Window, clauses: readonly Clause[]) => {
+  const { key, current, ttl } = window;
+  const written = await table.update(key, { add: { [current]: 1 }, set: { ttl } }, clauses);
+  if (written.ok) await forget(table, window, written.item);
+  return written;
+};
+
+/** More windows than these are removed from an item. */
+const MOST_WINDOWS = 10;
+
+/** Removes earlier windows, which no longer count, from the item of a subject that is counted again and again. */
+const forget = async (table: StoreDeps['table'], { key, number }: Window, item: Item): Promise<void> => {
+  const windows = Object.keys(item).filter((name) => /^w\d+$/.test(name));
+  if (windows.length <= MOST_WINDOWS) return;
+  await table.update(key, { remove: windows.filter((name) => Number(name.slice(1)) < number - 1) });
+};
+
+const roomIn = ({ max, current, previous }: Window, bounds: readonly Bounds[]): Clause => ({
+  any: [
+    { every: [{ lacks: previous }, { any: [{ lacks: current }, { below: [current, max] }] }] },
+    ...bounds.map(({ previousAtMost, currentBelow }) => ({
+      every: [
+        { atMost: [previous, previousAtMost] as const },
+        { any: [{ lacks: current }, { below: [current, currentBelow] as const }] },
+      ],
+    })),
+  ],
+});
+
+const countsOf = ({ current, previous }: Window, item: Item | undefined): Counts => ({
+  current: Number(item?.[current] ?? 0),
+  previous: Number(item?.[previous] ?? 0),
+});
+
+const releaseAll = async ({ table }: StoreDeps, windows: readonly Window[]): Promise<void> => {
+  await Promise.all(
+    windows.map(({ key, current }) => table.update(key, { add: { [current]: -1 } }, [{ has: current }])),
   );
-  return windows.filter(({ max }, at) => Number(items[at]?.['n'] ?? 0) >= max);
+};
+
+const waitsOfDeclines = async ({ table }: StoreDeps, windows: readonly Window[]): Promise<readonly number[]> => {
+  if (windows.length === 0) return [];
+  const keys = windows.map(({ key }) => key);
+  const items = await table.getMany(keys, { consistent: true });
+  return windows.map((window, at) => untilRoomMs(countsOf(window, items[at]), window));
 };

@@ -190,7 +190,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   IDEMPOTENCY_KEY_REUSED: {
     when: 'The same `Idempotency-Key` was sent with another body, or with a session of another organization, within 24 hours. Use a new key for a new request.',
   },
-  RATE_LIMITED: { when: 'Too many requests in the current window. Send the request again after `Retry-After`.' },
+  RATE_LIMITED: { when: 'Too many requests within the length of a window. There is room again after `Retry-After`.' },
   INTERNAL_ERROR: {
     when: 'A fault of the service. Quote `request_id` to support; a POST with the same `Idempotency-Key` is safe to repeat.',
   },

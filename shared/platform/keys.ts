@@ -188,9 +188,10 @@ const ALL_SHARDS = 8;
 export const allScope = (spread: string): string => `ALL#${shardOf(spread, ALL_SHARDS)}#PAY`;
 export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
 export const idempotencyKey = (scope: string): Key => recordKey('IDEM', scope);
-export const rateKey = (name: string, subject: string, window: number): Key => ({
+/** The counts of a subject's windows. */
+export const rateKey = (name: string, subject: string): Key => ({
   pk: `RATE#${name}#${fingerprint(subject).slice(0, 24)}`,
-  sk: String(window),
+  sk: 'RATE',
 });
 /** The erasure of a person; its partition also holds the e-mail addresses that the erasure still looks for. */
 export const erasureKey = (id: string): Key => recordKey('ERA', id);

@@ -8,7 +8,7 @@ import { iso, type Now } from '../core/time.ts';
 import { logItem } from '../event-log/log-entry.ts';
 import { storedEventItem } from '../event-log/stored-event.ts';
 import { parseJson } from '../http/json-body.ts';
-import { enforceLimits, type RateLimit, type Reservation, reserve } from '../http/rate-limit.ts';
+import { type Counted, enforceLimits, type RateLimit } from '../http/rate-limit.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Table } from '../platform/table.ts';
 import type { EventReceiver } from '../providers/event-port.ts';
@@ -52,13 +52,13 @@ export const receiveProviderEvent = async (
  * signature frees the place. If the provider does not respond, the place stays taken.
  */
 const verify = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest) => {
-  const places: Reservation[] = [];
+  const places: Counted[] = [];
   const verdict = await receiver.verifyWebhook({
     raw: request.rawBody,
     headers: request.headers,
     now: deps.now(),
     beforeAsking: async () => {
-      if (deps.rateLimits) places.push(await reserve(deps, REFUSED_SIGNATURES, request));
+      if (deps.rateLimits) places.push(await enforceLimits(deps, [REFUSED_SIGNATURES], request));
     },
   });
   return { verdict, place: places[0] };

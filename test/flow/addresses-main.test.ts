@@ -397,8 +397,7 @@ describe('the creation of addresses by guests', () => {
     const other = { ...body, guest_data: { email: 'seldom@example.com', name: 'Seldom' } };
     const refused = await limited.post('/addresses', other);
     expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    await limited.advance(60);
+    await limited.advance(Number(refused.headers.get('retry-after')));
     expect((await limited.post('/addresses', body)).status).toBe(201);
   });
 });

@@ -115,15 +115,14 @@ describe('an invite', () => {
   });
 
   test('allows 30 lookups per minute from one IP address, for known and unknown invites alike', async () => {
-    await service.advance(MINUTE_SECONDS);
+    await service.advance(2 * MINUTE_SECONDS);
     const ask = (index: number, ip = '203.0.113.9') => preview(`guess-${index}`, from(ip));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index)));
     for (const answer of answers) expect(answer).toMatchObject(NOT_FOUND);
     const refused = await ask(30);
     expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await ask(31, '203.0.113.10')).status).toBe(404);
-    await service.advance(MINUTE_SECONDS);
+    await service.advance(Number(refused.headers.get('retry-after')));
     expect((await ask(32)).status).toBe(404);
   });
 });

@@ -16,16 +16,17 @@ const noPayment = (index: number): string => `pay_${String(index).padStart(24, '
 describe('rate limits', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
-  /** Starts every window again, 20 s ago. */
+  /** Empties every window. The present ones began 20 s ago. */
   beforeEach(async () => {
-    await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
+    await service.moveTo(new Date(Math.ceil((service.now() + HOUR_MS) / HOUR_MS) * HOUR_MS + 20_000).toISOString());
   });
 
   /**
-   * `max` requests pass in the window of this many seconds. The next request is refused until the window is over, then
-   * it passes again.
+   * `max` requests pass in the window of this many seconds. The next request is refused until one of them has slid out,
+   * then one passes.
    */
   const expectLimit = async (max: number, seconds: number, ask: (index: number) => Promise<TestAnswer>) => {
+    const wait = seconds - 20 + seconds / max;
     const passed = await times(max, ask);
     expect(statusesOf(passed)).not.toContain(429);
     for (const again of [0, 1]) {
@@ -34,18 +35,29 @@ describe('rate limits', () => {
         status: 429,
         body: { success: false, code: 'RATE_LIMITED', request_id: expect.any(String) },
       });
-      expect(refused.headers.get('retry-after')).toBe(String(seconds - 20));
+      expect(refused.headers.get('retry-after')).toBe(String(wait));
     }
-    await service.advance(seconds - 21);
+    await service.advance(wait - 1);
     expect((await ask(max + 2)).status).toBe(429);
     await service.advance(1);
     expect((await ask(max + 3)).status).toBe(passed[0]?.status);
+    expect((await ask(max + 4)).status).toBe(429);
   };
 
   test('allow 10 list requests by e-mail per minute and IP address', async () => {
     const list = (index: number) => service.get(`/payments/guest/${index}@ip.example.com`, from('203.0.113.1'));
     await expectLimit(10, MINUTE_SECONDS, list);
     expect((await service.get('/payments/guest/x@ip.example.com', from('203.0.113.2'))).status).toBe(200);
+  });
+
+  test('allow no burst at a full hour', async () => {
+    const list = (index: number) => service.get(`/payments/guest/${index}@hour.example.com`, from('203.0.113.44'));
+    await service.advance(HOUR_SECONDS - 21);
+    expect(statusesOf(await times(10, list))).toEqual(Array(10).fill(200));
+    await service.advance(1);
+    expect(statusesOf(await times(10, list))).toEqual(Array(10).fill(429));
+    await service.advance(30);
+    expect(statusesOf(await times(10, list)).toSorted()).toEqual([...Array(5).fill(200), ...Array(5).fill(429)]);
   });
 
   test('allow 5 list requests per minute and e-mail, in any spelling, known or not', async () => {
@@ -63,7 +75,7 @@ describe('rate limits', () => {
       await expectLimit(10, MINUTE_SECONDS, (index) =>
         invalid(index % 2 ? { guest_data: { email: 'x' } } : { guest_data: {}, note: '\ud800' }),
       );
-      await service.advance(MINUTE_SECONDS);
+      await service.advance(2 * MINUTE_SECONDS);
       expect(statusesOf(await times(10, () => invalid({ guest_data: {} })))).toEqual(Array(10).fill(400));
       const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.9'));
       expect((await create()).status).toBe(429);
@@ -118,7 +130,7 @@ describe('rate limits', () => {
     await times(10, () => confirm(service, payment.id, user.options));
     const paid = { payment_method_id: 'pm_card_visa' };
     expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(429);
-    await service.advance(HOUR_SECONDS);
+    await service.advance(2 * HOUR_SECONDS);
     expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(200);
   });
 
@@ -138,11 +150,11 @@ describe('rate limits', () => {
     const answers = await times(70, refused);
     expect(statusesOf(answers).filter((status) => status === 401)).toHaveLength(60);
     expect(statusesOf(answers).filter((status) => status === 429)).toHaveLength(10);
-    expect((await refused()).headers.get('retry-after')).toBe('40');
+    expect((await refused()).headers.get('retry-after')).toBe('41');
     expect((await itemsOf(service, 'LOG#')).length - before).toBe(60);
     const event = { type: 'customer.created', object: { id: 'cus_1' } };
     expect(await service.sendEvent(event)).toMatchObject({ status: 200 });
-    await service.advance(40);
+    await service.advance(41);
     expect((await refused()).status).toBe(401);
   });
 });

@@ -593,9 +593,9 @@ describe('a replayed webhook', () => {
     expect(new Set(statuses)).toEqual(new Set([409]));
     const refused = await replay(inbound.id, hasty.options);
     expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(refused.headers.get('retry-after')).toBe('40');
+    expect(refused.headers.get('retry-after')).toBe('41');
     expect((await replay(inbound.id, other.options)).status).toBe(409);
-    await service.advance(40);
+    await service.advance(41);
     expect((await replay(inbound.id, hasty.options)).status).toBe(409);
   });
 

@@ -228,7 +228,7 @@ describe('a request', () => {
     const ask = serve(itemEndpoint({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 429]);
-    expect(answers[2]?.headers['retry-after']).toBe('60');
+    expect(answers[2]?.headers['retry-after']).toBe('90');
     expect(runs).toHaveLength(2);
   });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DomainError } from '../../shared/core/errors.ts';
-import { countDecline, countSubject, enforceLimits, type RateLimit, reserve } from '../../shared/http/rate-limit.ts';
+import { countDecline, countSubject, enforceLimits, type RateLimit } from '../../shared/http/rate-limit.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -31,25 +31,58 @@ const service = (limits: readonly RateLimit[]) => {
     return count;
   };
   const decline = (fields: Parameters<typeof apiRequest>[0] = {}) => countDecline(deps, limits, apiRequest(fields));
-  const take = () => reserve(deps, limits[0] ?? byIp, apiRequest());
+  const take = () => enforceLimits(deps, limits, apiRequest());
   return { clock, memory, ask, passed, decline, take };
 };
 
 describe('a rate limit', () => {
-  test('accepts its maximum of requests per window, then returns the end of the window', async () => {
+  test('accepts its maximum of requests, then returns when there is room', async () => {
     const { clock, ask, passed } = service([byIp]);
     clock.at = NOON + 12_300;
     expect(await passed(3)).toBe(3);
-    expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 48 });
+    // 47.7 s later the window ends; a third of the next one later, two of the three still count.
+    expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 68 });
+    clock.at += 67_000;
+    expect((await refusalIn(ask())).retryAfterSeconds).toBe(1);
+    clock.at += 1_000;
+    expect(await passed(2)).toBe(1);
   });
 
-  test('starts again with the next window, to the second', async () => {
-    const { clock, passed } = service([byIp]);
-    expect(await passed(4)).toBe(3);
-    clock.at = NOON + 59_999;
-    expect(await passed(1)).toBe(0);
+  test('allows no burst where a window ends', async () => {
+    const { clock, passed } = service([{ ...byIp, max: 10 }]);
+    clock.at = NOON + 59_000;
+    expect(await passed(10)).toBe(10);
     clock.at = NOON + 60_000;
-    expect(await passed(4)).toBe(3);
+    expect(await passed(10)).toBe(0);
+    clock.at = NOON + 90_000;
+    expect(await passed(10)).toBe(5);
+    clock.at = NOON + 240_000;
+    expect(await passed(12)).toBe(10);
+  });
+
+  test('counts no refused request', async () => {
+    const { clock, passed, memory } = service([{ ...byIp, max: 2 }, byUser]);
+    expect(await passed(60)).toBe(2);
+    const counts = memory
+      .items()
+      .map((item) => Object.entries(item).flatMap(([name, n]) => (/^w\d/.test(name) ? n : [])));
+    expect(counts).toEqual([[2], [2]]);
+    clock.at = NOON + 90_000;
+    expect(await passed(60)).toBe(1);
+  });
+
+  test('makes one request per check, whatever the windows hold, and keeps few windows', async () => {
+    const { clock, passed, memory } = service([{ ...byIp, max: 10 }]);
+    const updates = vi.spyOn(memory.table, 'update');
+    let asked = 0;
+    for (let at = 0; at < 30; at += 1) {
+      clock.at = NOON + at * 60_000;
+      asked += 5;
+      await passed(5);
+    }
+    // Three removals of old windows.
+    expect(updates).toHaveBeenCalledTimes(asked + 3);
+    expect(Object.keys(memory.items()[0] ?? {}).length).toBeLessThan(15);
   });
 
   test('counts each subject separately', async () => {
@@ -67,7 +100,7 @@ describe('a rate limit', () => {
   test('refuses, together with another limit, when either is used up, and returns the longer wait', async () => {
     const { ask, passed } = service([byIp, { ...byUser, max: 3 }]);
     expect(await passed(3)).toBe(3);
-    expect((await refusalIn(ask())).retryAfterSeconds).toBe(3_600);
+    expect((await refusalIn(ask())).retryAfterSeconds).toBe(3_600 + 1_200);
   });
 
   test('accepts no more than its maximum of concurrent requests', async () => {
@@ -76,19 +109,34 @@ describe('a rate limit', () => {
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   });
 
-  test('never accepts more than its maximum in a window, for any request times', async () => {
+  test.each([1, 3, 16, 17, 40])('accepts exactly what fits into a maximum of %i, at any times', async (max) => {
+    const step = fc.tuple(fc.integer({ min: 0, max: 45_000 }), fc.integer({ min: 1, max: 30 }));
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 300_000 }), { maxLength: 60 }), async (moments) => {
-        const { clock, passed } = service([byIp]);
-        const byWindow = new Map<number, number>();
-        for (const after of moments.toSorted((one, other) => one - other)) {
-          clock.at = NOON + after;
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const { clock, passed } = service([{ ...byIp, max }]);
+        const counts = new Map<number, number>();
+        for (const [pause, requests] of steps) {
+          clock.at += pause;
           const window = Math.floor(clock.at / 60_000);
-          byWindow.set(window, (byWindow.get(window) ?? 0) + (await passed(1)));
+          const left = 1 - (clock.at % 60_000) / 60_000;
+          const [previous, current] = [counts.get(window - 1) ?? 0, counts.get(window) ?? 0];
+          const room = Math.max(0, Math.floor(max - previous * left + 1e-9) - current);
+          const accepted = await passed(requests);
+          expect(accepted).toBe(Math.min(requests, room));
+          counts.set(window, current + accepted);
         }
-        expect(Math.max(0, ...byWindow.values())).toBeLessThanOrEqual(3);
       }),
+      { numRuns: 60 },
     );
+  });
+
+  test('accepts exactly what fits of concurrent requests', async () => {
+    const { clock, ask, passed } = service([{ ...byIp, max: 100 }]);
+    expect(await passed(57)).toBe(57);
+    clock.at = NOON + 71_000;
+    const all = await Promise.allSettled(Array.from({ length: 90 }, () => ask()));
+    // 57 × 49 / 60 still count.
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(53);
   });
 
   test('stores no address or name, and expires soon', async () => {
@@ -107,16 +155,19 @@ describe('a limit of declines', () => {
     const { ask, passed, decline } = service([declines]);
     expect(await passed(9)).toBe(9);
     for (const _ of [1, 2, 3]) await decline();
-    expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
+    expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 80 });
     expect(await passed(1, { sourceNetwork: '203.0.113.8' })).toBe(1);
   });
 
-  test('starts again with the next window', async () => {
+  test('has room again as earlier declines slide out', async () => {
     const { clock, passed, decline } = service([declines]);
     for (const _ of [1, 2, 3, 4]) await decline();
-    expect(await passed(1)).toBe(0);
     clock.at = NOON + 60_000;
-    expect(await passed(1)).toBe(1);
+    expect(await passed(1)).toBe(0);
+    clock.at = NOON + 89_999;
+    expect(await passed(1)).toBe(0);
+    clock.at = NOON + 90_000;
+    expect(await passed(9)).toBe(9);
   });
 
   test('is independent of other limits, which do not count declines', async () => {
