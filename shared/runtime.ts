@@ -195,6 +195,7 @@ export const webDeps = /* @__PURE__ */ perInstance(() => ({
   allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   rateLimits: settings().RATE_LIMITS,
+  keyDeclinesPerHour: settings().KEY_DECLINES_PER_HOUR,
   allowsCardNumbers: settings().CARD_NUMBERS === 'allow',
   edge: edge(),
   log: log(),

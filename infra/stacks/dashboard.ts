@@ -79,6 +79,7 @@ const money = (metrics: ServiceMetrics): CustomMetricGroup[] => [
   },
   { title: 'Declines', metrics: perProvider(metrics, 'Declines', 'Average') },
   { title: 'Decisions', metrics: perProvider(metrics, 'Declines', 'SampleCount') },
+  { title: 'Refused, because a key has too many declines', metrics: [metrics.count('KeyDeclinesLimited')] },
 ];
 
 const providers = (metrics: ServiceMetrics): CustomMetricGroup[] => [

@@ -107,6 +107,15 @@ const aboutProviders = (metrics: ServiceMetrics): readonly MetricAlarm[] => [
       'Customers cannot buy, or stolen cards are being tested here.',
   },
   {
+    name: 'key-declines',
+    metric: metrics.count('KeyDeclinesLimited'),
+    threshold: 1,
+    watches: 'occurrence',
+    description:
+      'A service key has reached KEY_DECLINES_PER_HOUR, and its charges and saves get 429. ' +
+      'Stolen cards are being tested through a shop, and customers of that shop cannot buy.',
+  },
+  {
     name: 'provider-errors',
     metric: metrics.providerErrorRate,
     threshold: 10,

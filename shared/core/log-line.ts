@@ -48,6 +48,7 @@ export type LogMessage =
   | 'webhook dropped'
   | 'webhook log deferred'
   | 'payment anomaly'
+  | 'key declines limited'
   | 'money back not read'
   | 'refund anomaly'
   | 'refund settled'

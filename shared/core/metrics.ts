@@ -9,6 +9,7 @@ export type MetricName =
   | 'Anomalies'
   | 'ConsumerFailures'
   | 'Declines'
+  | 'KeyDeclinesLimited'
   | 'ProviderErrors'
   | 'ProviderLatency'
   | 'PublishFailures'
@@ -67,6 +68,7 @@ const COUNTED: Readonly<Partial<Record<LogMessage, Counted>>> = {
     by: 'provider',
     metrics: [{ name: 'QuarantinedEvents', unit: 'Count', of: ({ outcome }) => Number(outcome === 'quarantined') }],
   },
+  'key declines limited': { metrics: [countOne('KeyDeclinesLimited')] },
   'provider event refused': { by: 'provider', metrics: [countOne('RefusedSignatures')] },
   'changes published': { metrics: [{ name: 'PublishFailures', unit: 'Count', of: ({ failed }) => failed }] },
   'health probed': { metrics: [{ name: 'UnhealthyProbes', unit: 'Count', of: ({ failed }) => failed }] },

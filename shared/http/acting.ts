@@ -1,6 +1,7 @@
 /**
  * @module The scopes of a request by a service key, and the payer for whom it acts. Decided from the route alone, before
- * any record is read. With X-Act-For the request is that payer's; without it the request is the merchant's.
+ * any record is read. With X-Act-For the request is that payer's; without it the request is the merchant's. With
+ * X-Payer-Address the declines of the request count by the network of the payer, else by the key.
  */
 
 import { scopeMissing } from '../access/access.ts';
@@ -8,17 +9,35 @@ import type { ActedFor } from '../access/authenticate.ts';
 import { type Caller, type KeyIdentity, mayAsMerchant } from '../access/caller.ts';
 import { type RouteScopes, type Scope, scopesOfRoute } from '../access/scopes.ts';
 import { DomainError, invalid } from '../core/errors.ts';
+import { networkIn } from './client-address.ts';
 import type { Exchange } from './exchange.ts';
 
 const HEADER = 'x-act-for';
 const FORM = /^(user|organization):(\S{1,255})$/;
 
-/** True if the request names a payer, valid or not. */
-const namesPayer = ({ headers }: Pick<Exchange, 'headers'>): boolean => (headers[HEADER]?.trim() ?? '') !== '';
+const ADDRESS_HEADER = 'x-payer-address';
+
+/** Names of headers that only service keys may send, by their lower-cased forms. */
+const OF_KEYS: Readonly<Record<string, string>> = { [HEADER]: 'X-Act-For', [ADDRESS_HEADER]: 'X-Payer-Address' };
+
+type WithHeaders = Pick<Exchange, 'headers'>;
+
+const sentIn = ({ headers }: WithHeaders, name: string): string => headers[name]?.trim() ?? '';
 
 /** @throws DomainError VALIDATION_ERROR */
-const payerIn = ({ headers }: Pick<Exchange, 'headers'>): ActedFor | undefined => {
-  const text = headers[HEADER]?.trim() ?? '';
+const payerNetworkIn = (exchange: WithHeaders): string | undefined => {
+  const text = sentIn(exchange, ADDRESS_HEADER);
+  if (text === '') return undefined;
+  const network = networkIn(text);
+  if (network === undefined) {
+    throw invalid([{ path: OF_KEYS[ADDRESS_HEADER] ?? '', rule: 'format', message: 'must be one IP address' }]);
+  }
+  return network;
+};
+
+/** @throws DomainError VALIDATION_ERROR */
+const payerIn = (exchange: WithHeaders): ActedFor | undefined => {
+  const text = sentIn(exchange, HEADER);
   if (text === '') return undefined;
   const [, kind, id] = FORM.exec(text) ?? [];
   if (kind === undefined || id === undefined) {
@@ -40,6 +59,7 @@ export const actingCaller = async (exchange: Exchange): Promise<Caller> => {
   }
   const scopes = scopesOfRoute(spec.id);
   if (!scopes) throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'No service key may do this' });
+  exchange.payerNetwork = payerNetworkIn(exchange);
   const payer = payerIn(exchange);
   if (!payer) {
     requireMerchantScope(exchange, caller.key, scopes);
@@ -82,10 +102,11 @@ const requireScope = ({ scopes }: KeyIdentity, scope: Scope | undefined): void =
   if (scope === undefined || !scopes.includes(scope)) throw scopeMissing(scope);
 };
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS if a caller without a key names a payer */
-export const refuseActing = (exchange: Exchange): void => {
-  if (!namesPayer(exchange)) return;
-  throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: 'X-Act-For is only for service keys' });
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if a caller without a key names a payer or a payer's address */
+export const refuseActing = (exchange: WithHeaders): void => {
+  const sent = Object.keys(OF_KEYS).find((name) => sentIn(exchange, name) !== '');
+  if (sent === undefined) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', { message: `${OF_KEYS[sent]} is only for service keys` });
 };
 
 /** @throws DomainError ACTING_REQUIRED if a key neither names a payer nor sends a guest's data */

@@ -51,5 +51,12 @@ const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): 
   return secretHashes.map((hash) => timingSafeEqual(sent, Buffer.from(hash, 'hex'))).includes(true);
 };
 
+/** Longer than any address. */
+const LONGEST_ADDRESS = 45;
+
+/** The network of the one address that the text is; undefined if it is anything else, such as a range or a list. */
+export const networkIn = (text: string): string | undefined =>
+  text.length <= LONGEST_ADDRESS && !text.includes('%') && isAddress(text) ? networkOf(text) : undefined;
+
 /** True if the text is a whole IPv4 or IPv6 address. ipaddr.js also reads short forms such as `127.1`. */
 const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);

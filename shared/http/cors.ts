@@ -11,6 +11,7 @@ export const CORS = {
     'x-act-for',
     'x-api-version',
     'x-guest-token',
+    'x-payer-address',
     'x-response-form',
     'x-session-id',
   ],

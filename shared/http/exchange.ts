@@ -15,7 +15,7 @@ import type { Endpoint } from './endpoint.ts';
 import { flagOf } from './fields.ts';
 import type { KeptAnswer } from './idempotency.ts';
 import { API_VERSIONS } from './parse.ts';
-import type { Counted } from './rate-limit.ts';
+import type { Reservation } from './rate-limit.ts';
 import type { ResponseForm } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
 
@@ -25,6 +25,8 @@ export interface WebDeps {
   readonly standings: Standings;
   readonly callers: Authenticate;
   readonly rateLimits: boolean;
+  /** Declines behind one service key within an hour; 0 or undefined: no limit. */
+  readonly keyDeclinesPerHour?: number | undefined;
   /** True if texts and metadata may contain card numbers. A token field never may. */
   readonly allowsCardNumbers?: boolean | undefined;
   /** How long a guest without a token continues the guest_id of a record after its creation. */
@@ -54,11 +56,13 @@ export interface Exchange {
   /** The JSON of the body, as sent; undefined on a route without a body. */
   json: unknown;
   caller: Caller;
+  /** The network of the payer whose address a service key names in X-Payer-Address. */
+  payerNetwork: string | undefined;
   request: ApiRequest | undefined;
   kept: KeptAnswer | undefined;
   claimed: boolean;
   /** Where the request has counted so far. */
-  readonly counted: Counted[];
+  readonly counted: Reservation[];
   reply: Reply | undefined;
 }
 
@@ -83,6 +87,7 @@ export const openExchange = (
   rawBody: Buffer.alloc(0),
   json: undefined,
   caller: { kind: 'anonymous' },
+  payerNetwork: undefined,
   request: undefined,
   kept: undefined,
   claimed: false,

@@ -3,7 +3,10 @@
  * The counts of a subject's windows are attributes of one item, so a check is one request.
  */
 
+import { type Caller, keyOfCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
+import type { LogFields, LogMessage } from '../core/log-line.ts';
+import type { Log } from '../core/logger.ts';
 import { SECOND_MS } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
 import { type Key, rateKey } from '../platform/keys.ts';
@@ -13,15 +16,16 @@ import {
   type Bounds,
   boundsAfter,
   boundsOfRoom,
-  type Counts,
   hasRoom,
-  type Span,
   untilRoomMs,
+  type WindowCounts,
+  type WindowSpan,
 } from './sliding-window.ts';
 
 export interface RateLimit {
   readonly name: string;
-  readonly max: number;
+  /** A number, or the name of the setting that holds it; 0 there turns the limit off. */
+  readonly max: number | 'KEY_DECLINES_PER_HOUR';
   readonly windowSeconds: number;
   /** The subject to count by; undefined if the request is not counted. */
   readonly by: (request: ApiRequest) => string | undefined;
@@ -31,10 +35,18 @@ export interface RateLimit {
    * `declines` counts declines of a payment or of a method to save; a full window refuses every allowed request.
    */
   readonly counts?: 'requests' | 'allowed requests' | 'declines';
+  /** Logged for each request that the limit refuses, with the id of its service key. */
+  readonly logs?: LogMessage;
+}
+
+export interface LimitDeps extends StoreDeps {
+  readonly log: Log;
+  readonly keyDeclinesPerHour?: number | undefined;
 }
 
 /** The current window of one subject, by the service's clock. */
-interface Window extends Span {
+interface Window extends WindowSpan {
+  readonly limit: RateLimit;
   readonly key: Key;
   /** The attributes that count the current and the previous window. */
   readonly current: string;
@@ -46,36 +58,45 @@ interface Window extends Span {
 }
 
 /** Requests that have counted, until it is known that the request goes on. */
-export interface Counted {
+export interface Reservation {
   /** Takes the counts back. */
   readonly release: () => Promise<void>;
 }
 
 /**
- * Counts a request in its windows. Only reads windows of declines, because the outcome is not yet known.
+ * WindowCounts a request in its windows. Only reads windows of declines, because the outcome is not yet known.
  * @throws DomainError RATE_LIMITED if a window is full; then the request counts in none
  */
 export const enforceLimits = async (
-  deps: StoreDeps,
+  deps: LimitDeps,
   limits: readonly RateLimit[],
   request: ApiRequest,
-): Promise<Counted> => {
+): Promise<Reservation> => {
   const [ofDeclines, ofRequests] = [limits.filter(countsDeclines), limits.filter((limit) => !countsDeclines(limit))];
-  const [waits, ...counted] = await Promise.all([
-    waitsOfDeclines(deps, windowsOf(deps, ofDeclines, request)),
+  const [read, ...counted] = await Promise.all([
+    readWaits(deps, windowsOf(deps, ofDeclines, request)),
     ...windowsOf(deps, ofRequests, request).map((window) => countIn(deps, window)),
   ]);
-  const waitsMs = [...waits, ...counted.map(({ waitMs }) => waitMs)].filter((waitMs) => waitMs > 0);
+  const full = [...read, ...counted].filter(({ waitMs }) => waitMs > 0);
   const windows = counted.flatMap(({ waitMs, window }) => (waitMs > 0 ? [] : window));
   const release = () => releaseAll(deps, windows);
-  if (waitsMs.length > 0) await release();
-  requireNoWait(waitsMs);
+  if (full.length > 0) await release();
+  for (const { limit } of full.map(({ window }) => window)) {
+    const { requestId: request_id, caller } = request;
+    if (limit.logs) deps.log.warn(limit.logs, { request_id, ...keyField(caller) });
+  }
+  requireNoWait(full);
   return { release };
 };
 
-/** Counts a declined payment. Payments under way at the same time may exceed the maximum. */
+const keyField = (caller: Caller): LogFields => {
+  const key = keyOfCaller(caller);
+  return key ? { key_id: key.id } : {};
+};
+
+/** WindowCounts a declined payment. Payments under way at the same time may exceed the maximum. */
 export const countDecline = async (
-  deps: StoreDeps,
+  deps: LimitDeps,
   limits: readonly RateLimit[],
   request: ApiRequest,
 ): Promise<void> => {
@@ -84,12 +105,12 @@ export const countDecline = async (
 };
 
 /**
- * Counts a refused request, which is known by its subject alone. A conflict leaves it uncounted, because the refusal is
+ * WindowCounts a refused request, which is known by its subject alone. A conflict leaves it uncounted, because the refusal is
  * decided already. @throws DomainError RATE_LIMITED if the window is full
  */
-export const countSubject = async (deps: StoreDeps, limit: RateLimit, subject: string): Promise<void> => {
-  const { waitMs } = await countIn(deps, windowOf(deps, limit, subject)).catch(noneIfConflict);
-  requireNoWait(waitMs > 0 ? [waitMs] : []);
+export const countSubject = async (deps: LimitDeps, limit: RateLimit, subject: string): Promise<void> => {
+  const windows = windowOf(deps, limit, subject);
+  requireNoWait(await Promise.all(windows.map((window) => countIn(deps, window).catch(noneIfConflict))));
 };
 
 const noneIfConflict = (error: unknown): { readonly waitMs: number } => {
@@ -99,27 +120,37 @@ const noneIfConflict = (error: unknown): { readonly waitMs: number } => {
 
 const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declines';
 
-const requireNoWait = (waitsMs: readonly number[]): void => {
-  if (waitsMs.length === 0) return;
-  throw new DomainError('RATE_LIMITED', { retryAfterSeconds: Math.ceil(Math.max(...waitsMs) / SECOND_MS) });
+const requireNoWait = (tried: readonly { readonly waitMs: number }[]): void => {
+  const longestMs = Math.max(0, ...tried.map(({ waitMs }) => waitMs));
+  if (longestMs > 0) throw new DomainError('RATE_LIMITED', { retryAfterSeconds: Math.ceil(longestMs / SECOND_MS) });
 };
 
 /** A limit without a subject in this request has no window. */
-const windowsOf = (deps: StoreDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
+const windowsOf = (deps: LimitDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
   limits.flatMap((limit) => {
     const subject = limit.by(request);
     return subject === undefined ? [] : windowOf(deps, limit, subject);
   });
 
-const windowOf = ({ now }: StoreDeps, { name, max, windowSeconds }: RateLimit, subject: string): Window => {
+/** No window if the limit is off. */
+const windowOf = (
+  { now, keyDeclinesPerHour = 0 }: LimitDeps,
+  limit: RateLimit,
+  subject: string,
+): readonly [] | readonly [Window] => {
+  const { name, windowSeconds } = limit;
+  const max = limit.max === 'KEY_DECLINES_PER_HOUR' ? keyDeclinesPerHour : limit.max;
+  if (max === 0) return [];
   const [at, lengthMs] = [now(), windowSeconds * SECOND_MS];
   const number = Math.floor(at / lengthMs);
-  return {
-    key: rateKey(name, subject),
-    ...{ max, lengthMs, elapsedMs: at - number * lengthMs, number },
-    ...{ current: attributeOf(number), previous: attributeOf(number - 1) },
-    ttl: (number + 2) * windowSeconds,
-  };
+  return [
+    {
+      ...{ limit, key: rateKey(name, subject) },
+      ...{ max, lengthMs, elapsedMs: at - number * lengthMs, number },
+      ...{ current: attributeOf(number), previous: attributeOf(number - 1) },
+      ttl: (number + 2) * windowSeconds,
+    },
+  ];
 };
 
 const attributeOf = (window: number): string => `w${window}`;
@@ -174,7 +205,7 @@ const roomIn = ({ max, current, previous }: Window, bounds: readonly Bounds[]): 
   ],
 });
 
-const countsOf = ({ current, previous }: Window, item: Item | undefined): Counts => ({
+const countsOf = ({ current, previous }: Window, item: Item | undefined): WindowCounts => ({
   current: Number(item?.[current] ?? 0),
   previous: Number(item?.[previous] ?? 0),
 });
@@ -185,9 +216,9 @@ const releaseAll = async ({ table }: StoreDeps, windows: readonly Window[]): Pro
   );
 };
 
-const waitsOfDeclines = async ({ table }: StoreDeps, windows: readonly Window[]): Promise<readonly number[]> => {
+const readWaits = async ({ table }: StoreDeps, windows: readonly Window[]): Promise<readonly Tried[]> => {
   if (windows.length === 0) return [];
   const keys = windows.map(({ key }) => key);
   const items = await table.getMany(keys, { consistent: true });
-  return windows.map((window, at) => untilRoomMs(countsOf(window, items[at]), window));
+  return windows.map((window, at) => ({ window, waitMs: untilRoomMs(countsOf(window, items[at]), window) }));
 };

@@ -58,6 +58,7 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
     rawBody: exchange.rawBody,
     headers: exchange.headers,
     sourceNetwork: sourceNetworkOf(exchange),
+    payerNetwork: exchange.payerNetwork,
     method: spec.method,
     path: spec.path,
     idempotency: idempotencyOf(exchange, caller, { ...parts, json }),

@@ -42,6 +42,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The subject of limits by address, which is an IPv4 address or the /64 network of an IPv6 address. */
   readonly sourceNetwork: string;
+  /** The network of the payer whom a service key names by X-Payer-Address. */
+  readonly payerNetwork?: string | undefined;
   readonly method: string;
   readonly path: string;
   /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */

@@ -1,26 +1,26 @@
 /**
- * @module The arithmetic of a sliding window, on whole numbers. Counts stand per window of fixed length. The previous
+ * @module The arithmetic of a sliding window, on whole numbers. WindowCounts stand per window of fixed length. The previous
  * window counts by the share of it that still lies within the length before now, so no boundary allows a burst.
  */
 
-export interface Counts {
+export interface WindowCounts {
   readonly previous: number;
   readonly current: number;
 }
 
 /** A window of fixed length in milliseconds, how far it has passed, and its maximum. */
-export interface Span {
+export interface WindowSpan {
   readonly max: number;
   readonly lengthMs: number;
   readonly elapsedMs: number;
 }
 
 /** True if one more request fits. */
-export const hasRoom = ({ previous, current }: Counts, { max, lengthMs, elapsedMs }: Span): boolean =>
+export const hasRoom = ({ previous, current }: WindowCounts, { max, lengthMs, elapsedMs }: WindowSpan): boolean =>
   previous * (lengthMs - elapsedMs) + (current + 1) * lengthMs <= max * lengthMs;
 
 /** Milliseconds until one more request fits, if no other request counts until then. 0 if it fits now. */
-export const untilRoomMs = (counts: Counts, span: Span): number => {
+export const untilRoomMs = (counts: WindowCounts, span: WindowSpan): number => {
   if (hasRoom(counts, span)) return 0;
   const { max, lengthMs, elapsedMs } = span;
   const { previous, current } = counts;
@@ -39,7 +39,7 @@ export interface Bounds {
 }
 
 /** Exact for this count of the previous window. */
-export const boundsAfter = (previous: number, { max, lengthMs, elapsedMs }: Span): Bounds => ({
+export const boundsAfter = (previous: number, { max, lengthMs, elapsedMs }: WindowSpan): Bounds => ({
   previousAtMost: previous,
   currentBelow: Math.floor((max * lengthMs - previous * (lengthMs - elapsedMs)) / lengthMs),
 });
@@ -51,7 +51,7 @@ const MOST_BOUNDS = 16;
  * Bounds that a condition on the stored counts can compare, because a condition computes nothing. Every pair is right;
  * together they are complete up to a maximum of 16, and above it they leave out some counts that fit.
  */
-export const boundsOfRoom = ({ max, lengthMs, elapsedMs }: Span): readonly Bounds[] => {
+export const boundsOfRoom = ({ max, lengthMs, elapsedMs }: WindowSpan): readonly Bounds[] => {
   const pairs = Math.min(max, MOST_BOUNDS);
   return Array.from({ length: pairs }, (_, at) => {
     const currentBelow = Math.ceil((max * (at + 1)) / pairs);

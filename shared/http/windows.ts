@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { type Caller, isMemberCaller, keyOfCaller, subjectOf } from '../access/caller.ts';
+import { type Caller, keyOfCaller, subjectOf } from '../access/caller.ts';
 import { emailSchema } from './fields.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { ApiRequest } from './request.ts';
@@ -17,6 +17,10 @@ export const provenCaller = (caller: Caller): string | undefined => {
   if (caller.kind === 'guest') return caller.byToken ? subjectOf(caller) : undefined;
   return caller.kind === 'anonymous' ? undefined : subjectOf(caller);
 };
+
+/** The key behind which others pay. An acted-for user counts as that user does. */
+const keyOfOthers = (caller: Caller): string | undefined =>
+  caller.kind === 'session' ? undefined : keyOfCaller(caller)?.id;
 
 /** The caller's network address; undefined for a session or a key, which are not counted by it. */
 export const networkWithoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
@@ -34,7 +38,8 @@ export const guestCreateLimits: readonly RateLimit[] = [guestCreatesByAddress];
 
 /**
  * Declines on every route that can cause them, because most attempts with stolen cards are declined. A guest without a
- * token may continue an earlier guest_id (continue-guest.ts).
+ * token may continue an earlier guest_id (continue-guest.ts). Behind a service key declines count by the network of the
+ * payer, if the key names it, else by the key.
  */
 export const declineLimits: readonly RateLimit[] = [
   {
@@ -42,7 +47,7 @@ export const declineLimits: readonly RateLimit[] = [
     max: 20,
     windowSeconds: HOUR_SECONDS,
     counts: 'declines',
-    by: ({ caller }) => (isMemberCaller(caller) ? subjectOf(caller) : undefined),
+    by: ({ caller }) => (caller.kind === 'session' ? subjectOf(caller) : undefined),
   },
   { name: 'declined-ip', max: 10, windowSeconds: HOUR_SECONDS, counts: 'declines', by: networkWithoutSession },
   {
@@ -52,6 +57,24 @@ export const declineLimits: readonly RateLimit[] = [
     counts: 'declines',
     by: ({ caller }) =>
       caller.kind === 'guest' && (caller.byToken || caller.proven !== undefined) ? caller.guestId : undefined,
+  },
+  {
+    name: 'declined-key-payer',
+    max: 10,
+    windowSeconds: HOUR_SECONDS,
+    counts: 'declines',
+    by: ({ caller, payerNetwork }) => {
+      const key = keyOfOthers(caller);
+      return key === undefined || payerNetwork === undefined ? undefined : `${key} ${payerNetwork}`;
+    },
+  },
+  {
+    name: 'declined-key',
+    max: 'KEY_DECLINES_PER_HOUR',
+    windowSeconds: HOUR_SECONDS,
+    counts: 'declines',
+    by: ({ caller, payerNetwork }) => (payerNetwork === undefined ? keyOfOthers(caller) : undefined),
+    logs: 'key declines limited',
   },
 ];
 

@@ -67,7 +67,8 @@ const WINDOWS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour' }
 const limitText = (limit: RateLimit): string => {
   const { name, max, windowSeconds, counts } = limit;
   const ofWhom = limit === keyRequests ? ' by a service key without `X-Act-For`' : '';
-  return `${max} ${counts === 'declines' ? 'declines' : 'requests'}${ofWhom} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
+  const most = typeof max === 'number' ? max : `\`${max}\``;
+  return `${most} ${counts === 'declines' ? 'declines' : 'requests'}${ofWhom} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
 };
 
 /** Every list in CSV has pages by cursor, also if its JSON has pages by number or offset. */

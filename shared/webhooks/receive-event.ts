@@ -8,7 +8,7 @@ import { iso, type Now } from '../core/time.ts';
 import { logItem } from '../event-log/log-entry.ts';
 import { storedEventItem } from '../event-log/stored-event.ts';
 import { parseJson } from '../http/json-body.ts';
-import { type Counted, enforceLimits, type RateLimit } from '../http/rate-limit.ts';
+import { enforceLimits, type RateLimit, type Reservation } from '../http/rate-limit.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Table } from '../platform/table.ts';
 import type { EventReceiver } from '../providers/event-port.ts';
@@ -52,7 +52,7 @@ export const receiveProviderEvent = async (
  * signature frees the place. If the provider does not respond, the place stays taken.
  */
 const verify = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest) => {
-  const places: Counted[] = [];
+  const places: Reservation[] = [];
   const verdict = await receiver.verifyWebhook({
     raw: request.rawBody,
     headers: request.headers,

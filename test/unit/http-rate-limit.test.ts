@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { DomainError } from '../../shared/core/errors.ts';
 import { countDecline, countSubject, enforceLimits, type RateLimit } from '../../shared/http/rate-limit.ts';
 import { apiRequest } from '../builders/api-request.ts';
+import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
@@ -19,7 +20,8 @@ const byUser: RateLimit = {
 const service = (limits: readonly RateLimit[]) => {
   const clock = { at: NOON };
   const memory = memoryTable({ now: () => clock.at });
-  const deps = { table: memory.table, now: () => clock.at };
+  const { log } = logLines();
+  const deps = { table: memory.table, now: () => clock.at, log };
   const ask = (fields: Parameters<typeof apiRequest>[0] = {}) => enforceLimits(deps, limits, apiRequest(fields));
   const passed = async (times: number, fields = {}): Promise<number> => {
     let count = 0;
@@ -200,7 +202,7 @@ describe('a place in a rate window', () => {
 describe('a request that is refused already', () => {
   const counting = (error: unknown) => {
     const { table } = memoryTable({ now: () => NOON });
-    const deps = { table: { ...table, update: () => Promise.reject(error) }, now: () => NOON };
+    const deps = { table: { ...table, update: () => Promise.reject(error) }, now: () => NOON, log: logLines().log };
     return countSubject(deps, byIp, '203.0.113.8');
   };
 

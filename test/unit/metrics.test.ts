@@ -22,6 +22,7 @@ describe('the metrics of a log line', () => {
     ['provider called', { outcome: 'done' }, { ProviderErrors: 0 }],
     ['provider event applied', { outcome: 'quarantined' }, { QuarantinedEvents: 1 }],
     ['provider event applied', { outcome: 'applied' }, { QuarantinedEvents: 0 }],
+    ['key declines limited', { key_id: 'key_1' }, { KeyDeclinesLimited: 1 }],
     ['provider event refused', {}, { RefusedSignatures: 1 }],
     ['changes published', { count: 3, failed: 2 }, { PublishFailures: 2 }],
     ['consumer failed', { trigger: 'run-due' }, { ConsumerFailures: 1 }],

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { methodBody } from '../builders/payer.ts';
+import { withHost } from './host.ts';
+import { asMerchant, createKey, newAdmin } from './keys.ts';
+
+/** The default of KEY_DECLINES_PER_HOUR. */
+const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
+
+test('500 declines of guests by a service key in an hour: 300 reach the provider, 200 get 429', async () => {
+  const options = asMerchant(await createKey(service, await newAdmin(service)));
+  const statuses: number[] = [];
+  for (let at = 0; at < 500; at += 1) {
+    const guest_data = { email: `guest.${at}@example.com`, name: 'Guest' };
+    const body = methodBody({ guest_data, provider_payment_method_token: 'pm_card_visa_chargeDeclined' });
+    statuses.push((await service.post('/payment-methods', body, options)).status);
+    await service.advance(2);
+  }
+  expect(statuses).toEqual([...Array(300).fill(402), ...Array(200).fill(429)]);
+});
