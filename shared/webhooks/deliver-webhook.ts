@@ -19,7 +19,7 @@ import {
   postDelivery,
 } from './delivery-attempt.ts';
 import { postResponseSchema } from './post-webhook.ts';
-import { type Postponed, postpone, postponedOf, secondsAsked } from './postpone.ts';
+import { mayPostpone, type Postponed, postpone, postponedOf, secondsAsked } from './postpone.ts';
 import { endWait, LONGEST_IN_QUEUE_SECONDS, type Wait, waitLong } from './waiting-delivery.ts';
 import type { Target } from './webhook-targets.ts';
 
@@ -91,13 +91,13 @@ const nextAttempt = (
   { postponed: { times, attempts }, number }: Position,
 ): Next | undefined => {
   const at = now();
-  const asked = secondsAsked(answer, { times, attempts }, at);
-  if (asked !== undefined) {
+  const asked = secondsAsked(answer, at);
+  if (asked !== undefined && mayPostpone({ times, attempts })) {
     const postponed = { times: times + 1, attempts: number - 1 };
     return { by: 'message', seconds: asked, until: at + asked * SECOND_MS, postponed };
   }
   if (outcome !== 'failed' || number > retriesOf(retryPlan)) return undefined;
-  const seconds = secondsUntilNext(retryPlan, number);
+  const seconds = Math.max(secondsUntilNext(retryPlan, number), asked ?? 0);
   return { by: 'plan', seconds, until: at + seconds * SECOND_MS, postponed: { times, attempts: number } };
 };
 

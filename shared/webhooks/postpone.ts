@@ -1,8 +1,8 @@
 /**
  * @module Postpones a delivery whose target is busy. A target that responds with 429 or 503 and Retry-After gets the
- * event again after that time, outside the schedule of retries. The queue counts each receive of a message as an
- * attempt, so the delivery continues as a new message, which stores the number of scheduled attempts that were made
- * before.
+ * event again after that time, at least half a minute later and at first outside the schedule of retries. The queue
+ * counts each receive of a message as an attempt, so the delivery continues as a new message, which stores the number of
+ * scheduled attempts that were made before.
  */
 
 import * as z from 'zod';
@@ -25,20 +25,20 @@ const messageSchema = z.object({ postponed: postponedSchema.optional() });
 export const postponedOf = (message: unknown): Postponed =>
   messageSchema.parse(message).postponed ?? { times: 0, attempts: 0 };
 
+const SHORTEST_SECONDS = 30;
 const LONGEST_SECONDS = (5 * MINUTE_MS) / SECOND_MS;
-/** One day of the longest waits. After that, a busy target counts as failed. */
-const MOST_TIMES = 288;
+/** After that, each further response of a busy target uses an attempt of the schedule. */
+const MOST_TIMES = 10;
 const BUSY: readonly number[] = [429, 503];
 
-/**
- * The seconds that the target asks to wait. Undefined if it gives no time, or the delivery was postponed too often.
- * Without a time, the target would get the event again and again without a pause.
- */
-export const secondsAsked = (response: PostResponse, { times }: Postponed, now: Instant): number | undefined => {
-  if (response.kind !== 'answered' || !BUSY.includes(response.status) || times >= MOST_TIMES) return undefined;
+/** The seconds that a busy target asks to wait, within bounds. Undefined if it names no time. */
+export const secondsAsked = (response: PostResponse, now: Instant): number | undefined => {
+  if (response.kind !== 'answered' || !BUSY.includes(response.status)) return undefined;
   const seconds = retryAfterSeconds(response.retryAfter, now);
-  return seconds ? Math.min(seconds, LONGEST_SECONDS) : undefined;
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, SHORTEST_SECONDS), LONGEST_SECONDS);
 };
+
+export const mayPostpone = ({ times }: Postponed): boolean => times < MOST_TIMES;
 
 export const postpone = (
   queues: Pick<Queues, 'send'>,

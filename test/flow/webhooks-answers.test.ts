@@ -96,11 +96,14 @@ describe('a busy target that requests a delay', () => {
 
   test.each([
     ['429', 429, '60', 60],
-    ['503', 503, '7', 7],
+    ['503', 503, '47', 47],
+    ['less than half a minute', 503, '1', 30],
+    ['no time', 429, '0', 30],
+    ['a date that has passed', 503, 'Thu, 01 Jan 2015 00:00:00 GMT', 30],
     ['more than five minutes', 429, '86400', 300],
     ['a number of 400 digits', 429, '9'.repeat(400), 300],
   ])(
-    'gets the event after the requested time, at most five minutes, for %s',
+    'gets the event after the requested time, at least half a minute and at most five minutes, for %s',
     async (...[, status, retryAfter, seconds]) => {
       await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
       expect(await waits()).toEqual({ seconds: [seconds], dead: 0 });
@@ -113,6 +116,18 @@ describe('a busy target that requests a delay', () => {
     const { seconds } = await waits();
     expect(seconds).toEqual([expect.closeTo(40, -1)]);
   });
+
+  test.each(['0', '1', '3'])(
+    'is asked ten times beside its attempts, half a minute apart, with a header %s',
+    async (header) => {
+      await behave({ status: 429, headers: { 'Retry-After': header } });
+      const { seconds, dead } = await waits(60);
+      // Ten waits, then three attempts of this host's schedule.
+      expect(seconds).toEqual(Array.from({ length: 12 }, (_, at) => 30 * (at + 1)));
+      expect(dead).toBe(1);
+      await behave({ status: 200 });
+    },
+  );
 
   test('uses up none of the retries, which continue as before', async () => {
     await behave({ status: 429, headers: { 'Retry-After': '100' }, times: 5 });
@@ -133,8 +148,6 @@ describe('a busy target that requests a delay', () => {
   test.each([
     ['of another status', 500, '60'],
     ['that cannot be read', 429, 'soon'],
-    ['of no time', 429, '0'],
-    ['of a date that has passed', 503, 'Thu, 01 Jan 2015 00:00:00 GMT'],
   ])('gets the event by the normal schedule with a header %s', async (_, status, retryAfter) => {
     await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
     expect(await waits(5)).toEqual({ seconds: [2], dead: 0 });

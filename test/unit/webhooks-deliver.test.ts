@@ -81,15 +81,20 @@ describe('a webhook delivery', () => {
     expect(answers).toEqual([5, 10, 20, 0].map((retryAfterSeconds) => ({ retryAfterSeconds })));
   });
 
-  test('counts as a failed attempt if a busy target postponed it too often', async () => {
+  test('uses an attempt for each response of a busy target after the tenth, and waits half a minute each time', async () => {
     const { deliver, sent } = rig({ ...OK, status: 429, retryAfter: '1' });
-    expect(await deliver({ postponed: { times: 287, attempts: 1 } })).toBe('done');
-    expect(sent).toMatchObject([{ group: 'WEBHOOK_1', delaySeconds: 1 }]);
+    expect(await deliver({ postponed: { times: 9, attempts: 1 } })).toBe('done');
+    expect(sent).toMatchObject([{ group: 'WEBHOOK_1', delaySeconds: 30 }]);
     expect(JSON.parse((sent as { body: string }[])[0]?.body ?? '')).toMatchObject({
       id: 'msg_1',
-      postponed: { times: 288, attempts: 1 },
+      postponed: { times: 10, attempts: 1 },
     });
-    expect(await deliver({ postponed: { times: 288, attempts: 1 } })).toEqual({ retryAfterSeconds: 10 });
+    const last = { postponed: { times: 10, attempts: 1 } };
+    expect(await deliver(last)).toEqual({ retryAfterSeconds: 30 });
+    expect(await deliver(last, 2)).toEqual({ retryAfterSeconds: 30 });
+    expect(await deliver(last, 3)).toEqual({ retryAfterSeconds: 0 });
+    const patient = rig({ ...OK, status: 503, retryAfter: '200' });
+    expect(await patient.deliver(last)).toEqual({ retryAfterSeconds: 200 });
   });
 
   test('is not sent again after its last attempt, while the queue still redelivers it', async () => {
