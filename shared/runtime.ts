@@ -10,7 +10,7 @@ import { serviceKeys } from './access/identify-key.ts';
 import { identityClient } from './access/identity.ts';
 import { standings } from './access/standing.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
-import { type IdKind, idFromBytes } from './core/ids.ts';
+import { type IdKind, randomId } from './core/ids.ts';
 import { errorFields } from './core/logger.ts';
 import { listSetting } from './core/setting.ts';
 import {
@@ -31,7 +31,7 @@ import { openPost } from './webhooks/post-webhook.ts';
 import { parseTargets, type Target } from './webhooks/webhook-targets.ts';
 
 const newSecret = (): string => randomBytes(32).toString('base64url');
-const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
+const newId = (kind: IdKind): string => randomId(kind, () => randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE_MS;
 /** A secret that cannot be read again stays in use, and is tried again after this time. */

@@ -1,10 +1,11 @@
 /**
  * @module Finds card numbers by value. A card number has digits in a brand's range and length that pass the Luhn
  * check, however they are spaced or written. A letter directly before the first digit marks a reference instead. 13
- * digits are never a card number, because barcodes have 13 digits.
+ * digits are never a card number, because barcodes have 13 digits. Nor are the digits of our own ids.
  */
 
 import { invalid, type Problem } from './errors.ts';
+import { withoutOurIds } from './ids.ts';
 
 /** The place of a card number in a string, from its first digit to the position after its last digit. */
 export interface CardNumberSpan {
@@ -43,7 +44,10 @@ interface Run {
 }
 
 /** The card numbers in order. Each begins and ends where a group of digits does. Runs in linear time. */
-export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => runsIn(text).flatMap(numbersInRun);
+export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => {
+  const found = runsIn(text).flatMap(numbersInRun);
+  return found.length === 0 ? found : runsIn(withoutOurIds(text)).flatMap(numbersInRun);
+};
 
 export const holdsCardNumber = (text: string): boolean => cardNumbersIn(text).length > 0;
 

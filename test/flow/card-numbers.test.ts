@@ -103,6 +103,43 @@ describe('a card number', () => {
   });
 });
 
+describe('an id of ours that holds a card number', () => {
+  const service = withHost({ frozen: true, env: PATIENT });
+  const HEX = '4242424242424242abcdef01';
+  const NOT_FOUND = { status: 404, body: { code: 'RESOURCE_NOT_FOUND' } };
+
+  test('is looked up in a path, and never refused as a card number', async () => {
+    const { options } = await signIn(service, { is_admin: true });
+    const paths: readonly (readonly [method: string, path: string])[] = [
+      ['GET', `/payments/pay_${HEX}`],
+      ['POST', `/payments/confirm/pay_${HEX}`],
+      ['POST', `/payments/pay_${HEX}/refunds`],
+      ['GET', `/subscriptions/subs_${HEX}`],
+      ['GET', `/payment-methods/pmt_${HEX}`],
+      ['GET', `/customers/cust_${HEX}`],
+      ['GET', `/addresses/addr_${HEX}`],
+      ['GET', `/refunds/ref_${HEX}`],
+      ['GET', `/webhooks/logs/log_${HEX}`],
+    ];
+    for (const [method, path] of paths) {
+      const answer = await service.request(method, path, { ...options, ...(method === 'POST' && { body: {} }) });
+      expect({ path, ...answer }).toMatchObject({ path, ...NOT_FOUND });
+    }
+  });
+
+  test('is accepted in fields, texts and metadata', async () => {
+    const user = await signIn(service);
+    const create = (fields: Body) => service.post('/payments/intents', intentBody(fields), user.options);
+    expect(await create({ payment_method_id: `pmt_${HEX}` })).toMatchObject(NOT_FOUND);
+    expect(await create({ customer_id: `cust_${HEX}` })).toMatchObject(NOT_FOUND);
+    const said = {
+      description: `again for pay_${HEX}`,
+      metadata: { first: `pay_${HEX}`, [`subs_${HEX}`]: [`ref_${HEX}`] },
+    };
+    expect(await create(said)).toMatchObject({ status: 201, body: said });
+  });
+});
+
 describe('the service with CARD_NUMBERS=allow', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, CARD_NUMBERS: 'allow' } });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { cardNumbersIn, holdsCardNumber, refuseCardNumbers } from '../../shared/core/card-number.ts';
+import { ID_PREFIX } from '../../shared/core/ids.ts';
 import { redact } from '../../shared/core/redaction.ts';
 import { tokenFieldsOf } from '../../shared/http/fields.ts';
 import { cardNumber } from '../builders/card-number.ts';
@@ -92,10 +93,26 @@ describe('a card number', () => {
     ['digits among other signs', '4242/4242/4242/4242'],
     ['a time', '2026-11-01T12:00:00.000Z'],
     ['an id', 'pay_4f242c4242d4242a4242e4242'],
+    ['an id that holds one', 'pay_4242424242424242abcdef01'],
+    ['a text that names such ids', 'see pmt_ab4242424242424242cdef01, ref_a4242424242424242b012345.'],
+    ['an id that is a card number but for its prefix', `cust_${'4242424242424242'}00000000`],
     ['a telephone number', '+49 30 901820 4242'],
     ['an IBAN', 'DE89 3704 0044 0532 0130 00'],
   ])('is not found in %s', (_, text) => {
     expect(cardNumbersIn(text)).toEqual([]);
+  });
+
+  test.each([
+    ['an unknown prefix', 'xyz_4242424242424242abcdef01'],
+    ['fewer digits', 'pay_4242424242424242abcdef0'],
+    ['capitals', 'pay_4242424242424242ABCDEF01'],
+    ['a letter in front', 'xpay_4242424242424242abcdef01'],
+    ['a digit behind', 'pay_4242424242424242abcdef012'],
+    ['a card number behind', 'pay_4242424242424242abcdef01 4242424242424242'],
+    ['a card number behind, with a hyphen', 'pay_abcdef014242424242424242-4242 4242 4242 4242'],
+    ['a card number in front', '4242-4242-4242-4242-pay_4242424242424242abcdef01'],
+  ])('is found in what is no id of ours: %s', (_, text) => {
+    expect(cardNumbersIn(text)).toHaveLength(1);
   });
 
   test('is found at its exact place in any text', () => {
@@ -110,6 +127,12 @@ describe('a card number', () => {
       }),
     );
   });
+});
+
+test('every kind of our ids may hold the digits of a card number', () => {
+  const texts = Object.values(ID_PREFIX).map((prefix) => `${prefix}_4242424242424242abcdef01`);
+  expect(texts.filter(holdsCardNumber)).toEqual([]);
+  expect(redact(texts)).toEqual(texts);
 });
 
 describe('a request with digits', () => {
