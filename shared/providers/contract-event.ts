@@ -11,6 +11,16 @@ import { countryCodeOf, fundingOf } from './reported-facts.ts';
 import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
 import type { EventInvoice } from './subscription-port.ts';
 
+const LONGEST_WORD = 255;
+
+/** A word that is stored as it is. A longer one counts as not reported. */
+const word = z.nullish(
+  z.pipe(
+    z.string(),
+    z.transform((text) => (text.length > LONGEST_WORD ? undefined : text)),
+  ),
+);
+
 const eventSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
@@ -24,13 +34,13 @@ const eventSchema = z.looseObject({
       type: z.nullish(z.string()),
       card: z.nullish(
         z.looseObject({
-          brand: z.nullish(z.string()),
-          last4: z.nullish(z.string()),
+          brand: word,
+          last4: word,
           exp_month: z.nullish(z.int()),
           exp_year: z.nullish(z.int()),
           funding: z.nullish(z.string()),
           country: z.nullish(z.string()),
-          wallet: z.nullish(z.looseObject({ type: z.nullish(z.string()) })),
+          wallet: z.nullish(z.looseObject({ type: word })),
         }),
       ),
       email: z.nullish(z.string()),

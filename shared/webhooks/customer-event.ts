@@ -40,15 +40,18 @@ export const applyCustomerEvent = async (
   }
 };
 
+/** In characters. Checked before any work on the text. */
+const LONGEST = 512;
+
 /**
  * The fields that the report changes. Null and an empty string clear a field. An absent field stays unchanged, and so
  * does a field whose reported value is the form in which the provider keeps our value. A name from the provider
- * replaces first and last name.
+ * replaces first and last name. A value that is longer than any provider keeps counts as absent.
  */
 const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
   const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });
   const changed = CONTACT_FIELDS.flatMap((field) => {
-    if (reported[field] === undefined) return [];
+    if (reported[field] === undefined || (reported[field]?.length ?? 0) > LONGEST) return [];
     const value = (field === 'email' ? normalizedEmail(reported.email ?? '') : reported[field]) || undefined;
     return value === kept[field] || value === known[field] ? [] : [[field, value] as const];
   });

@@ -32,6 +32,24 @@ const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; a
 
 describe('customer.updated', () => {
   test.each(['contract', 'native'] as const)(
+    'ignores an e-mail, a name and a phone number that no provider keeps, before any work on them (%s vocabulary)',
+    async (vocabulary) => {
+      const { user, customer, at } = await known();
+      const startedAt = process.cpuUsage();
+      await sendEvent('customer.updated', { ...at, email: '\u0301\u0316'.repeat(40_000) }, { vocabulary });
+      const { user: used, system } = process.cpuUsage(startedAt);
+      // Composing these marks would take a second.
+      expect((used + system) / 1_000).toBeLessThan(700);
+      const long = 'x'.repeat(80_000);
+      await sendEvent('customer.updated', { ...at, email: `${long}@x.org`, name: long, phone: long }, { vocabulary });
+      expect(await readCustomer(user, customer.id)).toEqual(customer);
+      await service.advance(MINUTE_SECONDS);
+      await sendEvent('customer.updated', { ...at, name: 'Grace', email: `${long}@x.org` }, { vocabulary });
+      expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Grace', email: customer.email });
+    },
+  );
+
+  test.each(['contract', 'native'] as const)(
     'refreshes e-mail, name and phone in the %s vocabulary, and publishes one event',
     async (vocabulary) => {
       const { user, customer, at } = await known({ metadata: { kept: true }, first_name: 'Ada' });

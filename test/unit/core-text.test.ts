@@ -1,6 +1,41 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutText } from '../../shared/core/text.ts';
+import { comparableText, cutText } from '../../shared/core/text.ts';
+
+describe('comparableText', () => {
+  const plain = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
+
+  test('is the composed text in lower case, twice over, for every text without very long runs of marks', () => {
+    const piece = fc.constantFrom(
+      'a',
+      'Å',
+      'A\u030a',
+      '\u0301',
+      '\u0316',
+      'İ',
+      'Σ',
+      '각',
+      '\u1100\u1161',
+      '@',
+      '😀',
+      '\ud83d',
+    );
+    const texts = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(comparableText(text)).toBe(plain(text));
+      }),
+      { numRuns: 1_000 },
+    );
+    const longest = `A${'\u0316\u0301'.repeat(120)}@example.com`;
+    expect(comparableText(longest)).toBe(plain(longest));
+  });
+
+  test('still finds what stands beside a very long run of marks', () => {
+    const marks = '\u0301\u0316'.repeat(1_000);
+    expect(comparableText(`ADA@example.com ${marks} A\u030a`)).toBe(`ada@example.com ${marks} å`);
+  });
+});
 
 describe('cutText', () => {
   test.each([

@@ -4,8 +4,12 @@ import fc from 'fast-check';
 import { checkSync } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
+import { meansSecret } from '../../shared/access/service-key.ts';
+import { withoutEmails } from '../../shared/core/person-fields.ts';
 import { redact } from '../../shared/core/redaction.ts';
+import { normalizedEmail } from '../../shared/core/text.ts';
 import { MAX_BODY_BYTES } from '../../shared/http/parse.ts';
+import { hostileTexts } from '../builders/hostile-text.ts';
 
 /**
  * Text from a caller or a provider is read in time linear in its length, so that a long word cannot stop the service.
@@ -79,6 +83,38 @@ describe('every regular expression', () => {
   test.each(byFile)('takes linear time in %s', (_, found = []) => {
     const slow = found.map(({ source, flags }) => [source, verdictOn(source, flags)] as const);
     expect(slow.filter(([, verdict]) => verdict !== 'safe')).toEqual([]);
+  });
+});
+
+/** The least of several runs, because other processes take part of a measured one. */
+const millisecondsOf = (work: () => unknown): number =>
+  Math.min(
+    ...[0, 1, 2].map(() => {
+      const startedAt = process.cpuUsage();
+      work();
+      const { user, system } = process.cpuUsage(startedAt);
+      return (user + system) / 1_000;
+    }),
+  );
+
+describe('250 KB of a text', () => {
+  const MOST_MS = 50;
+  const texts = [
+    ...hostileTexts(250_000),
+    { name: 'marks behind a letter', text: `a${'\u0323\u0301'.repeat(125_000)}` },
+    { name: 'runs of 250 marks', text: `a${'\u0323\u0301'.repeat(125)}`.repeat(1_000) },
+  ];
+
+  test.each(texts)('are compared without regard to case within 50 ms: $name', ({ text }) => {
+    expect(millisecondsOf(() => normalizedEmail(text))).toBeLessThan(MOST_MS);
+  });
+
+  test.each(texts)('are searched for an e-mail address within 50 ms: $name', ({ text }) => {
+    expect(millisecondsOf(() => withoutEmails(text, ['ada@example.com']))).toBeLessThan(MOST_MS);
+  });
+
+  test.each(texts)('are read as a credential within 50 ms: $name', ({ text }) => {
+    expect(millisecondsOf(() => meansSecret(text))).toBeLessThan(MOST_MS);
   });
 });
 
