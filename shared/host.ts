@@ -4,6 +4,7 @@
  * needs nothing else loads this file and not `runtime.ts`.
  */
 
+import type { IdKind } from './core/ids.ts';
 import { jsonLog } from './core/logger.ts';
 import type { Right } from './core/rights.ts';
 import type { Environment } from './core/setting.ts';
@@ -26,6 +27,8 @@ interface HostEnvironment {
   readonly connection?: Connection;
   /** Names the running instance if one process hosts several with their own caches. On Lambda it is the process. */
   readonly instance?: () => object;
+  /** The ids of demo data, which are the same on every machine; undefined once the host serves requests. */
+  readonly demoId?: (kind: IdKind, parts: readonly string[]) => string | undefined;
   /** Carries the requests to the bus and the queues; HTTP by default. */
   readonly transport?: AwsTransport;
 }
@@ -66,6 +69,8 @@ export const now: Now = () => host.now();
 export const settings = /* @__PURE__ */ perHost(() => parseSettings(host.env));
 
 export const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
+
+export const demoId = (kind: IdKind, parts: readonly string[]): string | undefined => host.demoId?.(kind, parts);
 
 export const log = /* @__PURE__ */ perHost(() =>
   jsonLog({

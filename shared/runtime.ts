@@ -11,6 +11,7 @@ import { identityClient } from './access/identity.ts';
 import { standings } from './access/standing.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
 import { type IdKind, randomId } from './core/ids.ts';
+import { type KeyedIds, keyedIds } from './core/keyed-ids.ts';
 import { errorFields } from './core/logger.ts';
 import { listSetting } from './core/setting.ts';
 import {
@@ -21,7 +22,7 @@ import {
   WEAK_GUEST_SECRET,
 } from './core/settings.ts';
 import { MINUTE_MS } from './core/time.ts';
-import { environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
+import { demoId, environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { openSecretsManager } from './platform/aws-clients.ts';
 import { fetchOverHttp } from './platform/fetch.ts';
@@ -79,6 +80,19 @@ const guests = /* @__PURE__ */ perInstance(() =>
     now,
   }),
 );
+
+/** @throws Error without a secret, so that no id is ever made under a guessable key */
+const idSecret = /* @__PURE__ */ perInstance(() => async (): Promise<string> => {
+  const { ID_SECRET, ID_SECRET_ARN: arn } = settings();
+  const secret = holds('secrets:ids') ? (arn === '' ? ID_SECRET : await secrets()(arn)) : '';
+  if (secret === '') throw new Error('this function has no ID_SECRET');
+  return secret;
+});
+
+const ids = /* @__PURE__ */ perInstance((): KeyedIds => {
+  const keyed = keyedIds(idSecret());
+  return { ...keyed, idOf: async (kind, ...parts) => demoId(kind, parts) ?? keyed.idOf(kind, ...parts) };
+});
 
 const secretTexts = (json: string): Readonly<Record<string, string>> =>
   z.record(z.string(), z.string()).parse(JSON.parse(json || '{}'));
@@ -201,6 +215,7 @@ export const webDeps = /* @__PURE__ */ perInstance(() => ({
   log: log(),
   now,
   newId,
+  ids: ids(),
 })) satisfies () => WebDeps;
 
 /** The dependencies of use cases that make secrets of service keys. */
@@ -229,7 +244,9 @@ export const moneyDeps = /* @__PURE__ */ perInstance(() => ({
   dunning: dunning(),
   planChange: planChange(),
   supportRefundLimits: settings().SUPPORT_REFUND_LIMITS,
-  prepare: providers().openSlots,
+  prepare: async (slots: readonly ProviderSlot[]) => {
+    await Promise.all([providers().openSlots(slots), settings().ID_SECRET_ARN === '' ? undefined : idSecret()()]);
+  },
 }));
 
 /** The dependencies of the receivers of providers' events. */
@@ -270,6 +287,7 @@ export const workerDeps = /* @__PURE__ */ perInstance(() => ({
   log: log(),
   now,
   newId,
+  ids: ids(),
 }));
 
 export const dueDeps = /* @__PURE__ */ perInstance(() => ({

@@ -80,7 +80,7 @@ export const createAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'secrets:guest-tokens', 'secrets:ids'],
 }));
 
 export const getAddressEndpoint = /* @__PURE__ */ endpoint(() => ({

@@ -24,7 +24,7 @@ export const requestErasureEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'VERSION_CONFLICT', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
   idempotent: 'create',
-  uses: ['table:read', 'table:put'],
+  uses: ['table:read', 'table:put', 'secrets:ids'],
 }));
 
 export const getErasureEndpoint = /* @__PURE__ */ endpoint(() => ({

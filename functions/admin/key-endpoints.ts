@@ -29,7 +29,7 @@ export const createKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
   idempotent: 'create',
-  uses: ['table:read', 'table:put'],
+  uses: ['table:read', 'table:put', 'secrets:ids'],
 }));
 
 export const listKeysEndpoint = /* @__PURE__ */ endpoint(() => ({

@@ -84,7 +84,7 @@ export const createCustomerEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   idempotent: 'create',
   limits: guestCreateLimits,
-  uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS, 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', ...CUSTOMER_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer,
 }));
 

@@ -89,6 +89,7 @@ export const createOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   status: 201,
   errors: ['VALIDATION_ERROR', 'RATE_LIMITED'],
   idempotent: 'create',
+  uses: ['table:read', 'table:put', 'secrets:ids'],
   limits: [
     { name: 'create-organization', max: 20, windowSeconds: HOUR_SECONDS, by: ({ caller }) => subjectOf(caller) },
   ],

@@ -7,7 +7,6 @@ import * as z from 'zod';
 import { isMemberCaller, subjectOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { FUNDINGS } from '../../shared/core/fact-words.ts';
-import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { addressRecord } from '../../shared/customers/address.ts';
 import { billingAddressBody } from '../../shared/customers/address-requests.ts';
@@ -169,7 +168,7 @@ export const createMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
     organization: 'session by default',
     references: addressNamed,
     uses: ({ provider_payment_method_token: id }) => (id ? [{ kind: paymentMethodRecord, id }] : []),
-    createdUnder: (scope) => paymentMethodRecord.key(derivedId('payment_method', scope)),
+    createdUnder: { kind: 'payment_method', key: paymentMethodRecord.key },
     alongside: (owner, body) => [customerPointerKey(owner, body.provider_id)],
   },
   params: none,
@@ -190,7 +189,7 @@ export const createMethodEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   idempotent: 'create',
   limits: [...guestCreateLimits, ...savingLimits],
-  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method,
 }));
 

@@ -6,7 +6,6 @@
 import * as z from 'zod';
 import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
-import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
@@ -71,7 +70,7 @@ const create = () =>
       organization: 'session by default',
       references: recordsNamedBy,
       uses: methodsUsedBy,
-      createdUnder: (scope) => paymentRecord.key(derivedId('payment', scope)),
+      createdUnder: { kind: 'payment', key: paymentRecord.key },
       alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
     },
     params: none,
@@ -82,7 +81,7 @@ const create = () =>
     errors: CREATE_ERRORS,
     idempotent: 'create',
     limits: guestCreateLimits,
-    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
     timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment,
     paymentPath: true,
   }) as const satisfies Partial<Endpoint<typeof none, typeof none, typeof createIntentBody>>;
@@ -240,7 +239,7 @@ export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   idempotent: 'stored',
   limits: confirmLimits,
-  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: 25,
   paymentPath: true,
 }));

@@ -7,7 +7,6 @@ import * as z from 'zod';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/catalog-records.ts';
-import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { addressRecord } from '../../shared/customers/address.ts';
 import { billingAddressBody } from '../../shared/customers/address-requests.ts';
@@ -72,7 +71,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     organization: 'session by default',
     references: namedBy,
     uses: methodsUsedBy,
-    createdUnder: (scope) => subscriptionRecord.key(derivedId('subscription', scope)),
+    createdUnder: { kind: 'subscription', key: subscriptionRecord.key },
   },
   params: none,
   query: none,
@@ -99,7 +98,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   idempotent: 'create',
   limits: [...guestCreateLimits, ...declineLimits],
-  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
   paymentPath: true,
 }));

@@ -46,7 +46,7 @@ export const workerTriggers = [
     maxConcurrency: 20,
     visibilitySeconds: 180,
     maxReceives: 10,
-    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
+    uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:ids'],
     timeoutSeconds: 30,
     memoryMb: MEMORY_MB.background,
     impact: 'Payments settled at the provider are not shown as settled here.',
@@ -109,7 +109,11 @@ export const workerTriggers = [
     maxConcurrency: 60,
     visibilitySeconds: 360,
     maxReceives: 5,
-    uses: ['table:read', 'table:put', 'table:delete', 'table:scan', 'queue:send:webhook-delivery', ...CUSTOMER_SECRETS],
+    uses: [
+      ...(['table:read', 'table:put', 'table:delete', 'table:scan', 'queue:send:webhook-delivery'] as const),
+      ...CUSTOMER_SECRETS,
+      'secrets:ids',
+    ],
     // The function may first wait for the call rate of a provider.
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.background,

@@ -14,6 +14,7 @@ export interface KeptResources {
   /** The secrets that verify the events of each provider. */
   readonly signatureSecretArn: (slot: PaymentSlot) => string;
   readonly guestTokenSecretArn: string;
+  readonly idSecretArn: string;
   /** Targets of outbound webhooks and their signing secrets. */
   readonly webhookSecretArn: string;
   readonly alarms: Alarms;

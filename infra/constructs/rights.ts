@@ -25,6 +25,8 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
       return [allow(['events:PutEvents'], [context.kept.bus.arn])];
     case 'secrets:guest-tokens':
       return [readSecret(context.kept.guestTokenSecretArn), useKeyForSecrets(context)];
+    case 'secrets:ids':
+      return [readSecret(context.kept.idSecretArn), useKeyForSecrets(context)];
     case 'secrets:webhooks':
       return [readSecret(context.kept.webhookSecretArn), useKeyForSecrets(context)];
     case 'secrets:provider_a':
@@ -74,6 +76,8 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
       return { EVENT_BUS_NAME: context.kept.bus.name };
     case 'secrets:guest-tokens':
       return { GUEST_TOKEN_SECRET_ARN: context.kept.guestTokenSecretArn };
+    case 'secrets:ids':
+      return { ID_SECRET_ARN: context.kept.idSecretArn };
     case 'secrets:webhooks':
       return { WEBHOOKS_SECRET_ARN: context.kept.webhookSecretArn };
     case 'secrets:provider_a':

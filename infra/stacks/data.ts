@@ -63,6 +63,7 @@ export class DataStack extends ServiceStack {
     const ofSignatures = PAYMENT_SLOTS.map((slot) => [slot, this.#signatureSecret(slot, key)] as const);
     const others = [
       ['guest-token-secret-arn', this.#guestTokenSecret(key)],
+      ['id-secret-arn', this.#idSecret(key)],
       ['webhook-secret-arn', this.#webhookSecret(stage, key)],
     ] as const;
     for (const [slot, { secretArn: value }] of ofProviders) {
@@ -145,8 +146,18 @@ export class DataStack extends ServiceStack {
   }
 
   #guestTokenSecret(key: IKey): Secret {
-    const secret = new Secret(this, 'GuestTokenSecret', {
-      description: 'Secrets of guest tokens, separated by commas: the first signs, all verify',
+    const description = 'Secrets of guest tokens, separated by commas: the first signs, all verify';
+    return this.#generatedSecret('GuestTokenSecret', description, key);
+  }
+
+  #idSecret(key: IKey): Secret {
+    const description = 'The key of the ids that a repeated request finds again; never rotate it';
+    return this.#generatedSecret('IdSecret', description, key);
+  }
+
+  #generatedSecret(id: string, description: string, key: IKey): Secret {
+    const secret = new Secret(this, id, {
+      description,
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
       encryptionKey: key,
       removalPolicy: this.removalPolicy,

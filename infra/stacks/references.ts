@@ -38,6 +38,9 @@ export const keptIn = (stack: ServiceStack, stage: Stage): KeptResources => {
     get guestTokenSecretArn() {
       return read('guest-token-secret-arn');
     },
+    get idSecretArn() {
+      return read('id-secret-arn');
+    },
     get webhookSecretArn() {
       return read('webhook-secret-arn');
     },

@@ -151,6 +151,7 @@ export const PLAIN_SETTINGS: readonly string[] = [
 /** Settings that a function reads from Secrets Manager when deployed. They are never in a template. */
 export const SECRET_SETTINGS: readonly string[] = [
   'GUEST_TOKEN_SECRET',
+  'ID_SECRET',
   'FINGERPRINT_SECRET',
   ...ofSlots(secretFields()),
 ];
@@ -160,6 +161,7 @@ export const STACK_SETTINGS: readonly string[] = [
   'TABLE_NAME',
   'EVENT_BUS_NAME',
   'GUEST_TOKEN_SECRET_ARN',
+  'ID_SECRET_ARN',
   'WEBHOOKS_SECRET_ARN',
   ...ofSlots(['SECRET_ARN', 'SIGNATURE_SECRET_ARN']),
 ];

@@ -17,7 +17,7 @@ import {
   statusOfKey,
 } from '../access/service-key.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
 import { createOnce, isKeyInForce } from '../http/create-once.ts';
 import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
@@ -132,8 +132,7 @@ export const keyWithSecretSchema = z
     description: 'A key of a program of yours, and the new secret by which it calls.',
   });
 
-interface KeyDeps extends StoreDeps {
-  readonly newId: (kind: IdKind) => string;
+interface KeyDeps extends StoreDeps, IdDeps {
   /** 256 random bits in base64url. */
   readonly newSecret: () => string;
 }

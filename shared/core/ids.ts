@@ -1,6 +1,9 @@
-/** @module Ids and fingerprints. Pure, because new ids get their random bytes from the caller. */
+/**
+ * @module Ids and fingerprints. Pure, because the caller gives random bytes and secrets. A new id is random, keyed or
+ * plain. Only a person with the secret can compute a keyed id; everyone who knows the parts can compute a plain id.
+ */
 
-import { hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 
 /** A prefix and 96 bits in hex, as `pay_` + 24 digits. No prefix is a provider's (`pm_` is Stripe's, `pmt_` ours). */
 export const ID_PREFIX = {
@@ -53,13 +56,34 @@ const OUR_IDS = new RegExp(
 /** The text with `_` for each character of our ids, so that nothing else changes its place. */
 export const withoutOurIds = (text: string): string => text.replace(OUR_IDS, (id) => '_'.repeat(id.length));
 
-/** The same parts always give the same id, so that a repeated command names the same record. */
-export const derivedId = (kind: IdKind, ...parts: readonly string[]): string => idOfHex(kind, fingerprint(...parts));
+/** The kinds whose derived ids are plain, because knowing such an id opens nothing. */
+const PLAIN_KINDS = ['refund', 'dispute', 'order', 'member', 'membership', 'message', 'log'] as const;
+export type PlainKind = (typeof PLAIN_KINDS)[number];
+export const isPlainKind = (kind: IdKind): kind is PlainKind => PLAIN_KINDS.some((plain) => plain === kind);
+
+/** The same parts always give the same id. */
+export const plainId = (kind: PlainKind, ...parts: readonly string[]): string => idOfHex(kind, fingerprint(...parts));
+
+/** The id of a payment that a subscription makes: of a renewal, of a plan change, or of a provider's invoice. */
+export const subscriptionPaymentId = (subscriptionId: string, ...parts: readonly string[]): string =>
+  idOfHex('payment', fingerprint(subscriptionId, ...parts));
+
+/**
+ * The same secret, kind and parts always give the same id. The kind is part of the hash, so that the id of one record
+ * does not reveal the id of another record with the same parts.
+ */
+export const keyedId = (secret: string, kind: IdKind, ...parts: readonly string[]): string =>
+  drawnId(kind, (draw) => keyedHash(secret, 'id', kind, String(draw), ...parts));
+
+/** HMAC-SHA-256 in hex. Each part is length-prefixed, as in `fingerprint`. */
+export const keyedHash = (secret: string, ...parts: readonly string[]): string =>
+  createHmac('sha256', secret).update(textOf(parts)).digest('hex');
 
 export const isIdOf = (kind: IdKind, value: string): boolean =>
   value.length === ID_PREFIX[kind].length + 1 + HEX_LENGTH &&
   new RegExp(`^${ID_PREFIX[kind]}_[0-9a-f]{${HEX_LENGTH}}$`).test(value);
 
 /** SHA-256 over the parts. Each part is length-prefixed, so that different lists never hash alike. */
-export const fingerprint = (...parts: readonly string[]): string =>
-  hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');
+export const fingerprint = (...parts: readonly string[]): string => hash('sha256', textOf(parts), 'hex');
+
+const textOf = (parts: readonly string[]): string => parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join('');

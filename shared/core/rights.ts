@@ -17,6 +17,7 @@ export type Right =
   | `secrets:${ProviderSlot}`
   | `signatures:${PaymentSlot}`
   | 'secrets:guest-tokens'
+  | 'secrets:ids'
   | 'secrets:webhooks'
   | `queue:send:${QueueName}`
   | 'queue:depth:run-due';

@@ -117,6 +117,9 @@ const edgeSecrets = checked(
   'must be SHA-256 hashes in hex',
 );
 
+/** An HMAC key shorter than its hash can be guessed from one token or id. */
+const SECRET_CHARACTERS = 32;
+
 export const serviceFields = {
   STAGE: neverEmpty(choiceSetting(['local', 'dev', 'staging', 'prod'], 'local')).describe(
     'the stage (deployed default: dev); prod refuses settings that only tests may use',
@@ -172,6 +175,14 @@ export const serviceFields = {
   GUEST_EMAIL_LIST: choiceSetting(['minimal', 'full', 'token'], 'minimal').describe(
     'fields that lists by guest e-mail show: few (minimal), all (full), or none without a token (token)',
   ),
+  ID_SECRET: checked(
+    textSetting(),
+    ({ length }) => length === 0 || length >= SECRET_CHARACTERS,
+    `must have at least ${SECRET_CHARACTERS} characters`,
+  ).describe(
+    'the key of the ids that a repeated request finds again; never rotated; a deployment generates it, and a local host without it makes one and keeps it in DATA_DIR',
+  ),
+  ID_SECRET_ARN: textSetting(),
   FINGERPRINT_SECRET: textSetting().describe(
     'the key from which the fingerprints of cards are derived; a new key gives every card a new fingerprint; empty: no fingerprints',
   ),
@@ -322,10 +333,8 @@ const descriptorMistakes = (env: Environment): readonly string[] =>
     return problem === undefined ? [] : [`${name}: ${problem}${name === own ? '' : `; or set ${own}`}`];
   });
 
-/** An HMAC key shorter than its hash can be guessed from one token. */
-const GUEST_SECRET_CHARACTERS = 32;
-export const isWeakGuestSecret = (secret: string): boolean => secret.length < GUEST_SECRET_CHARACTERS;
-export const WEAK_GUEST_SECRET = `must have at least ${GUEST_SECRET_CHARACTERS} characters in prod`;
+export const isWeakGuestSecret = (secret: string): boolean => secret.length < SECRET_CHARACTERS;
+export const WEAK_GUEST_SECRET = `must have at least ${SECRET_CHARACTERS} characters in prod`;
 
 const PRODUCTION_LINKS: readonly string[] = [
   'PUBLIC_BASE_URL',

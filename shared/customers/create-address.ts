@@ -3,7 +3,7 @@
 import type { GuestTokens } from '../access/guest-token.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -15,9 +15,8 @@ import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultA
 import type { CreateAddressBody } from './address-requests.ts';
 import { isTaxIdValid } from './tax-id.ts';
 
-interface CreateDeps extends StoreDeps {
+interface CreateDeps extends StoreDeps, IdDeps {
   readonly guestTokens: GuestTokens;
-  readonly newId: (kind: IdKind) => string;
 }
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateAddressBody>;

@@ -4,7 +4,6 @@ import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import { derivedId } from '../core/ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { DAY_MS, epochSeconds, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { Owner } from '../platform/keys.ts';
@@ -39,7 +38,7 @@ export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerR
   if (wanted.known) return wanted.known;
   const provider = await deps.providers.require(wanted.slot, 'customers');
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const claimed = await claimCustomer(deps, wanted, draftFor(deps, wanted));
+    const claimed = await claimCustomer(deps, wanted, await draftFor(deps, wanted));
     if (claimed.kind === 'customer') return claimed.customer;
     const created =
       claimed.kind === 'claimed' && (await createClaimed({ deps, wanted, claim: claimed.claim }, provider));
@@ -50,10 +49,13 @@ export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerR
 };
 
 /** A guest who repeats a request has another guest_id and finds no claim, so the id is derived from the record's id. */
-const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: CustomerRequest): CustomerDraft => {
+const draftFor = async (
+  deps: ProviderRecordDeps,
+  { slot, owner, caller, forId }: CustomerRequest,
+): Promise<CustomerDraft> => {
   const at = iso(deps.now());
   return {
-    id: owner.kind === 'guest' ? derivedId('customer', forId) : deps.newId('customer'),
+    id: owner.kind === 'guest' ? await deps.ids.idOf('customer', forId) : deps.newId('customer'),
     ...firstVersion(at),
     providerId: slot,
     email: 'email' in caller ? caller.email : undefined,

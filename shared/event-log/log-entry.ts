@@ -1,7 +1,7 @@
 /** @module One log entry per webhook attempt, inbound or outbound, redacted when written and kept for 90 days. */
 
 import * as z from 'zod';
-import { derivedId } from '../core/ids.ts';
+import { plainId } from '../core/ids.ts';
 import { redact } from '../core/redaction.ts';
 import { DAY_MS, epochSeconds, instant } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
@@ -110,7 +110,7 @@ const historyItem = (entry: LogEntry, about: Historic): Item => {
 type Attempt = Pick<LogEntry, 'direction' | 'provider' | 'eventId' | 'target' | 'messageId' | 'attempt'>;
 
 const idOf = ({ direction, provider, eventId, target, messageId, attempt }: Attempt): string =>
-  derivedId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
+  plainId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
 
 /** The key of an inbound event's only log entry, which is written when the event is applied or given up. */
 export const inboundLogKey = ({ provider, eventId }: Pick<LogEntry, 'provider' | 'eventId'>): Key =>

@@ -1,7 +1,7 @@
 /** @module A bus event prepared for targets, either canonical or a provider's own with a reference to its bytes. */
 
 import * as z from 'zod';
-import { derivedId } from '../core/ids.ts';
+import { plainId } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ACTED_ON_EVENTS, type InboundEventType } from '../providers/event-port.ts';
@@ -50,7 +50,7 @@ const rawSchema = z.object({
 export const outboundEventOf = (message: unknown): OutboundEvent => {
   const parsed = z.union([canonicalSchema, rawSchema]).parse(message);
   const name = parsed['detail-type'];
-  const id = derivedId('message', parsed.detail.id);
+  const id = plainId('message', parsed.detail.id);
   const { traceparent } = parsed.detail;
   if (parsed.source === 'payments') {
     const { organization_id: organizationId, user_id: userId, payload } = parsed.detail;

@@ -16,12 +16,12 @@ import { DomainError, notFound } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
-import { isKeyInForce } from './create-once.ts';
+import { idUnderKey, isKeyInForce } from './create-once.ts';
 import type { AccessRule } from './endpoint.ts';
 import type { WebDeps } from './exchange.ts';
 import type { ApiRequest } from './request.ts';
 
-type AccessDeps = Pick<WebDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds'>;
+type AccessDeps = Pick<WebDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds' | 'ids'>;
 
 const namesOrganization = z.looseObject({ organization_id: z.string().nullish() });
 const pathId = z.union([
@@ -96,13 +96,14 @@ const continued = async (
 
 /** When the first request under the Idempotency-Key created its record; undefined if this request is the first. */
 const firstCreation = async (
-  { table, now }: AccessDeps,
-  rule: AccessRule,
+  deps: AccessDeps,
+  { createdUnder }: AccessRule,
   { idempotency }: ApiRequest,
 ): Promise<Instant | undefined> => {
-  const key = idempotency && rule.createdUnder?.(idempotency.scope);
-  const createdAt = key && (await table.get(key))?.['createdAt'];
-  return typeof createdAt === 'string' && isKeyInForce(createdAt, now()) ? instant(createdAt) : undefined;
+  if (!createdUnder || !idempotency) return undefined;
+  const id = await idUnderKey(deps, createdUnder.kind, idempotency.scope);
+  const createdAt = (await deps.table.get(createdUnder.key(id)))?.['createdAt'];
+  return typeof createdAt === 'string' && isKeyInForce(createdAt, deps.now()) ? instant(createdAt) : undefined;
 };
 
 const alongsideOf = (rule: AccessRule, owner: Owner | undefined, { body, query }: ApiRequest): readonly Key[] =>

@@ -1,10 +1,12 @@
 /**
  * @module Creates a record once per Idempotency-Key. Its id derives from scope and key, so one conditional write claims
- * the key and stores it. After 24 h the key creates a new record, whose id derives from the old.
+ * the key and stores it. After 24 h the key creates a new record, whose id derives from the old. A key may be guessed,
+ * so the ids are keyed unless knowing them opens nothing.
  */
 
 import { DomainError } from '../core/errors.ts';
-import { derivedId, type IdKind } from '../core/ids.ts';
+import { type IdKind, isPlainKind, plainId } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { DAY_MS, type Instant, instant, type Now } from '../core/time.ts';
 import type { Found, StoredRecord } from '../platform/record-store.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
@@ -37,7 +39,7 @@ export interface CreatedOnce<T> {
 
 /** @throws DomainError IDEMPOTENCY_KEY_REUSED; IDEMPOTENCY_IN_PROGRESS; INVALID_STATE if the record was deleted */
 export const createOnce = async <T extends StoredRecord>(
-  deps: { readonly now: Now; readonly newId: (kind: IdKind) => string },
+  deps: IdDeps & { readonly now: Now },
   { store, kind, idempotency, build, beside = () => [], hold }: Creation<T>,
 ): Promise<CreatedOnce<T>> => {
   if (!idempotency) {
@@ -47,7 +49,7 @@ export const createOnce = async <T extends StoredRecord>(
   }
   const insert = async (record: T): Promise<Found<T> | { readonly fresh: T }> =>
     (await store.insertOrFind(record, beside(record))) ?? { fresh: record };
-  let id = derivedId(kind, idempotency.scope);
+  let id = await idUnderKey(deps, kind, idempotency.scope);
   for (let generation = 0; generation < MAX_KEY_GENERATIONS; generation += 1) {
     const make = async () => insert(await build(id));
     const held = () => (hold ? whileHeld({ ...hold, now: deps.now }, idempotency, make) : make());
@@ -55,10 +57,17 @@ export const createOnce = async <T extends StoredRecord>(
     if ('fresh' in found) return { record: found.fresh, replayed: false };
     const createdAt = found.kind === 'record' ? found.record.createdAt : found.createdAt;
     if (isKeyInForce(createdAt, deps.now())) return replay(found, idempotency.requestHash);
-    id = derivedId(kind, idempotency.scope, id);
+    id = await idUnderKey(deps, kind, idempotency.scope, id);
   }
   throw inProgressError(1);
 };
+
+/** @param parts the scope of the Idempotency-Key; after 24 h also the id of the key's former record */
+export const idUnderKey = async (
+  { ids }: Pick<IdDeps, 'ids'>,
+  kind: IdKind,
+  ...parts: readonly string[]
+): Promise<string> => (isPlainKind(kind) ? plainId(kind, ...parts) : ids.idOf(kind, ...parts));
 
 /** True if the Idempotency-Key still returns the record that it created at `createdAt`. */
 export const isKeyInForce = (createdAt: string, now: Instant): boolean => instant(createdAt) + KEY_LIFETIME_MS > now;

@@ -5,6 +5,7 @@ import type { Action } from '../access/access.ts';
 import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import { scopesOfRoute } from '../access/scopes.ts';
 import type { ErrorCode } from '../core/errors.ts';
+import type { IdKind } from '../core/ids.ts';
 import { once } from '../core/once.ts';
 import { callsProviders, MEMORY_MB, type MemoryMb, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
@@ -59,10 +60,10 @@ export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
    */
   uses?(input: z.output<Body>): readonly NamedRecord[];
   /**
-   * The record that an Idempotency-Key of this scope creates. A guest's repeated create is decided as of the creation
+   * The record that an Idempotency-Key creates. A guest's repeated create is decided as of the creation
    * of that record, so that the repeat returns the record even if the guest would now need a token.
    */
-  createdUnder?(scope: string): Key;
+  readonly createdUnder?: { readonly kind: IdKind; readonly key: (id: string) => Key };
   /** Further items of the owner that the use case needs, read in the same BatchGet. */
   alongside?(owner: Owner, input: z.output<Body>): readonly Key[];
 }

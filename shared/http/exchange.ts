@@ -4,7 +4,7 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Authenticate } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Standings } from '../access/standing.ts';
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import type { Log } from '../core/logger.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import type { Now } from '../core/time.ts';
@@ -20,7 +20,7 @@ import type { ResponseForm } from './reply.ts';
 import type { ApiRequest, Reply } from './request.ts';
 
 /** The dependencies of the chain; a use case may need more. */
-export interface WebDeps {
+export interface WebDeps extends IdDeps {
   readonly table: Table;
   readonly standings: Standings;
   readonly callers: Authenticate;
@@ -35,7 +35,6 @@ export interface WebDeps {
   readonly edge?: TrustedEdge | undefined;
   readonly log: Log;
   readonly now: Now;
-  readonly newId: (kind: IdKind) => string;
   /** Opens the providers of these slots while the function starts, so that the first request does not need to. */
   readonly prepare?: ((slots: readonly ProviderSlot[]) => Promise<void>) | undefined;
   /** Set in functions whose endpoint declares `csv`. */

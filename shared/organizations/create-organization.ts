@@ -1,4 +1,4 @@
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -8,7 +8,7 @@ import type { CreateOrganizationBody } from './organization-requests.ts';
 import { organizationStore } from './organization-store.ts';
 
 export const createOrganization = async (
-  deps: StoreDeps & { readonly newId: (kind: IdKind) => string },
+  deps: StoreDeps & IdDeps,
   { body, caller, idempotency }: ApiRequest<unknown, unknown, CreateOrganizationBody>,
 ): Promise<Reply> => {
   const at = iso(deps.now());

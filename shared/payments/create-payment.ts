@@ -11,13 +11,12 @@ import type { Owned } from '../access/record-kind.ts';
 import { productRecord } from '../catalog/catalog-records.ts';
 import { priceOf } from '../catalog/price.ts';
 import { DomainError } from '../core/errors.ts';
-import { derivedId } from '../core/ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { instant, iso, SECOND_MS } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { customerRecord, ownerCustomerOf } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure-customer.ts';
-import { createOnce, isKeyInForce } from '../http/create-once.ts';
+import { createOnce, idUnderKey, isKeyInForce } from '../http/create-once.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { inProgressError } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -138,7 +137,7 @@ const withCustomer = async (
 };
 
 const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
-  idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
+  idempotency && paymentStore(deps.table, deps.now).load(await idUnderKey(deps, 'payment', idempotency.scope));
 
 const isRepeat = async (deps: MoneyDeps, request: CreateRequest): Promise<boolean> => {
   const earlier = await earlierOf(deps, request);
@@ -179,7 +178,7 @@ interface Claim {
   readonly replayed: boolean;
 }
 
-type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId'> & { readonly store: PaymentStore };
+type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId' | 'ids'> & { readonly store: PaymentStore };
 
 /** @throws DomainError IDEMPOTENCY_KEY_REUSED or IDEMPOTENCY_IN_PROGRESS. */
 const claimCreation = async (

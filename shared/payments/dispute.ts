@@ -1,7 +1,7 @@
 /** @module A dispute is a payer's request for money back through their bank; evidence is given at the provider. */
 
 import * as z from 'zod';
-import { derivedId } from '../core/ids.ts';
+import { plainId } from '../core/ids.ts';
 import { DISPUTE_STATUSES } from '../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
@@ -57,7 +57,7 @@ export const nextReminder = (
 
 /** The id of a dispute follows from its id at the provider. */
 export const disputeIdOf = (providerId: string, providerDisputeId: string): string =>
-  derivedId('dispute', providerId, providerDisputeId);
+  plainId('dispute', providerId, providerDisputeId);
 
 export const disputeKey = (id: string) => recordKey('DSP', id);
 

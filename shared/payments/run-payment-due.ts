@@ -34,7 +34,7 @@ import { withFactsRead } from './recorded-facts.ts';
 import { saveMethod } from './save-method.ts';
 import { finishUpdate } from './update-intent.ts';
 
-export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'> {
+export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers' | 'ids'> {
   /** True if the payment is still the open charge of its subscription, or has no subscription. */
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }

@@ -1,12 +1,14 @@
 /**
  * @module Saves the method of a succeeded payment that requested it (`setup_future_usage`). The method's id derives
- * from the payment's, so repeated reports save one method. Due work finishes an interrupted save. A method that the
+ * from the payment's under ID_SECRET, so repeated reports save one method, and the id stays secret although lists show
+ * the payment's. Due work finishes an interrupted save. A method that the
  * provider refuses to store is not saved, and the payment stays succeeded.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { organizationCheck } from '../access/standing.ts';
-import { derivedId, isIdOf } from '../core/ids.ts';
+import { isIdOf } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { iso } from '../core/time.ts';
 import { addressShape } from '../customers/address.ts';
 import { type Customer, customerShape, type OwnerCustomer } from '../customers/customer.ts';
@@ -26,7 +28,7 @@ import { isVisiblePayment, type VisiblePayment, wantsMethodSaved } from './payme
 import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { providerReference } from './payment-versions.ts';
 
-interface SaveDeps extends StoreDeps {
+interface SaveDeps extends StoreDeps, Pick<IdDeps, 'ids'> {
   readonly providers: Providers;
 }
 
@@ -131,7 +133,7 @@ const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promi
   const at = iso(deps.now());
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
-    id: derivedId('payment_method', payment.id),
+    id: await deps.ids.idOf('payment_method', payment.id),
     ...firstVersion(at),
     providerId: payment.providerId,
     ...storedMethodFields(kept),

@@ -1,6 +1,6 @@
 /** @module The keys of every item, and the indexes of the one table. The table's page in docs/ explains each key. */
 
-import { derivedId, fingerprint } from '../core/ids.ts';
+import { fingerprint, plainId } from '../core/ids.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { normalizedEmail } from '../core/text.ts';
 
@@ -146,8 +146,7 @@ export const deliveryKey = (messageId: string, target: string): Key => recordKey
 export const logKey = (id: string): Key => recordKey('LOG', id);
 export const organizationKey = (id: string): Key => recordKey('ORG', id);
 /** A member's id is derived from organization and user, so that a user is a member only once. */
-export const memberIdOf = (organizationId: string, userId: string): string =>
-  derivedId('member', organizationId, userId);
+export const memberIdOf = (organizationId: string, userId: string): string => plainId('member', organizationId, userId);
 export const memberKeyById = (organizationId: string, memberId: string): Key => ({
   pk: `ORG#${organizationId}`,
   sk: `${MEMBER_PREFIX}${memberId}`,

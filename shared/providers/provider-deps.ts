@@ -1,12 +1,11 @@
 import type { GuestTokens } from '../access/guest-token.ts';
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import type { Log } from '../core/logger.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import type { Providers } from './registry.ts';
 
-export interface ProviderRecordDeps extends StoreDeps {
+export interface ProviderRecordDeps extends StoreDeps, IdDeps {
   readonly providers: Providers;
-  readonly newId: (kind: IdKind) => string;
 }
 
 export interface MethodDeps extends ProviderRecordDeps {
@@ -15,9 +14,8 @@ export interface MethodDeps extends ProviderRecordDeps {
   readonly allowRawCards: boolean;
 }
 
-export interface MoneyDeps extends StoreDeps {
+export interface MoneyDeps extends StoreDeps, IdDeps {
   readonly providers: Providers;
-  readonly newId: (kind: IdKind) => string;
   readonly guestTokens: GuestTokens;
   readonly log: Log;
 }

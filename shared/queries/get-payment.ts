@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import { type Include, showBeside } from '../access/included-records.ts';
 import { productBeside, projectBeside } from '../catalog/catalog-view.ts';
 import { assertNever, notFound } from '../core/errors.ts';
-import { derivedId } from '../core/ids.ts';
+import { plainId } from '../core/ids.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationBeside } from '../organizations/organization.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
@@ -85,7 +85,7 @@ const orderView = (payment: VisiblePayment) =>
   payment.productId === undefined
     ? null
     : {
-        id: derivedId('order', payment.id),
+        id: plainId('order', payment.id),
         payment_id: payment.id,
         customer_id: payingCustomerIdOf(payment) ?? null,
         product_id: payment.productId,

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { actorOfCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import type { Log } from '../core/logger.ts';
 import { iso } from '../core/time.ts';
 import { createOnce } from '../http/create-once.ts';
@@ -26,8 +26,7 @@ export const erasureBody = z
   .meta({ id: 'RequestErasure', description: 'Who is erased: exactly one of `user_id` and `email`.' });
 type ErasureBody = z.output<typeof erasureBody>;
 
-interface RequestDeps extends StoreDeps {
-  readonly newId: (kind: IdKind) => string;
+interface RequestDeps extends StoreDeps, IdDeps {
   readonly log: Log;
 }
 

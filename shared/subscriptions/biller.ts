@@ -2,7 +2,7 @@
 
 import type { GuestTokens } from '../access/guest-token.ts';
 import type { DomainError } from '../core/errors.ts';
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/usable-method.ts';
@@ -18,8 +18,7 @@ export interface BillingDeps extends CollectDeps {
 }
 
 /** Dependencies of the routes that may charge. */
-export interface SubscriptionDeps extends BillingDeps {
-  readonly newId: (kind: IdKind) => string;
+export interface SubscriptionDeps extends BillingDeps, IdDeps {
   readonly guestTokens: GuestTokens;
 }
 

@@ -4,11 +4,10 @@ import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requireSameOwner } from '../access/may-charge.ts';
 import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
 import { DomainError, invalid } from '../core/errors.ts';
-import { derivedId } from '../core/ids.ts';
 import { DAY_MS, type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { type Customer, customerRecord } from '../customers/customer.ts';
-import { createOnce } from '../http/create-once.ts';
+import { createOnce, idUnderKey } from '../http/create-once.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { inProgressError } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -45,7 +44,7 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const method = chooseMethod(request, provider);
   const draft = draftOf(deps, request, { provider, method });
   const store = subscriptionStore(deps.table);
-  await requireAcceptedAmount(provider, draft, () => isRepeat(store, request));
+  await requireAcceptedAmount(provider, draft, () => isRepeat(deps, store, request));
   const { record, replayed } = await createOnce(deps, {
     // No lookup before the insert, because building the record calls no provider, and one conditional write decides.
     store: { insertOrFind: store.insertOrFind, find: async () => undefined },
@@ -81,8 +80,13 @@ const payerFields = (open: VisiblePayment, now: Instant) => {
 };
 
 /** True if the Idempotency-Key has already created a subscription, which this request returns. */
-const isRepeat = async (store: SubscriptionStore, { idempotency }: CreateRequest): Promise<boolean> =>
-  idempotency !== undefined && (await store.load(derivedId('subscription', idempotency.scope))) !== undefined;
+const isRepeat = async (
+  deps: SubscriptionDeps,
+  store: SubscriptionStore,
+  { idempotency }: CreateRequest,
+): Promise<boolean> =>
+  idempotency !== undefined &&
+  (await store.load(await idUnderKey(deps, 'subscription', idempotency.scope))) !== undefined;
 
 /** Continues a creation once the function that started it must have ended. */
 const takeOverCreation = async (

@@ -1,6 +1,6 @@
 /** @module Derives the membership of a subscription whose product has a tier. */
 
-import { derivedId } from '../core/ids.ts';
+import { plainId } from '../core/ids.ts';
 import type { Membership, MembershipStatus } from '../memberships/membership.ts';
 import type { EntityType } from '../platform/keys.ts';
 import type { Subscription } from './subscription.ts';
@@ -37,7 +37,7 @@ const STATUS_BEFORE_CHARGE = {
 } as const;
 
 const membershipIdOf = (subscriptionId: string, tierId: string): string =>
-  derivedId('membership', subscriptionId, tierId);
+  plainId('membership', subscriptionId, tierId);
 
 /** The memberships of a subscription: that of its tier, and those of earlier plans. */
 export const membershipIdsOf = ({ id, tierId, formerTierIds = [] }: Subscription): readonly string[] =>

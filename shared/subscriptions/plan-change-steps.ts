@@ -1,6 +1,6 @@
 /** @module The steps of a change of the plan, as pure functions. A change is claimed, charged and applied, or dropped. */
 
-import { derivedId } from '../core/ids.ts';
+import { subscriptionPaymentId } from '../core/ids.ts';
 import { epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { recordKey } from '../platform/keys.ts';
@@ -20,7 +20,7 @@ const BEFORE_PERIOD_END_MS = 10 * MINUTE_MS;
 
 /** The payment's id is derived from subscription and change, so that two runs cannot charge twice. */
 const changePaymentId = (subscriptionId: string, changeId: string): string =>
-  derivedId('payment', subscriptionId, changeId);
+  subscriptionPaymentId(subscriptionId, changeId);
 
 /** A change with its price at a moment. */
 export interface PricedChange {

@@ -1,7 +1,7 @@
 /** @module Records each invoice of a provider that bills as one payment, which the provider collects. */
 
 import { isHardDecline } from '../core/decline-advice.ts';
-import { derivedId } from '../core/ids.ts';
+import { subscriptionPaymentId } from '../core/ids.ts';
 import { epochSeconds, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
 import {
@@ -151,7 +151,7 @@ export const recordInvoicePayment = async (
   if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
   const collected = { ...invoice, intentId };
   const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND_MS), 0);
-  const ownId = derivedId('payment', subscription.id, invoiceId);
+  const ownId = subscriptionPaymentId(subscription.id, invoiceId);
   if (invoice.isPaidElsewhere) {
     for (const id of [periodId, ownId]) await cancelUncollected(deps, id, invoiceId);
     return { kind: 'nothing' };

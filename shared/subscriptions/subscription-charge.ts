@@ -1,7 +1,7 @@
 /** @module The charge of a subscription's period, as pure functions. A subscription has at most one open charge. */
 
 import { isHardDecline } from '../core/decline-advice.ts';
-import { derivedId } from '../core/ids.ts';
+import { subscriptionPaymentId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
@@ -23,7 +23,7 @@ const CLAIM_KEPT_MS = DAY_MS;
 
 /** The id of a period's payment. It is derived from subscription and period, so that two runs cannot charge twice. */
 export const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
-  derivedId('payment', subscriptionId, start, String(generation));
+  subscriptionPaymentId(subscriptionId, start, String(generation));
 
 export interface BilledPeriod {
   readonly anchor: string;

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { runAs } from '../core/actor.ts';
-import type { IdKind } from '../core/ids.ts';
+import type { IdDeps } from '../core/keyed-ids.ts';
 import { withoutPerson } from '../core/person-fields.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
@@ -21,8 +21,7 @@ import { applyMoneyBackEvent } from './money-back-event.ts';
 import { applyPaymentEvent, type PaymentEvent, type PaymentEventResult } from './payment-event.ts';
 import { applySubscriptionEvent } from './subscription-event.ts';
 
-export interface ApplyEventDeps extends BillingDeps {
-  readonly newId: (kind: IdKind) => string;
+export interface ApplyEventDeps extends BillingDeps, IdDeps {
   readonly deleteHistory: boolean;
 }
 

@@ -1,4 +1,4 @@
-import { derivedId } from '../../shared/core/ids.ts';
+import { keyedId } from '../../shared/core/ids.ts';
 import { keysOf } from '../../shared/core/rows.ts';
 import { DAY_MS, iso, utcDay } from '../../shared/core/time.ts';
 import { isVisiblePayment, type Payment } from '../../shared/payments/payment.ts';
@@ -86,7 +86,7 @@ const paymentOf = (seeding: Seeding, index: number): Payment => ({
 
 const subscriptionOf = ({ userId }: Seeding, { createdAt, providerId }: Payment, index: number): Subscription =>
   subscription({
-    id: derivedId('subscription', 'bench', userId, String(index)),
+    id: keyedId('seed', 'subscription', 'bench', userId, String(index)),
     ...{ version: 3, status: index % 5 === 0 ? 'canceled' : 'active', createdAt, updatedAt: createdAt },
     ...{ userId, userEmail: `${userId}@example.com`, providerId, referenceCode: `contract-${userId}-${index}` },
   });

@@ -1,6 +1,6 @@
 import { type DynamoDBClient, TransactWriteItemsCommand, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { derivedId } from '../../shared/core/ids.ts';
+import { keyedId } from '../../shared/core/ids.ts';
 import { DAY_MS, type Instant, iso, utcDay } from '../../shared/core/time.ts';
 import type { Payment, PaymentStatus } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
@@ -103,7 +103,7 @@ export const seededPayment = ({ userId, count, from, days }: Seeding, index: num
   const at = iso(from + Math.floor((index * days * DAY_MS) / count));
   const totalCents = 100 + ((index * 7_919) % 99_900);
   return {
-    id: derivedId('payment', 'bench', userId, String(index)),
+    id: keyedId('seed', 'payment', 'bench', userId, String(index)),
     version: 3,
     status: statusOf(index),
     createdAt: at,

@@ -1,4 +1,4 @@
-import { derivedId } from '../../shared/core/ids.ts';
+import { plainId } from '../../shared/core/ids.ts';
 import { referenceKey } from '../../shared/platform/keys.ts';
 import {
   type BenchUser,
@@ -154,5 +154,5 @@ export const SUBSCRIPTION_SCENARIOS = {
     return warmed(who, { method: 'DELETE', path: `/subscriptions/${id}/change`, headers: who.headers });
   },
   'list memberships': onMember(() => '/memberships'),
-  'get membership': onMember((id) => `/memberships/${derivedId('membership', id, 'gold')}`),
+  'get membership': onMember((id) => `/memberships/${plainId('membership', id, 'gold')}`),
 } as const satisfies Readonly<Record<SubscriptionRow, Scenario>>;

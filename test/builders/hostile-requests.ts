@@ -15,6 +15,7 @@ import { lambda } from '../../shared/http/lambda.ts';
 import { apiContext, apiEvent } from './api-event.ts';
 import { session } from './api-request.ts';
 import type { HostileText } from './hostile-text.ts';
+import { testIds } from './ids.ts';
 import { memoryTable } from './memory-table.ts';
 import { NOON } from './payment.ts';
 
@@ -110,6 +111,7 @@ export const chainOf = (endpoint: Endpoint): ((sent: Sent) => Promise<number>) =
     log: silent,
     now,
     newId: (kind) => `${kind}_fresh`,
+    ids: testIds,
     guestContinueSeconds: 3_600,
     csv: csvRenderer,
   };

@@ -1,5 +1,5 @@
 import type { Host } from '../../infra/local/host/host.ts';
-import { derivedId } from '../../shared/core/ids.ts';
+import { keyedId } from '../../shared/core/ids.ts';
 import { iso } from '../../shared/core/time.ts';
 import { customerShape } from '../../shared/customers/customer.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
@@ -16,7 +16,7 @@ export const storeCustomers = async (
   { connection, clock }: Pick<Host, 'connection' | 'clock'>,
   names: readonly string[],
 ): Promise<readonly string[]> => {
-  const ids = names.map((name) => derivedId('customer', name));
+  const ids = names.map((name) => keyedId('seed', 'customer', name));
   for (let from = 0; from < ids.length; from += BATCH) {
     const at = iso(clock.now());
     await connection.transact(ids.slice(from, from + BATCH).map((id) => ({ put: customerItem(id, at) })));

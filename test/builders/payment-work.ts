@@ -12,6 +12,7 @@ import type { Item } from '../../shared/platform/table.ts';
 import type { ProviderPayment, ReportedStatus } from '../../shared/providers/payment-port.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import type { Providers } from '../../shared/providers/registry.ts';
+import { testIds } from './ids.ts';
 import { logLines } from './log-lines.ts';
 import { memoryTable } from './memory-table.ts';
 import { NOON } from './payment.ts';
@@ -74,7 +75,7 @@ export const paymentWork = async (record: Payment, script: Script, others: reado
     /** The provider slots that were opened, each with the required capability. */
     opened,
     load,
-    deps: { table, now, log, providers, isChargeOpen: async () => true },
+    deps: { table, now, log, providers, ids: testIds, isChargeOpen: async () => true },
     /** When work is next due, as epoch milliseconds; undefined if none is. */
     dueAt: async (): Promise<number | undefined> => {
       const dueAt = (await load())?.['due_at'];

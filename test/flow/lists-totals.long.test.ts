@@ -1,6 +1,6 @@
 /** @module A list's total is exact up to 1,000 records right after a create, and never below the page. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { derivedId } from '../../shared/core/ids.ts';
+import { keyedId } from '../../shared/core/ids.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
 import { addressShape } from '../../shared/customers/address.ts';
 import { logItem } from '../../shared/event-log/log-entry.ts';
@@ -269,7 +269,11 @@ describe('the total of a list with more than 1,000 records', () => {
     const items = Array.from({ length: COUNT }, (_, index) =>
       paymentItem(
         payment({
-          ...{ id: derivedId('payment', 'totals', String(index)), userId: user.userId, userEmail: 'many@example.com' },
+          ...{
+            id: keyedId('seed', 'payment', 'totals', String(index)),
+            userId: user.userId,
+            userEmail: 'many@example.com',
+          },
           ...{ createdAt: at(index), updatedAt: at(index), status: index % 2 === 0 ? 'succeeded' : 'failed' },
           ...{ description: index % 10 === 0 ? 'festival' : 'supper' },
         }),
@@ -322,7 +326,7 @@ describe('the total of a list with more than 1,000 records', () => {
     const { options, userId } = await signIn(service);
     const count = 1_050;
     for (let index = 0; index < count; index += 1) {
-      const id = derivedId('address', 'totals', String(index));
+      const id = keyedId('seed', 'address', 'totals', String(index));
       const at = iso(start() + index);
       const address = {
         id,

@@ -124,6 +124,14 @@ test.each<[readonly Right[], boolean]>([
   expect(result !== undefined).toBe(issues);
 });
 
+test.each<[readonly Right[], string]>([
+  [['secrets:ids'], 'pay_'],
+  [['table:read', 'secrets:guest-tokens'], 'Error'],
+])('a function with the rights %j makes keyed ids: %s', async (uses, made) => {
+  const { result } = await run(uses, () => webDeps().ids.idOf('payment', 'scope'));
+  expect(result).toEqual(expect.stringMatching(new RegExp(`^${made}`)));
+});
+
 test('an expired item needs no right to delete, and counts as absent immediately', async () => {
   const { result } = await run(['table:read', 'table:put'], async () => {
     const { table } = webDeps();

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test, vi } from 'vitest';
 import { draw } from '../../infra/local/simulator/state/random.ts';
-import { derivedId } from '../../shared/core/ids.ts';
+import { keyedId } from '../../shared/core/ids.ts';
 import { addressShape } from '../../shared/customers/address.ts';
 import { customerShape } from '../../shared/customers/customer.ts';
 import { newMember, newOrganization as organizationDraft } from '../../shared/organizations/organization.ts';
@@ -58,7 +58,7 @@ const behind = (service: TestHost) => {
 
 const AT = '2026-11-01T00:00:00.000Z';
 const record = (kind: 'address' | 'customer' | 'payment_method', organizationId: string, number: number) => ({
-  id: derivedId(kind, organizationId, String(number)),
+  id: keyedId('seed', kind, organizationId, String(number)),
   version: 1,
   createdAt: AT,
   updatedAt: AT,

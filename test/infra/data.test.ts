@@ -62,14 +62,15 @@ describe('the stored data of a stage', () => {
     );
   });
 
-  test('includes secrets for each slot, each receiver, guest tokens and webhooks, and no secret in a template', () => {
-    expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(9);
+  test('includes secrets for each slot, each receiver, guest tokens, ids and webhooks, and no secret in a template', () => {
+    expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(10);
     const configured = synthesize({
       endpoints: ofGroups('payments'),
       env: {
         PROVIDER_A: 'stripe',
         PROVIDER_A_API_KEY: 'sk_test_1',
         GUEST_TOKEN_SECRET: 'hush',
+        ID_SECRET: 'hushed-id-secret-of-32-characters',
         EXTERNAL_WEBHOOKS_ENABLED: 'true',
         WEBHOOK_1_URL: 'https://hooks.example/T0KEN',
         WEBHOOK_1_SECRET: 'whsec_c2VjcmV0',
@@ -83,6 +84,7 @@ describe('the stored data of a stage', () => {
       PROVIDER_A: 'stripe',
       PROVIDER_A_SECRET_ARN: expect.anything(),
       GUEST_TOKEN_SECRET_ARN: expect.anything(),
+      ID_SECRET_ARN: expect.anything(),
       TABLE_NAME: expect.anything(),
     });
   });

@@ -41,6 +41,7 @@ const WORTH: Readonly<Record<Right, Grants>> = {
   'signatures:provider_b': theSecret('ProviderBSignatureSecret'),
   'signatures:provider_c': theSecret('ProviderCSignatureSecret'),
   'secrets:guest-tokens': theSecret('GuestTokenSecret'),
+  'secrets:ids': theSecret('IdSecret'),
   'queue:send:apply-provider-event': { 'sqs:SendMessage': ['ApplyProviderEventQueue.Arn'] },
   'secrets:webhooks': theSecret('WebhookSecret'),
   'queue:send:follow-payment': { 'sqs:SendMessage': ['FollowPaymentQueue.Arn'] },

@@ -37,6 +37,7 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'signatures:provider_b': true,
   'signatures:provider_c': true,
   'secrets:guest-tokens': true,
+  'secrets:ids': true,
   'queue:send:apply-provider-event': true,
   'secrets:webhooks': true,
   'queue:send:follow-payment': true,
@@ -203,6 +204,8 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
   test('has the rights that its callers and records require', () => {
     const needs: readonly (readonly [boolean, Right])[] = [
       [spec.auth === 'session-or-guest' || spec.auth === 'session-or-token', 'secrets:guest-tokens'],
+      // Knowing the id of a refund opens nothing, so its id is plain.
+      [spec.idempotent === 'create' && spec.id !== 'refunds.create', 'secrets:ids'],
       // Sessions are cached under an epoch of the table; records and standings are read there.
       [spec.auth !== 'public' && spec.auth !== 'provider-signature', 'table:read'],
       [spec.access !== undefined, 'table:read'],

@@ -1,6 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { derivedId, drawnId, fingerprint, ID_PREFIX, type IdKind, isIdOf, randomId } from '../../shared/core/ids.ts';
+import {
+  drawnId,
+  fingerprint,
+  ID_PREFIX,
+  type IdKind,
+  isIdOf,
+  isPlainKind,
+  keyedHash,
+  keyedId,
+  plainId,
+  randomId,
+  subscriptionPaymentId,
+} from '../../shared/core/ids.ts';
 
 const kinds = Object.keys(ID_PREFIX) as readonly IdKind[];
 const kind = fc.constantFrom(...kinds);
@@ -48,20 +60,28 @@ describe('an id', () => {
     fc.assert(
       fc.property(parts, parts, (one, other) => {
         const same = JSON.stringify(one) === JSON.stringify(other);
-        expect(derivedId('order', ...one) === derivedId('order', ...other)).toBe(same);
-        expect(isIdOf('order', derivedId('order', ...one))).toBe(true);
+        expect(plainId('order', ...one) === plainId('order', ...other)).toBe(same);
+        expect(isIdOf('order', plainId('order', ...one))).toBe(true);
       }),
     );
   });
 
   test('differs for different parts, even if they are equal when concatenated', () => {
-    expect(derivedId('payment', 'a', 'bc')).not.toBe(derivedId('payment', 'ab', 'c'));
-    expect(derivedId('payment', 'abc')).not.toBe(derivedId('payment', 'abc', ''));
+    expect(plainId('order', 'a', 'bc')).not.toBe(plainId('order', 'ab', 'c'));
+    expect(plainId('order', 'abc')).not.toBe(plainId('order', 'abc', ''));
     expect(fingerprint('1:a', 'b')).not.toBe(fingerprint('1', 'ab'));
   });
 
-  test('is the same as in earlier releases, so that a repeated command finds the same record', () => {
-    expect(derivedId('payment', 'scope')).toBe('pay_cb6661ce57de74778c26ab0c');
+  test('is the same as in earlier releases, so that later work finds the same record', () => {
+    expect(plainId('refund', 'scope')).toBe('ref_cb6661ce57de74778c26ab0c');
+    expect(subscriptionPaymentId('scope')).toBe('pay_cb6661ce57de74778c26ab0c');
+    expect(keyedId('a secret', 'payment', 'scope')).toBe('pay_93c0f911cc4f7745757daa16');
+  });
+
+  test('is plain only for kinds whose ids open nothing', () => {
+    expect(kinds.filter(isPlainKind).toSorted()).toEqual(
+      ['dispute', 'log', 'member', 'membership', 'message', 'order', 'refund'].toSorted(),
+    );
   });
 
   test.each([
@@ -78,5 +98,37 @@ describe('an id', () => {
     'pmt_000000000000000000000000',
   ])('is refused for a payment: %j', (value) => {
     expect(isIdOf('payment', value)).toBe(false);
+  });
+});
+
+describe('a keyed id', () => {
+  const secret = fc.string({ minLength: 1 });
+
+  test('is the same for the same secret, kind and parts, and different for any other', () => {
+    fc.assert(
+      fc.property(fc.tuple(secret, kind, parts), fc.tuple(secret, kind, parts), (one, other) => {
+        const idOf = ([key, of, list]: typeof one) => keyedId(key, of, ...list);
+        expect(idOf(one)).toBe(idOf(one));
+        expect(isIdOf(one[1], idOf(one))).toBe(true);
+        expect(idOf(one) === idOf(other)).toBe(JSON.stringify(one) === JSON.stringify(other));
+      }),
+    );
+  });
+
+  test('reveals no id of another kind with the same parts, nor another hash under the secret', () => {
+    fc.assert(
+      fc.property(secret, parts, (key, list) => {
+        const digits = new Set(kinds.map((of) => keyedId(key, of, ...list).split('_')[1]));
+        expect(digits.size).toBe(kinds.length);
+        expect(digits).not.toContain(keyedHash(key, ...list).slice(0, 24));
+        expect(digits).not.toContain(fingerprint(...list).slice(0, 24));
+      }),
+    );
+  });
+
+  test('never begins with 13 decimal digits, because other readers may take them for a card number', () => {
+    const ids = Array.from({ length: 5_000 }, (_, number) => keyedId('a secret', 'payment', String(number)));
+    expect(ids.filter((id) => /^pay_\d{13}/.test(id))).toEqual([]);
+    expect(ids.filter((id) => /^pay_\d{12}/.test(id)).length).toBeGreaterThan(0);
   });
 });

@@ -5,6 +5,7 @@ import { createOnce } from '../../shared/http/create-once.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../../shared/http/idempotency.ts';
 import type { Found, StoredRecord } from '../../shared/platform/record-store.ts';
 import type { TransactionStep } from '../../shared/platform/table.ts';
+import { testIds } from '../builders/ids.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn, refusalOf } from '../builders/refusal.ts';
@@ -196,7 +197,7 @@ describe('a create with an Idempotency-Key', () => {
         random += 1;
         return `addr_${random}`;
       };
-      return createOnce({ now: () => clock.at, newId }, { store, kind: 'address', idempotency, build });
+      return createOnce({ now: () => clock.at, newId, ids: testIds }, { store, kind: 'address', idempotency, build });
     };
     return { clock, records, create };
   };
@@ -288,7 +289,7 @@ describe('a create that calls a provider', () => {
     };
     const create = (build: (id: string) => Promise<StoredRecord>) =>
       createOnce(
-        { now, newId: () => 'addr_1' },
+        { now, newId: () => 'addr_1', ids: testIds },
         {
           ...{ store, kind: 'address', build, idempotency: { scope: 'scope', requestHash: 'hash' } },
           ...{ beside: () => [{ delete: { pk: 'A', sk: 'A' } }], hold: { table, timeoutSeconds: 20 } },

@@ -10,6 +10,7 @@ import type { ProviderPayment, ReportedStatus } from '../../shared/providers/pay
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import type { Providers } from '../../shared/providers/registry.ts';
 import { applyPaymentEvent, type PaymentEvent } from '../../shared/webhooks/payment-event.ts';
+import { testIds } from '../builders/ids.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
@@ -58,7 +59,7 @@ const service = (record: Payment, provider: Part) => {
     require: async () => stands,
     openSlots: async () => undefined,
   };
-  const deps = { table, now, log, providers, isChargeOpen: async () => true };
+  const deps = { table, now, log, providers, ids: testIds, isChargeOpen: async () => true };
   const stored = table.put(paymentItem(record, NOON));
   const load = async () => {
     await stored;

@@ -37,9 +37,9 @@ describe('the pages of deployment and upgrade', () => {
 
 describe('the page of key rotation', () => {
   const page = textOf('docs/key-rotation.md');
-  /** The page names a secret of a slot without the slot, and the guest token secret by its resource. */
-  const nameOf = (setting: string): string =>
-    setting === 'GUEST_TOKEN_SECRET' ? 'GuestTokenSecret' : setting.replace(/^PROVIDER_[A-D]_/, '');
+  /** The page names a secret of a slot without the slot, and a generated secret by its resource. */
+  const GENERATED: Readonly<Record<string, string>> = { GUEST_TOKEN_SECRET: 'GuestTokenSecret', ID_SECRET: 'IdSecret' };
+  const nameOf = (setting: string): string => GENERATED[setting] ?? setting.replace(/^PROVIDER_[A-D]_/, '');
 
   test('names every secret of a stage', () => {
     const names = new Set([...SECRET_SETTINGS.map(nameOf), 'WEBHOOK_<n>_SECRET', 'TRUSTED_EDGE_SECRET_SHA256']);

@@ -1,6 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { keyedId } from '../../shared/core/ids.ts';
 import { MINUTE_MS } from '../../shared/core/time.ts';
 import { setHost } from '../../shared/host.ts';
 import type { AdapterOptions } from '../../shared/providers/adapter.ts';
@@ -154,6 +155,43 @@ describe('the secrets of a purpose', () => {
     host({ PROVIDER_A: 'paypal', ...env, PROVIDER_A_SIGNATURE_SECRET_ARN: 'arn:keys' });
     expect(await receiverDeps().receivers.find('provider_a')).toMatchObject({ slot: 'provider_a' });
     expect(secretsSeen()).toEqual([{ API_KEY: '', WEBHOOK_SECRET: '', CLIENT_SECRET: 'hush' }]);
+  });
+});
+
+describe('the ids that only the deployment can compute', () => {
+  const SECRET = 'the generated secret of one deployment';
+  const stage = (env: Record<string, string> = {}) => {
+    setHost({ env: { STAGE: 'prod', TABLE_NAME: 't', LOG_LEVEL: 'silent', ...env }, now: () => now });
+    return webDeps().ids;
+  };
+
+  test('derive from the secret in Secrets Manager, which is read once in five minutes', async () => {
+    manager.on(GetSecretValueCommand, { SecretId: 'arn:i' }).resolves({ SecretString: SECRET });
+    const ids = stage({ ID_SECRET_ARN: 'arn:i' });
+    expect(await ids.idOf('payment', 'scope')).toBe(keyedId(SECRET, 'payment', 'scope'));
+    await ids.networkHash('203.0.113.7');
+    expect(reads()).toBe(1);
+  });
+
+  test('are the same under any secret of guest tokens', async () => {
+    const idWith = (GUEST_TOKEN_SECRET: string) =>
+      stage({ ID_SECRET: SECRET, GUEST_TOKEN_SECRET }).idOf('payment', 'scope');
+    expect(await idWith('x'.repeat(32))).toBe(await idWith('y'.repeat(32)));
+  });
+
+  test('are refused without a secret, because everyone could compute them', async () => {
+    await expect(stage().idOf('payment', 'scope')).rejects.toThrow('ID_SECRET');
+    manager.on(GetSecretValueCommand, { SecretId: 'arn:i' }).resolves({ SecretString: '' });
+    await expect(stage({ ID_SECRET_ARN: 'arn:i' }).networkHash('203.0.113.7')).rejects.toThrow('ID_SECRET');
+  });
+
+  test('never say which network a guest came from', async () => {
+    const ids = stage({ ID_SECRET: SECRET });
+    const hash = await ids.networkHash('203.0.113.7');
+    expect(hash).toMatch(/^[0-9a-f]{24}$/);
+    expect(hash).toBe(await ids.networkHash('203.0.113.7'));
+    expect(hash).not.toBe(await ids.networkHash('203.0.113.8'));
+    expect(hash).not.toBe(await stage({ ID_SECRET: `${SECRET}.` }).networkHash('203.0.113.7'));
   });
 });
 

@@ -90,6 +90,7 @@ describe('the settings', () => {
     ['DUNNING_DAYS', '366'],
     ['DUNNING_DAYS', 'daily'],
     ['PROVIDER_A_PUBLISHABLE_KEY', 'sk_test_1'],
+    ['ID_SECRET', 'x'.repeat(31)],
   ])('report %s=%s as the only mistake, in one line', (name, value) => {
     const found = mistakes({ [name]: value });
     expect(found).toHaveLength(1);

@@ -33,6 +33,7 @@ import { createQueues } from '../messaging/queues.ts';
 import { createSchedules } from '../messaging/schedules.ts';
 import { sqsOperations } from '../messaging/sqs.ts';
 import type { Simulator, SimulatorOptions, SlotOptions } from '../simulator/state/options.ts';
+import type { DemoId } from './id-secret.ts';
 import { createSimulator } from './simulator.ts';
 
 /** The functions that a host runs. */
@@ -58,6 +59,7 @@ export interface HostInputs {
   readonly ledgerTag?: string;
   /** Ids of queue messages; random by default. */
   readonly newMessageId?: NewMessageId;
+  readonly demoId?: DemoId;
   readonly log: (line: string) => void;
   /** Registers a step that runs when the host closes. The last registered step runs first. */
   readonly onClose: (step: () => unknown) => void;
@@ -110,6 +112,7 @@ export const assemble = (site: HostInputs): HostParts => {
     connection,
     transport: awsTransport(machine?.send ?? sendInProcess(() => operations), rights.require),
     ...(machine && { instance: machine.instance }),
+    ...(site.demoId && { demoId: site.demoId }),
   });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });

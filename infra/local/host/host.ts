@@ -28,6 +28,7 @@ import { StartError } from '../machine/start-error.ts';
 import type { Envelope } from '../messaging/bus.ts';
 import { demoMessageIds } from '../messaging/message-ids.ts';
 import { assemble, type Catalogue, triggersOf } from './assemble.ts';
+import { demoIds, idSecretOf } from './id-secret.ts';
 import { seedDemo } from './seed.ts';
 
 /**
@@ -129,12 +130,11 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const triggers = triggersOf(catalogue, 'stream');
   const database = await openDatabase({ ...hostSettings, place, baseUrl, tableName, triggers, onLoss, onClose });
   onClose(database.close);
-  const env = functionEnvironment(operator, {
-    baseUrl,
-    basePath,
-    dynamoEndpoint: database.endpoint,
+  const wiring = {
+    ...{ baseUrl, basePath, dynamoEndpoint: database.endpoint },
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
-  });
+  };
+  const env = { ...functionEnvironment(operator, wiring), ID_SECRET: idSecretOf(operator, place.state) };
   const settings = parseSettings(env);
   const site = {
     ...{ place, baseUrl, basePath, catalogue, database, env, settings, log, onClose },
@@ -143,7 +143,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
       beginsAt: (options.present ?? Date.now()) - options.daysAgo * DAY_MS,
       ledgerTag: DEMO_TAG,
     }),
-    ...(door && { newMessageId: demoMessageIds(() => !door.isOpen()) }),
+    ...(door && { newMessageId: demoMessageIds(() => !door.isOpen()), demoId: demoIds(() => !door.isOpen()) }),
   };
   const parts = assemble(site);
   await seedDemo(database, parts.clock.now);

@@ -1,6 +1,7 @@
 /** @module Repeats the erasures that a restore of the table has undone, from the operator's list. */
 
-import { derivedId, fingerprint } from '../../../shared/core/ids.ts';
+import { fingerprint } from '../../../shared/core/ids.ts';
+import { keyedIds } from '../../../shared/core/keyed-ids.ts';
 import { erasureKey } from '../../../shared/platform/keys.ts';
 import { type ErasureJob, jobOf, type Subject } from '../../../shared/removal/erasure-job.ts';
 import { findRunningErasure, startErasure } from '../../../shared/removal/request-erasure.ts';
@@ -16,6 +17,8 @@ interface Repeated {
 }
 
 const MADE_BY = 'payctl';
+/** A second run finds the jobs of the first. Knowing a job's id opens nothing, so the key is no secret. */
+const ids = keyedIds(async () => MADE_BY);
 
 const keyOf = (restoredTo: string, person: Subject) => {
   const value = person.kind === 'user' ? person.userId : person.email;
@@ -29,7 +32,7 @@ export const repeatErasures = async ({ deps }: Reader, { people, restoredTo }: R
   for (const person of people) {
     const found = await findRepeated({ deps }, restoredTo, person);
     const idempotency = keyOf(restoredTo, person);
-    jobs.push(found ?? (await startErasure(deps, person, { by: MADE_BY, idempotency })).job);
+    jobs.push(found ?? (await startErasure({ ...deps, ids }, person, { by: MADE_BY, idempotency })).job);
   }
   // The report names no person, because it may be kept.
   const rows = jobs.map(({ id, status }, line) => ({ line: line + 1, erasure_id: id, status }));
@@ -53,7 +56,7 @@ export const findRepeated = async (
   restoredTo: string,
   person: Subject,
 ): Promise<ErasureJob | undefined> => {
-  const item = await deps.table.get(erasureKey(derivedId('erasure', keyOf(restoredTo, person).scope)));
+  const item = await deps.table.get(erasureKey(await ids.idOf('erasure', keyOf(restoredTo, person).scope)));
   if (item) return jobOf(item);
   const running = await findRunningErasure(deps, person);
   return running?.status === 'pending' && running.step === 0 ? running : undefined;

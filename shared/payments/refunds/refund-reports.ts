@@ -1,7 +1,7 @@
 /** @module Stores reported refunds. Repeated and concurrent reports make one record, so the amount counts once. */
 
 import { ownerIdsOf } from '../../access/record-kind.ts';
-import { derivedId } from '../../core/ids.ts';
+import { plainId } from '../../core/ids.ts';
 import { instant, iso } from '../../core/time.ts';
 import { findAlias } from '../../platform/alias.ts';
 import type { ProviderRefund } from '../../providers/refund-port.ts';
@@ -103,7 +103,7 @@ export const recordAnsweredRefund = async (
 
 const endDuplicate = async (deps: RefundStoreDeps, refund: Refund, { refundId }: ProviderRefund): Promise<void> => {
   const store = refundStore(deps);
-  const other = await store.load(derivedId('refund', refund.providerId, refundId));
+  const other = await store.load(plainId('refund', refund.providerId, refundId));
   if (other?.paymentId !== refund.paymentId) return;
   await store.change(other, 'duplicate', (current) =>
     current.providerRefundId === undefined
@@ -132,8 +132,7 @@ export const findReportedRefund = async (
 };
 
 /** A refund made at the provider has an id derived from the provider's. */
-const idOfReported = ({ payment, report }: Reported): string =>
-  derivedId('refund', payment.providerId, report.refundId);
+const idOfReported = ({ payment, report }: Reported): string => plainId('refund', payment.providerId, report.refundId);
 
 /** The refund made here that the provider's report is about; undefined if it was made at the provider. */
 const findOurs = async (

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { derivedId } from '../../../shared/core/ids.ts';
+import { plainId } from '../../../shared/core/ids.ts';
 import { iso } from '../../../shared/core/time.ts';
 import { deliveryItem } from '../../../shared/event-log/delivery.ts';
 import { logItem } from '../../../shared/event-log/log-entry.ts';
@@ -641,7 +641,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'admin.list-records': always(reading(PLATFORM_ADMIN), { path: '/admin/tiers' }),
   'admin.delete-record': deletingTier,
   'memberships.get': onSubscription(READ, {
-    path: (id) => `/memberships/${derivedId('membership', id, 'gold')}`,
+    path: (id) => `/memberships/${plainId('membership', id, 'gold')}`,
     product: GOLD_PLAN,
   }),
   'memberships.list': {

@@ -87,7 +87,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     name: 'key-ignored',
     what: 'A retry under the same idempotency key creates a second record',
     file: 'shared/http/create-once.ts',
-    text: 'let id = derivedId(kind, idempotency.scope);',
+    text: 'let id = await idUnderKey(deps, kind, idempotency.scope);',
     replacement: 'let id = deps.newId(kind);',
   },
   {

@@ -45,6 +45,7 @@ export type SimulatedJson = ReturnType<typeof JSON.parse>;
 /** Providers and targets have little time, so that time-outs are frequent. */
 const SETTINGS = {
   LOG_LEVEL: 'info',
+  ID_SECRET: 'the id secret of every simulated run',
   PROVIDER_TIMEOUT_MS: '2000',
   EXTERNAL_WEBHOOK_TIMEOUT: '2000',
 } as const;

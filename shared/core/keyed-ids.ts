@@ -1,0 +1,28 @@
+/**
+ * @module What only this deployment can compute, under its ID_SECRET: the ids that prove something to whoever knows
+ * them, and the stored form of a guest's network. The secret is never rotated, because a repeated request finds its
+ * record by its id.
+ */
+
+import { type IdKind, keyedHash, keyedId } from './ids.ts';
+
+export interface KeyedIds {
+  /** The same kind and parts always give the same id, so that a repeated command names the same record. */
+  readonly idOf: (kind: IdKind, ...parts: readonly string[]) => Promise<string>;
+  /** The stored form of a network, which says nothing about the network itself. */
+  readonly networkHash: (network: string) => Promise<string>;
+}
+
+/** How a use case makes ids. */
+export interface IdDeps {
+  /** A random id. */
+  readonly newId: (kind: IdKind) => string;
+  readonly ids: KeyedIds;
+}
+
+const NETWORK_LENGTH = 24;
+
+export const keyedIds = (secret: () => Promise<string>): KeyedIds => ({
+  idOf: async (kind, ...parts) => keyedId(await secret(), kind, ...parts),
+  networkHash: async (network) => keyedHash(await secret(), 'network', network).slice(0, NETWORK_LENGTH),
+});

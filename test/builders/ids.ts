@@ -1,0 +1,4 @@
+import { keyedIds } from '../../shared/core/keyed-ids.ts';
+
+/** The keyed ids of a deployment of a test. */
+export const testIds = keyedIds(async () => 'the id secret of the unit tests');
