@@ -40,6 +40,8 @@ export interface AccessRequest<Kind = Pick<RecordKind, 'resource' | 'rule' | 're
   readonly caller: Caller;
   readonly kind: Kind;
   readonly record: Owned;
+  /** The record's own id, for a caller whose token opens one record only. */
+  readonly id?: string | undefined;
   readonly standing?: Standing | undefined;
   /** The scopes of the route. With its merchant's scope, the action may be taken on every record. */
   readonly scopes?: RouteScopes | undefined;
@@ -102,12 +104,13 @@ const decideForOwners = (action: OwnersAction, request: AccessRequest): AccessDe
 
 const userOf = (caller: Caller): string | undefined => (caller.kind === 'session' ? caller.userId : undefined);
 
-const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): AccessDecision => {
+const decideForGuest = (caller: GuestCaller, { kind, record, id }: AccessRequest): AccessDecision => {
   // A guest may filter its own lists by any project.
   if (kind.rule === 'project') return granted(false);
   const isOfToken = caller.byToken && record.guestId === caller.guestId;
   const isProven = record.guestId !== undefined && caller.proven?.includes(record.guestId);
-  const isTheirs = (isOfToken || isProven) && record.guestEmail === caller.email;
+  const isReached = caller.onlyRecord === undefined || caller.onlyRecord === id;
+  const isTheirs = (isOfToken || isProven) && isReached && record.guestEmail === caller.email;
   return isTheirs ? granted(true) : refused(notFound(kind.resource));
 };
 

@@ -32,6 +32,10 @@ export interface GuestCaller {
   readonly phone: string | undefined;
   /** True if the guest holds a token of this guest_id. An e-mail in guest_data alone gives access to no record. */
   readonly byToken: boolean;
+  /** The stored form of the network that a create came from (keyed-ids.ts). */
+  readonly network?: string | undefined;
+  /** The only record that the guest's token opens, if the token came from a create that continued a guest_id. */
+  readonly onlyRecord?: string | undefined;
   /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
   readonly proven?: readonly string[];
   /** Set if a service key sent the guest_data. */

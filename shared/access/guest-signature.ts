@@ -11,6 +11,8 @@ const keyOf = (secret: string): Uint8Array => new TextEncoder().encode(secret);
 export interface GuestClaims {
   readonly email: string;
   readonly guest_id: string;
+  /** The only record that the token opens; absent from a token that opens every record of the guest_id. */
+  readonly record?: string | undefined;
 }
 
 /** Epoch seconds. */
@@ -20,11 +22,11 @@ interface Validity {
 }
 
 export const signGuestToken = (
-  { email, guest_id }: GuestClaims,
+  { email, guest_id, record }: GuestClaims,
   secret: string,
   { issuedAt, expiresAt }: Validity,
 ): Promise<string> =>
-  new SignJWT({ email, guest_id })
+  new SignJWT({ email, guest_id, ...(record !== undefined && { record }) })
     .setProtectedHeader({ alg: 'HS256', kid: keyId(secret) })
     .setIssuer(ISSUER)
     .setIssuedAt(issuedAt)
@@ -45,7 +47,8 @@ export const verifyGuestToken = async (
     algorithms: ['HS256'],
     currentDate: new Date(now),
   });
-  const { email, guest_id } = payload;
+  const { email, guest_id, record } = payload;
   if (typeof email !== 'string' || typeof guest_id !== 'string') throw new Error('claims missing');
-  return { email, guest_id };
+  if (record !== undefined && typeof record !== 'string') throw new Error('a claim is malformed');
+  return { email, guest_id, record };
 };

@@ -1,7 +1,8 @@
 /**
  * @module Issues and reads guest tokens. A token is signed and carries the lower-cased e-mail and a random guest_id;
- * both must match the record, so another person's e-mail gives no access to any record. The first secret signs, and
- * every listed secret verifies, so that a secret can be rotated.
+ * both must match the record, so another person's e-mail gives no access to any record. The token of a create that
+ * continued a guest_id without a token opens only the record that it created. The first secret signs, and every listed
+ * secret verifies, so that a secret can be rotated.
  */
 
 import { DomainError } from '../core/errors.ts';
@@ -12,6 +13,8 @@ import type { Caller } from './caller.ts';
 export interface GuestIdentity {
   readonly email: string;
   readonly guestId: string;
+  /** The only record that the token opens; undefined if it opens every record of the guest_id. */
+  readonly onlyRecord?: string | undefined;
 }
 
 export interface GuestTokenOptions {
@@ -29,7 +32,7 @@ export const guestTokens = (options: GuestTokenOptions) => {
     const { signGuestToken } = await import('./guest-signature.ts');
     const issuedAt = epochSeconds(options.now());
     const expiresAt = issuedAt + options.ttlSeconds;
-    const claims = { email: guest.email, guest_id: guest.guestId };
+    const claims = { email: guest.email, guest_id: guest.guestId, record: guest.onlyRecord };
     const token = await signGuestToken(claims, secret, { issuedAt, expiresAt });
     return { token, expiresAt: iso(expiresAt * SECOND_MS) };
   };
@@ -39,8 +42,8 @@ export const guestTokens = (options: GuestTokenOptions) => {
     const secrets = await options.secrets();
     const { verifyGuestToken } = await import('./guest-signature.ts');
     try {
-      const { email, guest_id: guestId } = await verifyGuestToken(token, secrets, options.now());
-      return { email: normalizedEmail(email), guestId };
+      const { email, guest_id: guestId, record } = await verifyGuestToken(token, secrets, options.now());
+      return { email: normalizedEmail(email), guestId, onlyRecord: record };
     } catch (error) {
       throw new DomainError('SESSION_INVALID', { message: 'The guest token is not valid', cause: error });
     }
@@ -49,13 +52,24 @@ export const guestTokens = (options: GuestTokenOptions) => {
   return { issue, read };
 };
 
-/** The guest token that a guest's create request returns in addition to the record. */
+interface RecordOfGuest {
+  readonly id: string;
+  readonly guestId?: string | undefined;
+  readonly guestEmail?: string | undefined;
+  readonly guestNetwork?: string | undefined;
+}
+
+/**
+ * The guest token that a guest's create request returns in addition to the record. The repeat of a create from another
+ * network gets none, because an Idempotency-Key may be guessed.
+ */
 export const guestTokenFields = async (
   tokens: GuestTokens,
   caller: Caller,
-  record: { readonly guestId?: string | undefined; readonly guestEmail?: string | undefined },
+  { id, guestId, guestEmail, guestNetwork }: RecordOfGuest,
 ): Promise<{ readonly guest_token?: string; readonly guest_token_expires_at?: string }> => {
-  if (caller.kind !== 'guest' || !record.guestId || !record.guestEmail) return {};
-  const issued = await tokens.issue({ guestId: record.guestId, email: record.guestEmail });
+  if (caller.kind !== 'guest' || !guestId || !guestEmail) return {};
+  if (!caller.byToken && (guestNetwork === undefined || guestNetwork !== caller.network)) return {};
+  const issued = await tokens.issue({ guestId, email: guestEmail, onlyRecord: caller.proven && id });
   return issued ? { guest_token: issued.token, guest_token_expires_at: issued.expiresAt } : {};
 };

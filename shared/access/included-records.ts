@@ -30,6 +30,7 @@ export interface ShowDeps {
 
 interface Found {
   readonly showing: Showing;
+  readonly id: string | undefined;
   readonly record: unknown;
 }
 
@@ -50,7 +51,7 @@ export const showBeside = async <R extends Owned>(
     const key = keyOf(include, record);
     const item = key && items.get(nameOf(key));
     const parsed = item && include.showing.kind.parse(item);
-    return parsed === undefined ? undefined : { showing: include.showing, record: parsed };
+    return parsed === undefined ? undefined : { showing: include.showing, id: include.idOf(record), record: parsed };
   };
   const shown = records.map((record) => asked.map(([name, include]) => [name, found(include, record)] as const));
   const standings = await standingsFor(table, caller, {
@@ -69,9 +70,9 @@ const keyOf = <R>({ showing, idOf }: Include<R>, record: R): Key | undefined => 
 
 type Standings = ReadonlyMap<string, Standing>;
 
-const decide = (caller: Caller, { showing: { kind }, record: found }: Found, standings: Standings) => {
+const decide = (caller: Caller, { showing: { kind }, id, record: found }: Found, standings: Standings) => {
   const record = kind.ownedBy(found);
-  return decideShowing({ caller, kind, record, standing: standings.get(record.organizationId ?? '') });
+  return decideShowing({ caller, kind, record, id, standing: standings.get(record.organizationId ?? '') });
 };
 
 const viewOf = (caller: Caller, found: Found, standings: Standings): unknown => {

@@ -10,6 +10,9 @@ const optional = z.string().optional();
 
 export const ownerColumns = { userId: optional, organizationId: optional, guestId: optional, guestEmail: optional };
 
+/** The stored form of the network of the guest who created a record (keyed-ids.ts). A person field. */
+export const networkColumn = { guestNetwork: optional };
+
 /** An organization's addresses and methods name no user, so that access ends with the membership. */
 export type Owned = Readonly<{ [Field in keyof typeof ownerColumns]?: string | undefined }>;
 
@@ -38,15 +41,25 @@ export interface RecordKind<T = unknown> {
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
   /**
-   * The creation time of a record whose id only its creator sees, so that a guest may continue the record's guest_id by
+   * The creation of a record whose id only its creator sees, so that a guest may continue the record's guest_id by
    * naming it (continue-guest.ts). Absent for kinds whose ids appear in a list that needs no credential.
    */
-  provesGuest?(record: T): string;
+  provesGuest?(record: T): GuestCreation;
   /** The scope with which the merchant reads every owner's records; platform admins only if absent. */
   readonly readScope?: Scope;
   /** True if the record's own GET route accepts a guest token. */
   readonly guestsRead?: true;
 }
+
+export interface GuestCreation {
+  readonly createdAt: string;
+  readonly guestNetwork?: string | undefined;
+}
+
+export const guestCreationOf = ({ createdAt, guestNetwork }: GuestCreation): GuestCreation => ({
+  createdAt,
+  guestNetwork,
+});
 
 /** Items that may lead from a provider's id to our record. */
 export interface RecordAliases {
@@ -71,14 +84,16 @@ export const ownerOfRecord = (record: Owned): Owner | undefined => {
 };
 
 /** A record of an organization has no user. */
-export const ownerFieldsOf = (owner: Owner, caller: Caller): Owned => {
+export const ownerFieldsOf = (owner: Owner, caller: Caller): Owned & Pick<GuestCreation, 'guestNetwork'> => {
   switch (owner.kind) {
     case 'organization':
       return { organizationId: owner.organizationId };
     case 'user':
       return { userId: owner.userId };
     case 'guest':
-      return { guestId: owner.guestId, guestEmail: caller.kind === 'guest' ? caller.email : owner.email };
+      return caller.kind === 'guest'
+        ? { guestId: owner.guestId, guestEmail: caller.email, guestNetwork: caller.network }
+        : { guestId: owner.guestId, guestEmail: owner.email };
   }
 };
 

@@ -58,11 +58,11 @@ export const withoutOurIds = (text: string): string => text.replace(OUR_IDS, (id
 
 /** The kinds whose derived ids are plain, because knowing such an id opens nothing. */
 const PLAIN_KINDS = ['refund', 'dispute', 'order', 'member', 'membership', 'message', 'log'] as const;
-export type PlainKind = (typeof PLAIN_KINDS)[number];
-export const isPlainKind = (kind: IdKind): kind is PlainKind => PLAIN_KINDS.some((plain) => plain === kind);
+export type PlainIdKind = (typeof PLAIN_KINDS)[number];
+export const isPlainKind = (kind: IdKind): kind is PlainIdKind => PLAIN_KINDS.some((plain) => plain === kind);
 
 /** The same parts always give the same id. */
-export const plainId = (kind: PlainKind, ...parts: readonly string[]): string => idOfHex(kind, fingerprint(...parts));
+export const plainId = (kind: PlainIdKind, ...parts: readonly string[]): string => idOfHex(kind, fingerprint(...parts));
 
 /** The id of a payment that a subscription makes: of a renewal, of a plan change, or of a provider's invoice. */
 export const subscriptionPaymentId = (subscriptionId: string, ...parts: readonly string[]): string =>

@@ -1,7 +1,6 @@
 /**
- * @module What only this deployment can compute, under its ID_SECRET: the ids that prove something to whoever knows
- * them, and the stored form of a guest's network. The secret is never rotated, because a repeated request finds its
- * record by its id.
+ * @module The values that only this deployment can compute, under its ID_SECRET: ids that prove something, and the
+ * stored form of a guest's network. The secret is never rotated, because a repeated request finds its record by its id.
  */
 
 import { type IdKind, keyedHash, keyedId } from './ids.ts';

@@ -170,7 +170,7 @@ export const serviceFields = {
   GUEST_TOKEN_SECRET_ARN: textSetting(),
   GUEST_TOKEN_TTL_SECONDS: integerSetting(604_800, 60, 31_536_000).describe('lifetime of a guest token'),
   GUEST_CONTINUE_SECONDS: integerSetting(3_600, 0, 604_800).describe(
-    'seconds after the creation of a customer, payment method or address during which its guest may continue without the token, with the id of that record and the same e-mail address; 0 turns this off, as GUEST_EMAIL_LIST=full does',
+    'seconds after the creation of a customer, payment method or address during which its guest may continue without the token, with our id of that record and the same e-mail address, from the network that created it; 0 turns this off, as GUEST_EMAIL_LIST=full does',
   ),
   GUEST_EMAIL_LIST: choiceSetting(['minimal', 'full', 'token'], 'minimal').describe(
     'fields that lists by guest e-mail show: few (minimal), all (full), or none without a token (token)',
@@ -179,9 +179,7 @@ export const serviceFields = {
     textSetting(),
     ({ length }) => length === 0 || length >= SECRET_CHARACTERS,
     `must have at least ${SECRET_CHARACTERS} characters`,
-  ).describe(
-    'the key of the ids that a repeated request finds again; never rotated; a deployment generates it, and a local host without it makes one and keeps it in DATA_DIR',
-  ),
+  ).describe('the key of ids; never rotated; empty: a deployment or a local host makes one'),
   ID_SECRET_ARN: textSetting(),
   FINGERPRINT_SECRET: textSetting().describe(
     'the key from which the fingerprints of cards are derived; a new key gives every card a new fingerprint; empty: no fingerprints',

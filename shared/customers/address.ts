@@ -3,7 +3,14 @@
  */
 
 import * as z from 'zod';
-import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import {
+  guestCreationOf,
+  networkColumn,
+  ownerColumns,
+  ownerIdsOf,
+  ownerOfRecord,
+  type RecordKind,
+} from '../access/record-kind.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { type Owner, recordKey } from '../platform/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
@@ -55,6 +62,7 @@ const addressSchema = z.object({
   type: z.enum(ADDRESS_TYPES),
   alias: optional,
   ...ownerColumns,
+  ...networkColumn,
 });
 export type Address = z.infer<typeof addressSchema>;
 
@@ -71,7 +79,7 @@ export const addressRecord: RecordKind<Address> = {
   key: (id) => recordKey('ADDR', id),
   parse: (item) => parseRecord(addressShape, item),
   ownedBy: ownerIdsOf,
-  provesGuest: ({ createdAt }) => createdAt,
+  provesGuest: guestCreationOf,
   rule: 'owned',
 };
 

@@ -4,7 +4,14 @@
  */
 
 import * as z from 'zod';
-import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import {
+  guestCreationOf,
+  networkColumn,
+  ownerColumns,
+  ownerIdsOf,
+  ownerOfRecord,
+  type RecordKind,
+} from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../platform/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
@@ -26,6 +33,7 @@ export const customerSchema = z.object({
   lastName: optional,
   phone: optional,
   ...ownerColumns,
+  ...networkColumn,
   projectId: optional,
   metadata: z.record(z.string(), z.json()).optional(),
   knownAt: knownAtSchema,
@@ -46,7 +54,7 @@ export const customerRecord: RecordKind<Customer> = {
   key: (id) => recordKey('CUS', id),
   parse: (item) => parseRecord(customerShape, item),
   ownedBy: ownerIdsOf,
-  provesGuest: ({ createdAt }) => createdAt,
+  provesGuest: guestCreationOf,
   rule: 'owned',
 };
 

@@ -9,6 +9,7 @@ import { clientAddress, networkOf } from './client-address.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { LONGEST_GUEST_TOKEN } from './fields.ts';
+import type { ApiRequest } from './request.ts';
 
 /** The credentials that `auth` accepts; empty counts as absent. A route without guests needs no guest token secret. */
 export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
@@ -96,17 +97,32 @@ const guestDataSchema = z.looseObject({
   }),
 });
 
-/** A token with the same e-mail keeps its guest_id. Other guest_data gets a new one, so an e-mail gives no access. */
+/**
+ * A token with the same e-mail keeps its guest_id. Other guest_data gets a new one, so an e-mail gives no access. A token
+ * that opens only one record stands for its e-mail alone.
+ */
 export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller => {
   if (spec.auth !== 'session-or-guest' || isMemberCaller(caller)) return caller;
-  const named = guestDataSchema.safeParse(body);
-  if (!named.success) return caller;
-  const { email, name, phone } = named.data.guest_data;
-  const details = { name, phone };
-  if (caller.kind === 'guest' && caller.email === email) return { ...caller, ...details };
+  const named = guestDataSchema.safeParse(body).data?.guest_data;
+  const holder = caller.kind === 'guest' ? caller : undefined;
+  const email = named?.email ?? holder?.email;
+  if (email === undefined) return caller;
+  const details = { name: named?.name, phone: named?.phone };
+  if (holder?.email === email && holder.onlyRecord === undefined) return { ...holder, ...details };
   const key = keyOfCaller(caller);
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false, ...(key && { key }) };
 };
+
+/** A guest's create keeps the network that it came from, by which the guest may continue it (continue-guest.ts). */
+export const withGuestNetwork = async ({ spec, deps }: Exchange, request: ApiRequest): Promise<ApiRequest> => {
+  const { caller } = request;
+  if (spec.auth !== 'session-or-guest' || caller.kind !== 'guest') return request;
+  const network = await deps.ids.networkHash(payerNetworkOf(request));
+  return { ...request, caller: { ...caller, network } };
+};
+
+/** The payer's network, which a service key may name, else the network of the request. */
+const payerNetworkOf = ({ payerNetwork, sourceNetwork }: ApiRequest): string => payerNetwork ?? sourceNetwork;
 
 /** The network that limits by address count. */
 export const sourceNetworkOf = ({ event, headers, deps }: Exchange): string =>

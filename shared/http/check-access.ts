@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
 import { type Caller, isMemberCaller, keyPermits } from '../access/caller.ts';
-import { continueGuest } from '../access/continue-guest.ts';
+import { continueGuest, type NamedByGuest } from '../access/continue-guest.ts';
 import { type NamedRecord, type Owned, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
 import { type CallerRight, NO_CONDITIONS, rightOf } from '../access/right.ts';
 import { type RouteScopes, scopesOfRoute, writeScopeOf } from '../access/scopes.ts';
@@ -19,6 +19,7 @@ import type { Item } from '../platform/table.ts';
 import { idUnderKey, isKeyInForce } from './create-once.ts';
 import type { AccessRule } from './endpoint.ts';
 import type { WebDeps } from './exchange.ts';
+import { keyReusedError } from './idempotency.ts';
 import type { ApiRequest } from './request.ts';
 
 type AccessDeps = Pick<WebDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds' | 'ids'>;
@@ -44,9 +45,10 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: Api
   const path = rule.record && (await checkPath(rule.record, loaded.record));
   const named = new Map<RecordKind, unknown>();
   for (const { kind, item } of loaded.references) named.set(kind, (await check(kind, item)).record);
+  const checkUsed = checkerFor(deps, { ...context, caller: reachingMethodOf(caller, path?.record) });
   for (const { kind, item } of loaded.used) {
     requireSession(caller, kind, item);
-    named.set(kind, (await check(kind, item)).record);
+    named.set(kind, (await checkUsed(kind, item)).record);
   }
   return {
     ...request,
@@ -83,27 +85,49 @@ const continued = async (
   { rule, request, loaded }: ToContinue,
 ): Promise<Pick<ApiRequest, 'alongside'> & { readonly request: ApiRequest }> => {
   const named = [...loaded.used, ...loaded.references];
-  const continuedAt = (now: Instant) =>
-    continueGuest(request.caller, named, { now, seconds: deps.guestContinueSeconds });
-  const present = continuedAt(deps.now());
-  const repeatedAt = present.isComplete ? undefined : await firstCreation(deps, rule, request);
-  const { caller } = repeatedAt === undefined ? present : continuedAt(repeatedAt);
+  const continuedAt = (now: Instant, network: string | undefined) =>
+    continueGuest(request.caller, named, { now, network, seconds: deps.guestContinueSeconds });
+  const present = continuedAt(deps.now(), request.caller.kind === 'guest' ? request.caller.network : undefined);
+  const first = present.isComplete ? undefined : await firstCreation(deps, rule, request);
+  const { caller } = first ? continuedAt(first.createdAt, first.network) : present;
   if (caller === request.caller) return { request, alongside: loaded.alongside };
   const { owner } = scopeOf(rule, { ...request, caller });
   const keys = alongsideOf(rule, owner, request);
   return { request: { ...request, caller }, alongside: await readItems(deps, keys, true) };
 };
 
-/** When the first request under the Idempotency-Key created its record; undefined if this request is the first. */
+/** The item of a payment that lists show has its time in `sort` only. */
+const creationSchema = z.looseObject({
+  createdAt: z.string().optional(),
+  sort: z.string().default(''),
+  requestHash: z.string().optional(),
+  guestNetwork: z.string().optional(),
+});
+
+interface FirstCreation {
+  readonly createdAt: Instant;
+  readonly network: string | undefined;
+}
+
+/**
+ * When and from where the first request under the Idempotency-Key created its record.
+ * @returns undefined if this request is the first
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED if the first was another request
+ */
 const firstCreation = async (
   deps: AccessDeps,
   { createdUnder }: AccessRule,
   { idempotency }: ApiRequest,
-): Promise<Instant | undefined> => {
+): Promise<FirstCreation | undefined> => {
   if (!createdUnder || !idempotency) return undefined;
   const id = await idUnderKey(deps, createdUnder.kind, idempotency.scope);
-  const createdAt = (await deps.table.get(createdUnder.key(id)))?.['createdAt'];
-  return typeof createdAt === 'string' && isKeyInForce(createdAt, deps.now()) ? instant(createdAt) : undefined;
+  const item = await deps.table.get(createdUnder.key(id));
+  if (!item) return undefined;
+  const { createdAt, sort, requestHash, guestNetwork } = creationSchema.parse(item);
+  const at = createdAt ?? sort.slice(0, sort.indexOf('#'));
+  if (!isKeyInForce(at, deps.now())) return undefined;
+  if (requestHash !== idempotency.requestHash) throw keyReusedError();
+  return { createdAt: instant(at), network: guestNetwork };
 };
 
 const alongsideOf = (rule: AccessRule, owner: Owner | undefined, { body, query }: ApiRequest): readonly Key[] =>
@@ -145,16 +169,11 @@ const requireSession = (caller: Caller, kind: RecordKind, item: Item | undefined
   if (kind.ownedBy(record).organizationId !== undefined) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
 };
 
-interface LoadedReference {
-  readonly kind: RecordKind;
-  readonly item: Item | undefined;
-}
-
 interface Loaded {
   readonly record: Item | undefined;
   readonly standing: Standing | undefined;
-  readonly references: readonly LoadedReference[];
-  readonly used: readonly LoadedReference[];
+  readonly references: readonly NamedByGuest[];
+  readonly used: readonly NamedByGuest[];
   readonly alongside: readonly (Item | undefined)[];
 }
 
@@ -188,7 +207,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
       standing.length > 0 && membership !== undefined && isMemberCaller(caller)
         ? standingIn(caller, membership, items.slice(afterRecord, afterStanding))
         : undefined,
-    references: references.map(({ kind }, index) => ({ kind, item: items[afterStanding + index] })),
+    references: references.map(({ kind }, index) => ({ kind, item: items[afterStanding + index], isOurId: true })),
     used: await resolveUsed(deps, used, items.slice(afterNamed, afterUsed)),
     alongside: items.slice(afterUsed),
   };
@@ -215,20 +234,20 @@ const resolveUsed = async (
   { table }: AccessDeps,
   used: readonly UsedReference[],
   items: readonly (Item | undefined)[],
-): Promise<readonly LoadedReference[]> => {
-  const loaded: LoadedReference[] = [];
+): Promise<readonly NamedByGuest[]> => {
+  const loaded: NamedByGuest[] = [];
   let at = 0;
   for (const { kind, aliases, keys } of used) {
     const found = items.slice(at, at + keys.length);
     at += keys.length;
     if (!aliases) {
-      loaded.push({ kind, item: found[0] });
+      loaded.push({ kind, item: found[0], isOurId: true });
       continue;
     }
     const id = found.map((item) => item && aliases.idOf(item)).find((target) => target !== undefined);
     if (id === undefined) continue;
     const item = await table.get(kind.key(id));
-    loaded.push({ kind, item: item && aliases.isNamed(item) ? item : undefined });
+    loaded.push({ kind, item: item && aliases.isNamed(item) ? item : undefined, isOurId: false });
   }
   return loaded;
 };
@@ -298,7 +317,7 @@ const checkerFor =
   async (kind: RecordKind, item: Item | undefined): Promise<CheckedRecord> => {
     const record = item && kind.parse(item);
     if (record === undefined) throw advised(caller, kind, notFound(kind.resource));
-    const request = { caller, kind, record: kind.ownedBy(record), standing, scopes };
+    const request = { caller, kind, record: kind.ownedBy(record), id: idIn(record), standing, scopes };
     let decision = decideAccess(action, request);
     if (decision.kind === 'needs standing' && isMemberCaller(caller)) {
       const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;
@@ -311,6 +330,19 @@ const checkerFor =
     const canWrite = decision.canWrite && keyPermits(caller, kind.readScope && writeScopeOf(kind.readScope));
     return { record, canWrite, asAdmin, right: rightTo(deps, { ...request, action, asAdmin }) };
   };
+
+const hasMethod = z.looseObject({ paymentMethodId: z.string() });
+
+/** A token that opens one payment only may also name the method that the payment already has. */
+const reachingMethodOf = (caller: Caller, payment: unknown): Caller => {
+  const method = hasMethod.safeParse(payment).data?.paymentMethodId;
+  const isLimited = caller.kind === 'guest' && caller.onlyRecord !== undefined;
+  return isLimited && method !== undefined ? { ...caller, onlyRecord: method } : caller;
+};
+
+const hasId = z.looseObject({ id: z.string() });
+
+const idIn = (record: unknown): string | undefined => hasId.safeParse(record).data?.id;
 
 /** Only records under the rule `owned` are charged, changed or saved for an organization. */
 const rightTo = ({ standings }: AccessDeps, { caller, action, asAdmin, kind, record }: Granted): CallerRight =>

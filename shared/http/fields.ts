@@ -218,7 +218,9 @@ export const guestTokenView = {
   guest_token: z
     .string()
     .optional()
-    .describe("For a guest: the token that opens this guest's records later. Keep it like a password."),
+    .describe(
+      "For a guest: the token that opens this guest's records later, or the new record alone if the guest continued without a token. Absent from a repeat from another network. Keep it like a password.",
+    ),
   guest_token_expires_at: timestamp
     .optional()
     .describe('When the token expires; 7 days from now unless the operator sets another lifetime.'),

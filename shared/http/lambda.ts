@@ -15,7 +15,7 @@ import { slotsOpenedBy } from '../core/rights.ts';
 import { traceContextOf } from '../core/trace.ts';
 import { atDoor, newSpan } from '../platform/doors.ts';
 import { actingCaller, refuseActing, requireMerchant } from './acting.ts';
-import { credentialsOf, guestBeside, sendsGuest, sourceNetworkOf } from './callers.ts';
+import { credentialsOf, guestBeside, sendsGuest, sourceNetworkOf, withGuestNetwork } from './callers.ts';
 import { checkAccess } from './check-access.ts';
 import type { CsvPage } from './csv.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
@@ -237,7 +237,7 @@ const parsing: Step = {
     const { spec } = exchange;
     if (spec.body !== null && spec.bodyForm === 'json') exchange.json = jsonBodyOf(bodyOf(exchange));
     try {
-      exchange.request = requestOf(exchange, exchange.json);
+      exchange.request = await withGuestNetwork(exchange, requestOf(exchange, exchange.json));
     } catch (error) {
       if (isInvalid(error) && sendsGuest(exchange, exchange.json)) await countInvalidGuest(exchange);
       throw error;

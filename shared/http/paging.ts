@@ -4,8 +4,9 @@
  */
 
 import * as z from 'zod';
+import type { Caller } from '../access/caller.ts';
 import type { Clause } from '../platform/expression.ts';
-import { type Key, type OwnedKind, type Owner, ownerPartition } from '../platform/keys.ts';
+import { type Key, type OwnedKind, type Owner, ownerPartition, recordKey } from '../platform/keys.ts';
 import type { IndexRow, Listed } from '../platform/listing.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { type CountedPage, listCounted, type Total } from '../platform/totals.ts';
@@ -70,6 +71,12 @@ export const listOwned = (table: Table, { owner, kind, filter = [], page }: Owne
     offset: page.offset,
     limit: page.limit,
   });
+
+/** A list under a token that opens one record shows that record alone. */
+export const onlyRecordFilter = (caller: Caller, kind: OwnedKind): readonly Clause[] => {
+  const id = caller.kind === 'guest' ? caller.onlyRecord : undefined;
+  return id === undefined ? [] : [{ equals: ['pk', recordKey(kind, id).pk] }];
+};
 
 interface OffsetList {
   readonly listed: Pick<Listed, 'hasMore'>;

@@ -53,8 +53,8 @@ const actFor = optionalText.meta({
 
 const payerAddress = optionalText.meta({
   description: `For service keys only: the IP address of the payer, IPv4 or IPv6. A declined charge or save of a guest or of an
-    organization then counts against the network of the payer, as if the payer had called, and not against the key. A session or a
-    guest with this header gets 403.`,
+    organization then counts against the network of the payer, as if the payer had called, and not against the key. A guest without a token
+    continues only records that were created from this network. A session or a guest with this header gets 403.`,
   examples: ['203.0.113.7'],
   param: { id: 'X-Payer-Address' },
 });
@@ -63,12 +63,13 @@ export const requestHeaders = (endpoint: Endpoint): z.ZodObject =>
   z.object({
     ...(takesKey(endpoint) && { 'Idempotency-Key': idempotencyKey }),
     ...(takesPayer(endpoint) && { 'X-Act-For': actFor }),
-    ...(countsKeyDeclines(endpoint) && { 'X-Payer-Address': payerAddress }),
+    ...(usesPayerNetwork(endpoint) && { 'X-Payer-Address': payerAddress }),
     ...always,
   });
 
-const countsKeyDeclines = (endpoint: Endpoint): boolean =>
-  takesPayer(endpoint) && endpoint.limits.some(({ counts }) => counts === 'declines');
+const usesPayerNetwork = (endpoint: Endpoint): boolean =>
+  takesPayer(endpoint) &&
+  (endpoint.auth === 'session-or-guest' || endpoint.limits.some(({ counts }) => counts === 'declines'));
 
 const requestId = z.string().meta({
   description: 'Names this request in the log of the service. Quote it to support.',

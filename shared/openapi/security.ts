@@ -58,8 +58,9 @@ export const securitySchemes = {
     description: `The \`guest_token\` of a guest's create request. It is valid for 7 days unless the operator sets another lifetime. It reads the
       payments of this guest with their refunds and disputes, reads the guest's payment methods, and confirms the guest's payments. A create
       request with the token creates its record for the same guest. The query parameter \`token\` does the same. A guest without a token sends
-      \`guest_data\` in the body of a create request. Such a request may name a customer, payment method or address that has the same e-mail
-      address and is at most an hour old; the new record then belongs to the guest of that record. An e-mail address alone opens no records.
+      \`guest_data\` in the body of a create request. Such a request may name, by our id, a customer, payment method or address that has the
+      same e-mail address, was created from the same network and is at most an hour old; the new record then belongs to the guest of that
+      record, and its \`guest_token\` opens the new record alone. An e-mail address alone opens no records.
       If a request has a session too, the token is tried if the session alone gets 404.`,
   },
 } as const;

@@ -5,7 +5,14 @@
 
 import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
-import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import {
+  guestCreationOf,
+  networkColumn,
+  ownerColumns,
+  ownerIdsOf,
+  ownerOfRecord,
+  type RecordKind,
+} from '../access/record-kind.ts';
 import { FUNDINGS, type MethodKind } from '../core/fact-words.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -42,6 +49,7 @@ const paymentMethodSchema = z.object({
   alias: optional,
   /** An organization's method names no user, so a user's access ends with the membership. */
   ...ownerColumns,
+  ...networkColumn,
   knownAt: knownAtSchema,
   /** Set while the payer still has to authenticate the method. */
   setup: openSetupSchema.optional(),
@@ -77,7 +85,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
       : { ...aliasesOf('PM', PROVIDER_SLOTS, id), isNamed: (item) => item['providerMethodId'] === id },
   parse: (item) => parseRecord(paymentMethodShape, item),
   ownedBy: ownerIdsOf,
-  provesGuest: ({ createdAt }) => createdAt,
+  provesGuest: guestCreationOf,
   rule: 'owned',
   guestsRead: true,
 };

@@ -1,7 +1,7 @@
 /** @module Reads one payment method, and lists an owner's methods. Each method shows whether it is the default. */
 
 import { DomainError } from '../core/errors.ts';
-import { listOwned, runList, totalHeader } from '../http/paging.ts';
+import { listOwned, onlyRecordFilter, runList, totalHeader } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Clause } from '../platform/expression.ts';
 import { type Owner, ownerPartition } from '../platform/keys.ts';
@@ -29,14 +29,14 @@ export const getMethod = async (
 
 export const listMethods = async (
   deps: StoreDeps,
-  { owner, query }: ApiRequest<unknown, ListMethodsQuery>,
+  { owner, query, caller }: ApiRequest<unknown, ListMethodsQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new Error('a list needs an owner');
   if (query.project_id !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'payment methods have no project_id' });
   }
   return runList(deps.table, {
-    findPage: () => findPage(deps, owner, query),
+    findPage: () => findPage(deps, owner, { query, filter: [...filtersOf(query), ...onlyRecordFilter(caller, 'PM')] }),
     recordOf: paymentMethodRecord.parse,
     readAlongside: ({ rows }) =>
       findDefaultMethod(deps.table, methodDefaultSlot(owner), new Set(rows.map(({ pk }) => pk.slice('PM#'.length)))),
@@ -51,9 +51,12 @@ export const listMethods = async (
 
 type MethodPage = Pick<Listed, 'rows' | 'hasMore'> & CountedPage;
 
-const findPage = async ({ table }: StoreDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
+const findPage = async (
+  { table }: StoreDeps,
+  owner: Owner,
+  { query, filter }: { readonly query: ListMethodsQuery; readonly filter: readonly Clause[] },
+): Promise<MethodPage> => {
   const offset = (query.page - 1) * query.limit;
-  const filter = filtersOf(query);
   if (query.orderBy === 'created_at' && query.orderDir === 'desc') {
     return listOwned(table, { owner, kind: 'PM', filter, page: { limit: query.limit, offset } });
   }

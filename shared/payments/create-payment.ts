@@ -165,6 +165,7 @@ const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment>
         guestEmail: caller.email,
         guestName: caller.name,
         guestPhone: caller.phone,
+        guestNetwork: caller.network,
       };
     case 'organization':
       return { organizationId };

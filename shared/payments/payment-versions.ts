@@ -188,7 +188,13 @@ export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, no
 };
 
 /** The fields that name the person of a payment. */
-const PERSON = { userEmail: undefined, guestEmail: undefined, guestName: undefined, guestPhone: undefined } as const;
+const PERSON = {
+  userEmail: undefined,
+  guestEmail: undefined,
+  guestName: undefined,
+  guestPhone: undefined,
+  guestNetwork: undefined,
+} as const;
 
 /** Free texts of the caller. Each may contain the person's name or e-mail address. */
 const TEXTS = {

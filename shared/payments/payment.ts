@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
+import { networkColumn, ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
 import { METHOD_KINDS } from '../core/fact-words.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
@@ -131,6 +131,7 @@ export const paymentSchema = z.object({
   completedAt: optional,
 
   ...ownerColumns,
+  ...networkColumn,
   /** E-mail of the session that created the payment. */
   userEmail: optional,
   guestName: optional,

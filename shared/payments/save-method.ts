@@ -131,7 +131,7 @@ interface Kept {
 
 const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promise<PaymentMethod> => {
   const at = iso(deps.now());
-  const { userId, organizationId, guestId, guestEmail } = payment;
+  const { userId, organizationId, guestId, guestEmail, guestNetwork } = payment;
   return {
     id: await deps.ids.idOf('payment_method', payment.id),
     ...firstVersion(at),
@@ -139,7 +139,7 @@ const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promi
     ...storedMethodFields(kept),
     ...holder,
     billingAddressId: await addressOf(deps, payment),
-    ...(organizationId ? { organizationId } : { userId, guestId, guestEmail }),
+    ...(organizationId ? { organizationId } : { userId, guestId, guestEmail, guestNetwork }),
   };
 };
 

@@ -6,12 +6,13 @@
 import { type Audience, audienceOf } from '../access/audience.ts';
 import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import { offsetReply, runList } from '../http/paging.ts';
+import { offsetReply, onlyRecordFilter, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
 import { guestPaymentView, paymentView } from '../payments/payment-view.ts';
 import { encodeCursor } from '../platform/cursor.ts';
-import { guestPartition } from '../platform/keys.ts';
+import type { Clause } from '../platform/expression.ts';
+import { guestPartition, type OwnedKind } from '../platform/keys.ts';
 import type { Listed } from '../platform/listing.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
 import { type CountedPage, listCounted, type Total } from '../platform/totals.ts';
@@ -43,7 +44,12 @@ interface GuestPage<Query, Page> {
 
 interface GuestList<T, Query, Page> {
   readonly record: RecordKind<T>;
-  readonly findPage: (table: Table, email: string, query: Query) => Promise<Page>;
+  readonly kind: OwnedKind;
+  readonly findPage: (
+    table: Table,
+    email: string,
+    search: { query: Query; filter: readonly Clause[] },
+  ) => Promise<Page>;
   readonly fullView: (record: T, audience: Audience) => unknown;
   readonly minimalView: (record: T) => unknown;
   readonly replyOf: (views: readonly unknown[], list: GuestPage<Query, Page>) => Reply;
@@ -61,7 +67,8 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
   }
   const isFull = ({ guestId }: T) => guestEmailList === 'full' || (guest !== undefined && guestId === guest.guestId);
   return runList(table, {
-    findPage: () => list.findPage(table, params.email, query),
+    findPage: () =>
+      list.findPage(table, params.email, { query, filter: guest ? onlyRecordFilter(guest, list.kind) : [] }),
     recordOf: list.record.parse,
     viewsOf: (records) =>
       records.map((record) => (isFull(record) ? list.fullView(record, audienceOf(caller)) : list.minimalView(record))),
@@ -71,17 +78,18 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
 
 const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound & CountedPage> = {
   record: paymentRecord,
-  findPage: (table, email, query) =>
+  kind: 'PAY',
+  findPage: (table, email, { query, filter }) =>
     pageByCreation(
       table,
       {
         index: 'owner',
         partition: guestPartition(email, 'PAY'),
         descending: true,
-        filter: [],
+        filter,
         ...positionOf(query, { list: guestPartition(email, 'PAY') }),
       },
-      { statuses: undefined },
+      filter.length === 0 ? { statuses: undefined } : undefined,
     ),
   fullView: paymentView,
   minimalView: guestPaymentView,
@@ -94,12 +102,13 @@ const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound & 
 
 const GUEST_SUBSCRIPTIONS: GuestList<VisibleSubscription, GuestSubscriptionsQuery, Listed & CountedPage> = {
   record: subscriptionRecord,
-  findPage: (table, email, { offset, limit }) =>
+  kind: 'SUB',
+  findPage: (table, email, { query: { offset, limit }, filter }) =>
     listCounted(table, {
       index: 'owner',
       partition: guestPartition(email, 'SUB'),
       descending: true,
-      filter: [],
+      filter,
       offset,
       limit,
     }),

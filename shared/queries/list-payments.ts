@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import { normalizedEmail } from '../core/text.ts';
-import { runList } from '../http/paging.ts';
+import { onlyRecordFilter, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
 import { paymentStore } from '../payments/payment-store.ts';
@@ -87,12 +87,15 @@ const scopeOf = ({ caller, owner, query }: ApiRequest<unknown, ListPaymentsQuery
 };
 
 const guestScope = (caller: Extract<Caller, { kind: 'guest' }>, query: ListPaymentsQuery): Scope => {
-  const owns = (payment: VisiblePayment) => payment.guestId === caller.guestId && payment.guestEmail === caller.email;
+  const { onlyRecord } = caller;
+  const owns = ({ id, guestId, guestEmail }: VisiblePayment) =>
+    guestId === caller.guestId && guestEmail === caller.email && (onlyRecord === undefined || id === onlyRecord);
   return {
     index: 'owner',
     partition: guestPartition(caller.email, 'PAY'),
     clauses: [
       { equals: ['f.g', caller.guestId] },
+      ...onlyRecordFilter(caller, 'PAY'),
       ...(query.project_id ? [{ equals: ['f.j', query.project_id] as const }] : []),
     ],
     searchMethod: 'guest_token',

@@ -196,7 +196,12 @@ const ownerFields = ({ caller, owner }: CreateRequest): Partial<Subscription> =>
     case 'session':
       return { userId: caller.userId, userEmail: caller.email, organizationId };
     case 'guest':
-      return { guestId: caller.guestId, guestEmail: caller.email, guestName: caller.name };
+      return {
+        guestId: caller.guestId,
+        guestEmail: caller.email,
+        guestName: caller.name,
+        guestNetwork: caller.network,
+      };
     case 'organization':
       return { organizationId };
     default:

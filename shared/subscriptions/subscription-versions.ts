@@ -76,6 +76,7 @@ export const blankSubscription = (subscription: Subscription, now: Instant): Sub
     ? {
         guestEmail: undefined,
         guestName: undefined,
+        guestNetwork: undefined,
         concept: undefined,
         description: undefined,
         tags: undefined,

@@ -5,7 +5,7 @@
  */
 
 import * as z from 'zod';
-import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import { networkColumn, ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -104,6 +104,7 @@ export const subscriptionSchema = z.lazy(() =>
     billingOwner: z.enum(BILLING_OWNERS),
 
     ...ownerColumns,
+    ...networkColumn,
     /** The e-mail address of the session that created it. */
     userEmail: optional,
     guestName: optional,

@@ -5,12 +5,12 @@ import { customerBody, methodBody } from '../builders/payer.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
 import { itemsOf, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, type TestAnswer, type TestHost, withHost } from './host.ts';
+import { from, type ParsedJson, type RequestOptions, type TestAnswer, type TestHost, withHost } from './host.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
- * A guest continues with guest_data alone. The id of an own customer, method or address and the same e-mail continue
- * the guest_id of that record for an hour after its creation, as its guest token would.
+ * A guest continues with guest_data alone. Our id of an own customer, method or address and the same e-mail continue the
+ * guest_id of that record for an hour after its creation, from the network that created it.
  */
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -82,32 +82,34 @@ describe('a guest with guest_data alone', () => {
     expect((await takenSince(service)).at(-1)).toMatchObject({ method: method.provider_payment_method_id });
   });
 
-  test('pays with a saved method and a billing address, by our id or the provider’s id', async () => {
+  test('pays with a saved method and a billing address, by our id only', async () => {
     const guest = guestOf(service, newEmail());
     const [address, method] = [await guest.address(), await guest.method()];
     expect(await guest.payment({ billing_address_id: address.id })).toMatchObject({
       status: 'requires_payment_method',
     });
-    for (const id of [method.id, method.provider_payment_method_id]) {
-      expect(await guest.payment({ payment_method_id: id })).toMatchObject({ payment_method_id: method.id });
-    }
+    const { id: ours, provider_payment_method_id: providers } = method;
+    expect(await guest.payment({ payment_method_id: ours })).toMatchObject({ payment_method_id: ours });
+    expect(await guest.pay({ payment_method_id: providers })).toMatchObject(REFUSED);
     expect(await guest.method({ billing_address_id: address.id })).toMatchObject({ billing_address_id: address.id });
-    const answer = await guest.post(
-      '/payment-methods',
-      methodBody({ provider_payment_method_token: method.provider_payment_method_id }),
-    );
-    expect(answer).toMatchObject({ status: 200, body: { id: method.id, guest_token: expect.any(String) } });
+    const save = (token: string) =>
+      guest.post('/payment-methods', methodBody({ provider_payment_method_token: token }));
+    expect(await save(ours)).toMatchObject({ status: 200, body: { id: ours, guest_token: expect.any(String) } });
+    expect(await save(providers)).toMatchObject(REFUSED);
   });
 
-  test('gets a new token for the same guest_id with a full lifetime', async () => {
+  test('gets a token with a full lifetime, which opens the new record alone', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     await service.advance(60);
     const payment = await guest.payment({ payment_method_id: method.id });
     expect(payment.guest_token_expires_at > method.guest_token_expires_at).toBe(true);
-    for (const guestToken of [method.guest_token, payment.guest_token]) {
+    for (const [guestToken, status] of [
+      [method.guest_token, 200],
+      [payment.guest_token, 404],
+    ]) {
       expect(await service.get(`/payments/${payment.id}`, { guestToken })).toMatchObject({ status: 200 });
-      expect(await service.get(`/payment-methods/${method.id}`, { guestToken })).toMatchObject({ status: 200 });
+      expect(await service.get(`/payment-methods/${method.id}`, { guestToken })).toMatchObject({ status });
     }
   });
 
@@ -122,7 +124,8 @@ describe('a guest with guest_data alone', () => {
     const body = { payment_method_id: 'pm_card_visa' };
     expect(await service.post(`/payments/confirm/${payment.id}`, body, options)).toMatchObject({ status: 200 });
     await service.settle();
-    expect((await service.get('/payment-methods', options)).body).toMatchObject([{ customer_id: customer.id }]);
+    const whole = { guestToken: customer.guest_token };
+    expect((await service.get('/payment-methods', whole)).body).toMatchObject([{ customer_id: customer.id }]);
   });
 
   test('continues for an e-mail in any case', async () => {
@@ -247,10 +250,11 @@ describe('an attacker who knows the e-mail of a guest', () => {
     }
   });
 
-  test('can pay for an hour with a method whose id they know', async () => {
+  test('can pay with a method whose id they know only for an hour, and only in the guest’s own network', async () => {
     const email = newEmail();
     const method = await guestOf(service, email).method();
     const attacker = guestOf(service, email);
+    await expectRefused(() => attacker.pay({ payment_method_id: method.id }, from('198.51.100.9')));
     expect(await attacker.pay({ payment_method_id: method.id })).toMatchObject({ status: 201 });
     await service.advance(HOUR_SECONDS + 1);
     await expectRefused(() => attacker.pay({ payment_method_id: method.id }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type ContinuationTime, continueGuest } from '../../shared/access/continue-guest.ts';
-import type { Owned, RecordKind } from '../../shared/access/record-kind.ts';
+import { type ContinuationMoment, continueGuest } from '../../shared/access/continue-guest.ts';
+import type { GuestCreation, Owned, RecordKind } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/customers/address.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
@@ -9,18 +9,21 @@ import { subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
 import { guest, session } from '../builders/api-request.ts';
 
 const CREATED_AT = '2026-01-05T09:00:00.000Z';
-const secondsLater = (seconds: number, window = 3_600): ContinuationTime => ({
+const NETWORK = 'the hash of a network';
+const secondsLater = (seconds: number, window = 3_600): ContinuationMoment => ({
   now: Date.parse(CREATED_AT) + seconds * 1_000,
+  network: NETWORK,
   seconds: window,
 });
 
 const fresh = guest({ guestId: 'gst_new', byToken: false });
 
 /** A record of the guest gst_1 of Ada's e-mail. */
-const record = (owner: Owned & { readonly createdAt?: string } = {}) => ({
+const record = (owner: Owned & Partial<GuestCreation> = {}) => ({
   guestId: 'gst_1',
   guestEmail: 'ada@example.com',
   createdAt: CREATED_AT,
+  guestNetwork: NETWORK,
   ...owner,
 });
 /** The kind with a parser that accepts the few fields of a test. */
@@ -28,6 +31,7 @@ const kindOf = (kind: object): RecordKind => ({ ...(kind as RecordKind), parse: 
 const named = (owner: Parameters<typeof record>[0] = {}, kind: object = customerRecord) => ({
   kind: kindOf(kind),
   item: record(owner),
+  isOurId: true,
 });
 
 describe('a guest without a token', () => {
@@ -59,8 +63,29 @@ describe('a guest without a token', () => {
   });
 
   test('keeps no guest_id from a missing record', () => {
-    const gone = { kind: kindOf(customerRecord), item: undefined };
+    const gone = { kind: kindOf(customerRecord), item: undefined, isOurId: true };
     expect(continueGuest(fresh, [gone], secondsLater(10)).caller).toBe(fresh);
+  });
+
+  test.each([
+    ['another network', { guestNetwork: 'the hash of another network' }],
+    ['no known network', { guestNetwork: undefined }],
+  ])('keeps no guest_id from a record of %s', (_, creation) => {
+    expect(continueGuest(fresh, [named(creation)], secondsLater(10))).toEqual({ caller: fresh, isComplete: false });
+  });
+
+  test('keeps no guest_id if its own network is unknown', () => {
+    for (const creation of [{}, { guestNetwork: undefined }]) {
+      const moment = { ...secondsLater(10), network: undefined };
+      expect(continueGuest(fresh, [named(creation)], moment).caller).toBe(fresh);
+    }
+  });
+
+  test('keeps no guest_id from a record that it names by its provider’s id', () => {
+    const byProvider = { ...named(), isOurId: false };
+    expect(continueGuest(fresh, [byProvider], secondsLater(10))).toEqual({ caller: fresh, isComplete: false });
+    const both = continueGuest(fresh, [byProvider, named()], secondsLater(10));
+    expect(both).toMatchObject({ caller: { guestId: 'gst_1' }, isComplete: true });
   });
 
   test('keeps the guest_id only until the record reaches its maximum age', () => {

@@ -41,8 +41,8 @@ export const RECORD_BUGS: readonly Bug[] = [
     name: 'erased-person-keeps-e-mail',
     what: 'An erased payment keeps the e-mail address of its payer',
     file: 'shared/payments/payment-versions.ts',
-    text: 'const PERSON = { userEmail: undefined, guestEmail: undefined, guestName',
-    replacement: 'const PERSON = { guestName',
+    text: 'const PERSON = {\n  userEmail: undefined,\n  guestEmail: undefined,\n',
+    replacement: 'const PERSON = {\n',
   },
   {
     name: 'event-on-every-version',
