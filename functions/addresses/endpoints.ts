@@ -7,7 +7,8 @@ import * as z from 'zod';
 import { ADDRESS_TYPES, addressRecord, TAX_ID_TYPES } from '../../shared/customers/address.ts';
 import { createAddressBody, listAddressesQuery, updateAddressBody } from '../../shared/customers/address-requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { guestTokenView, idSchema, timestamp } from '../../shared/http/fields.ts';
+import { idSchema, timestamp } from '../../shared/http/fields.ts';
+import { guestTokenView } from '../../shared/http/guest-fields.ts';
 import { guestCreateLimits } from '../../shared/http/windows.ts';
 
 const none = z.object({});

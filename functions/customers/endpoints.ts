@@ -13,7 +13,8 @@ import {
   updateCustomerBody,
 } from '../../shared/customers/customer-requests.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
-import { guestTokenView, idSchema, jsonValue, timestamp } from '../../shared/http/fields.ts';
+import { idSchema, jsonValue, timestamp } from '../../shared/http/fields.ts';
+import { guestTokenView } from '../../shared/http/guest-fields.ts';
 import { guestCreateLimits } from '../../shared/http/windows.ts';
 
 const none = z.object({});

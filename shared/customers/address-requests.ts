@@ -1,7 +1,8 @@
 /** @module Bodies and queries of the address routes. Text is trimmed, except the tax id; spaces count as empty. */
 
 import * as z from 'zod';
-import { boundedText, guestDataField, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
+import { boundedText, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
+import { guestDataField } from '../http/guest-fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './address-rules.ts';

@@ -5,12 +5,12 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   boundedText,
   emailSchema,
-  guestDataField,
   metadataField,
   optionalId,
   organizationField,
   organizationParameter,
 } from '../http/fields.ts';
+import { guestDataField } from '../http/guest-fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 
 const name = boundedText(200).nullish();

@@ -8,7 +8,7 @@ import { normalizedEmail } from '../core/text.ts';
 import { clientAddress, networkOf } from './client-address.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
-import { LONGEST_GUEST_TOKEN } from './fields.ts';
+import { LONGEST_GUEST_TOKEN } from './guest-fields.ts';
 import type { ApiRequest } from './request.ts';
 
 /** The credentials that `auth` accepts; empty counts as absent. A route without guests needs no guest token secret. */

@@ -1,6 +1,7 @@
 /**
  * @module Fields that many requests share, and the only makers of string and JSON object schemas for requests. A maker
- * checks its limit on the raw value first, so a long value costs nothing beyond its transport.
+ * checks its limit on the raw value first, so a long value costs nothing beyond its transport. A schema is marked as pure,
+ * so that a bundle without its route leaves it out.
  */
 
 import * as z from 'zod';
@@ -45,21 +46,21 @@ export const timeField = () => boundedText(LONGEST_TIME).check(z.iso.datetime({ 
 
 export const idSchema = boundedText(64).min(1);
 /** The id of a record that the body may name; null removes the reference from a stored record. */
-export const optionalId = idSchema.nullish();
+export const optionalId = /* @__PURE__ */ idSchema.nullish();
 /** Our id of a saved payment method. */
-export const methodIdSchema = tokenText(64);
+export const methodIdSchema = /* @__PURE__ */ tokenText(64);
 /** The id of a record that the query may name. */
-export const idParameter = idSchema.optional();
+export const idParameter = /* @__PURE__ */ idSchema.optional();
 
 /** The organization that owns a new record; null and an empty string make the record personal. */
-export const organizationField = withEmptyMeaning(boundedText(64).nullish(), 'a personal record');
+export const organizationField = /* @__PURE__ */ withEmptyMeaning(boundedText(64).nullish(), 'a personal record');
 /** The organization whose records the query asks for; an empty value asks for personal records. */
-export const organizationParameter = withEmptyMeaning(boundedText(64).optional(), 'personal records');
+export const organizationParameter = /* @__PURE__ */ withEmptyMeaning(boundedText(64).optional(), 'personal records');
 
 /** The caller's own text; null clears a stored text. */
 export const textField = (max: number) => boundedText(max).nullish();
-export const centsField = z.int().min(0).optional();
-export const currencyField = boundedText(10).trim().min(1);
+export const centsField = /* @__PURE__ */ z.int().min(0).optional();
+export const currencyField = /* @__PURE__ */ boundedText(10).trim().min(1);
 
 /** Any JSON, in views and requests; under one name in the API document. */
 export const jsonValue = z.json().register(z.globalRegistry, {
@@ -141,13 +142,13 @@ export const metadataSchema = boundedObject(
   }),
 );
 
-export const metadataField = metadataSchema
+export const metadataField = /* @__PURE__ */ metadataSchema
   .nullish()
   .describe(
     'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
   );
 
-export const tagsSchema = boundedText(500)
+export const tagsSchema = /* @__PURE__ */ boundedText(500)
   .refine((tags) => tags.split(',').length <= 20 && tags.split(',').every((tag) => tag.trim().length <= 50), {
     message: 'must be at most 20 tags of at most 50 characters, separated by commas',
     params: { rule: 'tags' },
@@ -164,7 +165,7 @@ export const flagOf = (text: string): boolean | undefined => {
 };
 
 /** A boolean in the query, if it is sent. */
-export const booleanParameter = z
+export const booleanParameter = /* @__PURE__ */ z
   .enum(['true', '1', 'yes', 'false', '0', 'no'])
   .transform((value) => flagOf(value) === true)
   .optional();
@@ -176,7 +177,7 @@ export const booleanParameter = z
 const EMAIL =
   /^[^\s@.<>()[\]\\,;:"\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"\p{C}]+)*@[^\s@.<>()[\]\\,;:"'\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"'\p{C}]+)+$/u;
 
-export const emailSchema = boundedText(254)
+export const emailSchema = /* @__PURE__ */ boundedText(254)
   .overwrite(normalizedEmail)
   .refine((email) => EMAIL.test(email), {
     message: 'must be an e-mail address',
@@ -184,25 +185,7 @@ export const emailSchema = boundedText(254)
   })
   .meta({ format: 'idn-email' });
 
-const guestDataSchema = z
-  .object({
-    email: emailSchema.meta({
-      description: "The guest's e-mail address; stored in lower case.",
-      examples: ['gus@example.com'],
-    }),
-    name: boundedText(200)
-      .trim()
-      .min(1)
-      .meta({ description: "The guest's full name.", examples: ['Gus Guest'] }),
-    phone: boundedText(32).optional().describe("The guest's phone number, in any notation."),
-  })
-  .meta({ id: 'GuestData', description: 'Who the guest is, for a request without a session.' });
-
-export const guestDataField = guestDataSchema
-  .optional()
-  .describe('Who the guest is. Needed without a session and without a guest token.');
-
-export const nextActionSchema = z
+export const nextActionSchema = /* @__PURE__ */ z
   .object({
     type: z
       .enum(['use_provider_sdk', 'redirect_to_url'])
@@ -212,26 +195,6 @@ export const nextActionSchema = z
     url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from the merchant."),
   })
   .meta({ id: 'NextAction', description: 'The step that the payer must complete before the provider continues.' });
-
-/** The guest token in the response to a guest's create request. */
-export const guestTokenView = {
-  guest_token: z
-    .string()
-    .optional()
-    .describe(
-      "For a guest: the token that opens this guest's records later, or the new record alone if the guest continued without a token. Absent from a repeat from another network. Keep it like a password.",
-    ),
-  guest_token_expires_at: timestamp
-    .optional()
-    .describe('When the token expires; 7 days from now unless the operator sets another lifetime.'),
-};
-
-export const LONGEST_GUEST_TOKEN = 2_048;
-
-/** The guest token as a query parameter, for routes whose API document names it. */
-export const tokenParameter = boundedText(LONGEST_GUEST_TOKEN)
-  .optional()
-  .describe('A guest token, in place of the header `X-Guest-Token`. Prefer the header, because URLs end up in logs.');
 
 /** True if the body, valid or not, has a value for one of the fields. */
 export const hasAnyField = (body: unknown, ...fields: readonly string[]): boolean =>
@@ -248,4 +211,4 @@ export const requiredRule = (path: string, message = 'is required') => ({
 });
 
 /** The proof of a payer's authentication that the provider's page in the browser made. Used once, never stored. */
-export const verificationTokenSchema = tokenText(2048).optional();
+export const verificationTokenSchema = /* @__PURE__ */ tokenText(2048).optional();

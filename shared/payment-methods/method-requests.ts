@@ -4,17 +4,16 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   boundedText,
-  guestDataField,
   hasAnyField,
   idParameter,
   optionalId,
   organizationField,
   organizationParameter,
   requiredRule,
-  tokenParameter,
   tokenText,
   verificationTokenSchema,
 } from '../http/fields.ts';
+import { guestDataField, tokenParameter } from '../http/guest-fields.ts';
 import { cappedLimit, isWithinReach, outOfReach, pageNumber } from '../http/paging.ts';
 
 const alias = boundedText(100).nullish().describe('A name that the owner recognizes, such as "Company card".');

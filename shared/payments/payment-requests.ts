@@ -8,7 +8,6 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   centsField,
   currencyField,
-  guestDataField,
   hasAnyField,
   idSchema,
   metadataField,
@@ -18,6 +17,7 @@ import {
   tagsSchema,
   textField,
 } from '../http/fields.ts';
+import { guestDataField } from '../http/guest-fields.ts';
 import { chargedMethod, webUrl } from './confirm-request.ts';
 
 const fields = {

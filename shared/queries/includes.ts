@@ -1,7 +1,8 @@
 /** @module The query of the read of one payment, and the records that a payment may be shown with. */
 
 import * as z from 'zod';
-import { booleanParameter, boundedText, idParameter, tokenParameter } from '../http/fields.ts';
+import { booleanParameter, boundedText, idParameter } from '../http/fields.ts';
+import { tokenParameter } from '../http/guest-fields.ts';
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
 export type PaymentInclude = (typeof INCLUDES)[number];

@@ -8,8 +8,8 @@ import {
   idParameter,
   organizationParameter,
   timeField,
-  tokenParameter,
 } from '../http/fields.ts';
+import { tokenParameter } from '../http/guest-fields.ts';
 import { offsetQuery, wholeNumberParameter } from '../http/paging.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import { SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';

@@ -6,7 +6,6 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   centsField,
   currencyField,
-  guestDataField,
   hasAnyField,
   idSchema,
   metadataField,
@@ -19,6 +18,7 @@ import {
   textField,
   timeField,
 } from '../http/fields.ts';
+import { guestDataField } from '../http/guest-fields.ts';
 
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { REFERENCES } from '../../shared/catalog/catalog-kinds.ts';
 import { rowOf } from '../../shared/core/rows.ts';
-import { guestDataField } from '../../shared/http/fields.ts';
+import { guestDataField } from '../../shared/http/guest-fields.ts';
 import { namesOf } from '../../shared/http/known-fields.ts';
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, VISA } from '../builders/intent.ts';
