@@ -1,7 +1,7 @@
 /**
- * @module Whoever pays never decides as the merchant. A refund, a capture, a release and a price that a payer may not
- * set need a person of the merchant who neither pays nor belongs to the organization that pays. A service key decides as
- * the person who created the key.
+ * @module A person who pays never decides as the merchant. A refund, a capture, a release and a price that a payer may
+ * not set need a person of the merchant who neither pays nor belongs to the organization that pays. A service key
+ * decides as the person who created the key.
  */
 
 import { DomainError } from '../core/errors.ts';

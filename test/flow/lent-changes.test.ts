@@ -70,7 +70,7 @@ type Expected = 'done' | 'lent' | 'refused';
 const expectedOf = (caller: CallerName, { asks }: Change): Expected => {
   if (asks === 'withdrawal') return isLender(caller) ? 'done' : 'lent';
   const isMerchant = MERCHANTS.includes(caller);
-  // A merchant changes no product of a payer, and a payer sets no price, whoever lends.
+  // A merchant changes no product of a payer, and a payer sets no price, with any method.
   if (asks === 'product') return isLender(caller) ? 'done' : isMerchant ? 'refused' : 'lent';
   if (!isMerchant) return 'refused';
   return asks === 'lower price' ? 'done' : 'lent';
@@ -215,7 +215,7 @@ describe('a change of the plan that a lent method pays', () => {
   });
 });
 
-test('a personal method and an organization’s own method are lent to nobody', async () => {
+test('a personal method and an organization’s own method are not lent', async () => {
   const acme = await company(service);
   const organization_id = acme.id;
   const user = await signIn(service, { expires_in: YEAR_SECONDS });

@@ -7,7 +7,7 @@ import { plan } from './plan-changes.ts';
 import { refund } from './refunders.ts';
 import { OWN_BILLING } from './subscribers.ts';
 
-/** Whoever pays never decides as the merchant (decisions 29, rule 5). The expected responses are those of the rule. */
+/** A person who pays never decides as the merchant (decisions 29, rule 5). The expected responses are those of the rule. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const ACTIONS = ['refund', 'capture', 'release', 'free price', 'no proration', 'downgrade now'] as const;
@@ -156,7 +156,7 @@ describe('a merchant who pays', () => {
     expect(changed).toMatchObject({ status: 200, body: { product_id: dear, total_cents: 9_900 } });
   });
 
-  test('is told to ask another person of the merchant', async () => {
+  test('learns that another person of the merchant must decide', async () => {
     const { person, options } = await deciding(service, 'platform admin');
     const { refundable } = await paidBy(service, person, 'an organization with the person as a member');
     const { body } = await refund(service, refundable, options);

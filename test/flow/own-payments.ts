@@ -44,7 +44,7 @@ const made = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
   return body;
 };
 
-/** Somebody who pays, and the fields that name the owner of what is paid. */
+/** A caller who pays, and the fields that name the owner of what is paid. */
 interface PayingCaller {
   readonly options: RequestOptions;
   readonly fields: Fields;

@@ -23,7 +23,7 @@ const tableWith = async (role?: string) => {
 const decide = async (caller: Caller, record: Owned, role?: string): Promise<string> =>
   (await ownPayment(await tableWith(role), { caller, record, scope: SCOPE })).kind;
 
-describe('whoever pays', () => {
+describe('a person who pays', () => {
   test.each<[string, Owned]>([
     ['as a user', { userId: me }],
     ['as a guest with the e-mail of the session', { guestId: 'gst_1', guestEmail: 'me@example.com' }],

@@ -9,7 +9,7 @@ import type { Table } from '../../platform/table.ts';
 import type { VisiblePayment } from '../payment.ts';
 import type { PaymentStore } from '../payment-store.ts';
 
-/** @throws DomainError INSUFFICIENT_PERMISSIONS for whoever pays, and for staff and keys without the scope */
+/** @throws DomainError INSUFFICIENT_PERMISSIONS for a person who pays, and for staff and keys without the scope */
 export const requireMerchantOfHold = (
   table: Pick<Table, 'get'>,
   payment: VisiblePayment,

@@ -5,6 +5,7 @@ import { deliveryItem } from '../../../shared/event-log/delivery.ts';
 import { logItem } from '../../../shared/event-log/log-entry.ts';
 import { changeTable } from '../flow.ts';
 import type { TestHost } from '../host.ts';
+import { newAdmin } from '../keys.ts';
 import { createStaffedOrganization, type MatrixFixtures, type RecordCreator } from './fixtures.ts';
 import {
   type CallerName,
@@ -249,9 +250,9 @@ const onSubscription = (
         expect((await service.post(`/subscriptions/${made.id}/${step}`, {}, maker.options)).status).toBe(200);
       }
       if (fresh && isScheduled) {
-        const { headers = {} } = fixtures.callers['platform admin'].carriers[0] ?? {};
+        const { options } = await newAdmin(service);
         const to = `/subscriptions/${made.id}/change`;
-        expect((await service.post(to, OTHER_PLAN.merchantsBody, { headers })).status).toBe(200);
+        expect((await service.post(to, OTHER_PLAN.merchantsBody, options)).status).toBe(200);
       }
       return made;
     };
