@@ -29,7 +29,7 @@ export const createKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'IDEMPOTENCY_KEY_INVALID', 'IDEMPOTENCY_KEY_REUSED'],
   idempotent: 'create',
-  uses: ['table:read', 'table:put', 'secrets:ids'],
+  uses: ['table:read', 'table:keys', 'secrets:ids'],
 }));
 
 export const listKeysEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -82,7 +82,7 @@ export const updateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:put'],
+  uses: ['table:read', 'table:keys'],
 }));
 
 export const rotateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -108,7 +108,7 @@ export const rotateKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
     'IDEMPOTENCY_KEY_REUSED',
   ],
   idempotent: 'noted',
-  uses: ['table:read', 'table:put'],
+  uses: ['table:read', 'table:keys'],
 }));
 
 export const revokeKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
@@ -125,7 +125,7 @@ export const revokeKeyEndpoint = /* @__PURE__ */ endpoint(() => ({
   status: 204,
   form: 'envelope',
   errors: ['RESOURCE_NOT_FOUND', 'VERSION_CONFLICT'],
-  uses: ['table:read', 'table:put'],
+  uses: ['table:read', 'table:keys'],
 }));
 
 /** The document lists rotation first, because its example needs a key that is not revoked. */

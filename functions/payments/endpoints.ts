@@ -396,7 +396,7 @@ export const listGuestPaymentsEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
   limits: guestListLimits('guest-payments'),
-  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:count', 'secrets:guest-tokens'],
 }));
 
 export const paymentEndpoints = [

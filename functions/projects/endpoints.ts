@@ -50,7 +50,7 @@ export const previewInviteEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: [
     { name: 'invite-preview-ip', max: 30, windowSeconds: MINUTE_SECONDS, by: ({ sourceNetwork }) => sourceNetwork },
   ],
-  uses: ['table:read', 'table:put'],
+  uses: ['table:read', 'table:count'],
 }));
 
 export const projectEndpoints = [previewInviteEndpoint];

@@ -326,7 +326,7 @@ export const listGuestSubscriptionsEndpoint = /* @__PURE__ */ endpoint(() => ({
   form: 'bare',
   errors: ['VALIDATION_ERROR', 'SESSION_INVALID', 'RATE_LIMITED'],
   limits: guestListLimits('guest-subscriptions'),
-  uses: ['table:read', 'table:put', 'secrets:guest-tokens'],
+  uses: ['table:read', 'table:count', 'secrets:guest-tokens'],
 }));
 
 export const subscriptionEndpoints = [

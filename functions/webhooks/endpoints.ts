@@ -59,7 +59,7 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
       'PROVIDER_UNAVAILABLE',
       'STORAGE_UNAVAILABLE',
     ],
-    uses: ['table:put', `signatures:provider_${slot}`],
+    uses: ['table:receive', 'table:count', `signatures:provider_${slot}`],
     memoryMb: MEMORY_MB.background,
   }));
 

@@ -1,9 +1,9 @@
 import { Aws } from 'aws-cdk-lib';
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { verifiesWithKeys } from '../../shared/core/capabilities.ts';
-import { type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
+import { DENIED_ON_KEYS, KEYED_ACTIONS, type KeyedRight, type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
 import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
-import { COUNTED_KEYS, TABLE } from '../../shared/platform/keys.ts';
+import { TABLE } from '../../shared/platform/keys.ts';
 import type { ServiceContext } from './context.ts';
 
 export const statementsOf = (right: Right, context: ServiceContext): readonly PolicyStatement[] => {
@@ -20,7 +20,9 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
     case 'table:scan':
       return [allow(TABLE_ACTIONS[right], [context.kept.table.arn])];
     case 'table:count':
-      return [countIn(context)];
+    case 'table:receive':
+    case 'table:keys':
+      return [onKeys(right, context)];
     case 'events:put':
       return [allow(['events:PutEvents'], [context.kept.bus.arn])];
     case 'secrets:guest-tokens':
@@ -45,13 +47,31 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
   }
 };
 
-/** Only rate windows and the notes of when keys were used, so that a function that only reads can change no record. */
-const countIn = ({ kept: { table } }: ServiceContext): PolicyStatement =>
-  new PolicyStatement({
-    actions: ['dynamodb:UpdateItem'],
+/** `ForAllValues` also holds for a request without partition keys, which `Null` excludes. */
+const onKeys = (right: KeyedRight, { kept: { table } }: ServiceContext): PolicyStatement => {
+  const { actions, keys } = KEYED_ACTIONS[right];
+  return new PolicyStatement({
+    actions: [...actions],
     resources: [table.arn],
-    conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...COUNTED_KEYS] } },
+    conditions: {
+      'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] },
+      Null: { 'dynamodb:LeadingKeys': 'false' },
+    },
   });
+};
+
+/** A function that could write a service key could give itself any scope. */
+export const denialsOf = (uses: readonly Right[], { kept: { table } }: ServiceContext): readonly PolicyStatement[] =>
+  uses.includes('table:keys')
+    ? []
+    : [
+        new PolicyStatement({
+          effect: Effect.DENY,
+          actions: [...DENIED_ON_KEYS.actions],
+          resources: [table.arn],
+          conditions: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': [...DENIED_ON_KEYS.keys] } },
+        }),
+      ];
 
 const readSecret = (arn: string): PolicyStatement => allow(['secretsmanager:GetSecretValue'], [arn]);
 
@@ -71,6 +91,8 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
     case 'table:delete':
     case 'table:scan':
     case 'table:count':
+    case 'table:receive':
+    case 'table:keys':
       return { TABLE_NAME: context.kept.table.name };
     case 'events:put':
       return { EVENT_BUS_NAME: context.kept.bus.name };

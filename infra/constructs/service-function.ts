@@ -14,7 +14,7 @@ import { Construct } from 'constructs';
 import type { Right } from '../../shared/core/rights.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
 import type { ServiceContext } from './context.ts';
-import { allow, environmentOf, statementsOf } from './rights.ts';
+import { allow, denialsOf, environmentOf, statementsOf } from './rights.ts';
 
 export interface FunctionSpec {
   readonly id: string;
@@ -84,6 +84,7 @@ const roleOf = (scope: Construct, { context, spec, logGroup, statements = [] }: 
       allow(['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], ['*']),
       allow(['sqs:SendMessage'], [context.undone.queueArn]),
       ...spec.uses.flatMap((right) => statementsOf(right, context)),
+      ...denialsOf(spec.uses, context),
       ...statements,
     ],
   });

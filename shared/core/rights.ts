@@ -6,13 +6,14 @@ import { type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from './settings.
 export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
 /**
- * A right of a function. `table:count` covers the updates of rate windows and of the notes when a service key was used,
- * `table:put` covers puts and updates, `secrets:provider_a` only the keys of that slot, and
+ * A right of a function. `table:put` covers puts and updates of all items but service keys, which need `table:keys`.
+ * `table:receive` covers the puts of received events and of their log, `table:count` the updates of rate windows and of
+ * the notes when a service key was used. `secrets:provider_a` covers only the keys of that slot, and
  * `signatures:provider_a` the secrets that verify the events of its provider.
  */
 export type Right =
   | TableRight
-  | 'table:count'
+  | KeyedRight
   | 'events:put'
   | `secrets:${ProviderSlot}`
   | `signatures:${PaymentSlot}`
@@ -30,6 +31,29 @@ export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
   'table:put': ['dynamodb:PutItem', 'dynamodb:UpdateItem'],
   'table:delete': ['dynamodb:DeleteItem'],
   'table:scan': ['dynamodb:Scan'],
+};
+
+export type KeyedRight = 'table:count' | 'table:receive' | 'table:keys';
+
+interface KeyedActions {
+  readonly actions: readonly string[];
+  /** Patterns of the partition keys, each the beginning of a key and `*`. */
+  readonly keys: readonly string[];
+}
+
+/** Rights to items with certain partition keys only. */
+export const KEYED_ACTIONS: Readonly<Record<KeyedRight, KeyedActions>> = {
+  'table:count': { actions: ['dynamodb:UpdateItem'], keys: ['RATE#*', 'KEYUSE#*'] },
+  'table:receive': { actions: ['dynamodb:PutItem'], keys: ['EVT#*', 'LOG#*'] },
+  'table:keys': { actions: ['dynamodb:PutItem'], keys: ['KEY#*'] },
+};
+
+export const isKeyedRight = (right: Right): right is KeyedRight => Object.hasOwn(KEYED_ACTIONS, right);
+
+/** Every function without `table:keys` is denied these actions on service keys, whatever else it may do. */
+export const DENIED_ON_KEYS: KeyedActions = {
+  actions: ['dynamodb:BatchWriteItem', 'dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+  keys: KEYED_ACTIONS['table:keys'].keys,
 };
 
 /** The keys of the slots that take payments. The slot `provider_d` is for customers only and has no webhooks. */

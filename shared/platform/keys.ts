@@ -114,8 +114,6 @@ export const emailCustomers = (email: string): { readonly partition: string } =>
 /** A service key, and when it was last used. They differ, so that a function that notes uses can change no key. */
 export const keyKey = (id: string): Key => recordKey('KEY', id);
 export const keyUseKey = (id: string): Key => recordKey('KEYUSE', id);
-/** The partition keys that a function with the right `table:count` may update. */
-export const COUNTED_KEYS = ['RATE#*', 'KEYUSE#*'] as const;
 /** All service keys, in the `owner` index. */
 export const KEYS_PARTITION = 'KIND#KEY';
 export const membershipKey = (id: string): Key => recordKey('MBR', id);

@@ -77,6 +77,46 @@ test.each<[string, string, { readonly uses: readonly Right[]; readonly work: () 
   expect(refused).toContain(`fake.one declares no right for ${action}`);
 });
 
+const SERVICE_KEY = { pk: 'KEY#key_1', sk: 'KEY' };
+const EVERY_RIGHT: readonly Right[] = ['table:read', 'table:put', 'table:delete', 'table:count', 'table:receive'];
+
+test.each<[string, string, () => Promise<unknown>]>([
+  ['puts', 'PutItem', () => webDeps().table.put(SERVICE_KEY)],
+  ['updates', 'UpdateItem', () => webDeps().table.update(SERVICE_KEY, { set: { scopes: ['refunds:write'] } })],
+  ['deletes', 'DeleteItem', () => webDeps().table.remove(SERVICE_KEY)],
+  ['puts within a transaction', 'PutItem', () => webDeps().table.transact([{ put: KEY }, { put: SERVICE_KEY }])],
+])(
+  'a function that %s a service key without table:keys is refused, whatever else it may do',
+  async (_, action, work) => {
+    const { result, refused } = await run(EVERY_RIGHT, work);
+    expect(result).toBe(ACCESS_DENIED);
+    expect(refused).toContain(`fake.one declares no right for dynamodb:${action} on KEY#*`);
+  },
+);
+
+test.each<[Right, readonly string[]]>([
+  ['table:keys', ['put KEY#1']],
+  ['table:receive', ['put EVT#1', 'put LOG#1']],
+  ['table:count', ['update RATE#1', 'update KEYUSE#1']],
+])('a function with only %s writes only %j', async (right, expected) => {
+  const { result } = await run([right], async () => {
+    const { table } = webDeps();
+    const done: string[] = [];
+    for (const pk of ['KEY#1', 'EVT#1', 'LOG#1', 'RATE#1', 'KEYUSE#1', 'PAY#1', 'IDEM#1']) {
+      const key = { pk, sk: 'x' };
+      const note = (name: string) => (written: unknown) => {
+        if (written !== undefined) done.push(`${name} ${pk}`);
+      };
+      await table.put(key).then(note('put'), () => undefined);
+      await table.update(key, { add: { n: 1 } }).then(note('update'), () => undefined);
+      await table.remove(key).then(note('delete'), () => undefined);
+      await table.get(key).then(note('get'), () => undefined);
+    }
+    return done;
+  });
+  expect(result).toEqual(expected);
+});
+
 test('a function with declared rights can use them', async () => {
   const { result } = await run(['table:read', 'table:put', 'table:delete'], async () => {
     const { table } = webDeps();

@@ -31,7 +31,9 @@ const WORTH: Readonly<Record<Right, Grants>> = {
     'dynamodb:PutItem': ['Table.Arn'],
     'dynamodb:UpdateItem': ['Table.Arn'],
   },
-  'table:count': { 'dynamodb:UpdateItem': ['Table.Arn where the key begins with RATE#*, KEYUSE#*'] },
+  'table:count': { 'dynamodb:UpdateItem': ['Table.Arn where there is a key that begins with RATE#*, KEYUSE#*'] },
+  'table:receive': { 'dynamodb:PutItem': ['Table.Arn where there is a key that begins with EVT#*, LOG#*'] },
+  'table:keys': { 'dynamodb:PutItem': ['Table.Arn where there is a key that begins with KEY#*'] },
   'events:put': { 'events:PutEvents': ['Bus.Arn'] },
   'secrets:provider_a': theSecret('ProviderASecret'),
   'secrets:provider_b': theSecret('ProviderBSecret'),
@@ -104,13 +106,18 @@ interface Statement {
   readonly Resource: Value | readonly Value[];
   readonly Condition?:
     | { readonly StringEquals: { readonly 'kms:ViaService': Value } }
-    | { readonly 'ForAllValues:StringLike': { readonly 'dynamodb:LeadingKeys': readonly string[] } };
+    | {
+        readonly 'ForAllValues:StringLike': { readonly 'dynamodb:LeadingKeys': readonly string[] };
+        readonly Null: { readonly 'dynamodb:LeadingKeys': string };
+      };
 }
 
 const conditionOf = ({ Condition }: Statement): string => {
   if (!Condition) return '';
   if ('StringEquals' in Condition) return ` where ${words(Condition.StringEquals['kms:ViaService'])}`;
-  return ` where the key begins with ${Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'].join(', ')}`;
+  expect(Condition.Null).toEqual({ 'dynamodb:LeadingKeys': 'false' });
+  const keys = Condition['ForAllValues:StringLike']['dynamodb:LeadingKeys'];
+  return ` where there is a key that begins with ${keys.join(', ')}`;
 };
 
 const statementsOf = (id: string, { functionOf, ofType, words } = unbound): readonly Statement[] => {
@@ -127,6 +134,8 @@ const statementsOf = (id: string, { functionOf, ofType, words } = unbound): read
   return policy?.Properties.PolicyDocument.Statement;
 };
 
+const allowedTo = (id: string): readonly Statement[] => statementsOf(id).filter(({ Effect }) => Effect === 'Allow');
+
 const all = [
   ...endpoints.map(({ id, uses }) => ({ id, uses, trigger: undefined })),
   ...triggers.map((trigger) => ({ id: trigger.id, uses: trigger.uses, trigger })),
@@ -135,8 +144,7 @@ const all = [
 
 describe('the role of a function', () => {
   test.each(all)('$id holds exactly its declared rights', ({ id, uses, trigger }) => {
-    const held = statementsOf(id).flatMap((statement) => {
-      expect(statement.Effect).toBe('Allow');
+    const held = allowedTo(id).flatMap((statement) => {
       return list(statement.Action).flatMap((action) =>
         list<Value>(statement.Resource).map((resource) => `${action} on ${words(resource)}${conditionOf(statement)}`),
       );
@@ -166,7 +174,7 @@ describe('the role of a function', () => {
   const holders = (wanted: string): readonly string[] =>
     all
       .filter(({ id }) =>
-        statementsOf(id).some(({ Action, Resource }) =>
+        allowedTo(id).some(({ Action, Resource }) =>
           list(Action).some((action) => list<Value>(Resource).some((on) => `${action} ${words(on)}` === wanted)),
         ),
       )
@@ -237,6 +245,49 @@ describe('the role of a function', () => {
         list(Action).includes('secretsmanager:GetSecretValue'),
       );
       expect(reads.flatMap(({ Resource }) => list<Value>(Resource).map(bound.words))).toEqual([secret]);
+    }
+  });
+
+  test('may write no service key, whatever else it may do, unless it serves /admin/keys', () => {
+    const denied = all.filter(({ id }) => {
+      const denials = statementsOf(id).filter(({ Effect }) => Effect !== 'Allow');
+      for (const { Resource, ...denial } of denials) {
+        expect(words(Resource as Value)).toBe('Table.Arn');
+        expect(denial).toEqual({
+          Effect: 'Deny',
+          Action: ['dynamodb:BatchWriteItem', 'dynamodb:DeleteItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+          Condition: { 'ForAnyValue:StringLike': { 'dynamodb:LeadingKeys': ['KEY#*'] } },
+        });
+      }
+      return denials.length === 1;
+    });
+    const writesKeys = ['admin.create-key', 'admin.revoke-key', 'admin.rotate-key', 'admin.update-key'];
+    const others = all.filter((one) => !denied.includes(one)).map(({ id }) => id);
+    expect(others.toSorted()).toEqual(writesKeys);
+    expect(holders('dynamodb:PutItem Table.Arn')).toEqual(expect.arrayContaining(writesKeys));
+  });
+
+  test('writes, as a receiver of providers’ events, only events, their log and rate windows', () => {
+    for (const letter of ['a', 'b', 'c']) {
+      const writes = allowedTo(`webhooks.provider-${letter}`).filter(({ Action }) =>
+        list(Action).some((action) => /^dynamodb:/.test(action)),
+      );
+      expect(writes.map(({ Action, Condition }) => [Action, Condition])).toEqual([
+        [
+          'dynamodb:PutItem',
+          {
+            'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['EVT#*', 'LOG#*'] },
+            Null: { 'dynamodb:LeadingKeys': 'false' },
+          },
+        ],
+        [
+          'dynamodb:UpdateItem',
+          {
+            'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['RATE#*', 'KEYUSE#*'] },
+            Null: { 'dynamodb:LeadingKeys': 'false' },
+          },
+        ],
+      ]);
     }
   });
 

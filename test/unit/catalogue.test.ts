@@ -28,6 +28,8 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'table:delete': true,
   'table:scan': true,
   'table:count': true,
+  'table:receive': true,
+  'table:keys': true,
   'events:put': true,
   'secrets:provider_a': true,
   'secrets:provider_b': true,
@@ -169,7 +171,7 @@ const READING_POSTS = ['subscriptions.preview-change'];
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];
 
 describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec) => {
-  const writes = spec.uses.includes('table:put');
+  const writes = (['table:put', 'table:receive', 'table:keys'] as const).some((right) => spec.uses.includes(right));
 
   test('has a short summary of its purpose', () => {
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
@@ -195,9 +197,9 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
   });
 
   test('reads with GET and writes with all other methods', () => {
-    // The window of keys is counted by the right table:count.
-    const counts = spec.limits.some(({ name }) => name !== 'key');
-    if (spec.method === 'GET') expect(writes).toBe(counts || MENDING_READS.includes(spec.id));
+    // Rate windows are counted by the right table:count.
+    if (spec.limits.length > 0) expect(spec.uses).toContain('table:count');
+    if (spec.method === 'GET') expect(writes).toBe(MENDING_READS.includes(spec.id));
     else expect(writes).toBe(!READING_POSTS.includes(spec.id));
   });
 
@@ -215,9 +217,9 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     );
   });
 
-  test('reads only the provider’s signature secret and may only put items, if a provider calls it', () => {
+  test('reads only the provider’s signature secret, and writes only events and counts, if a provider calls it', () => {
     if (spec.auth !== 'provider-signature') return;
-    expect(spec.uses).toEqual(['table:put', `signatures:${spec.path.split('/').at(-1)}`]);
+    expect(spec.uses).toEqual(['table:receive', 'table:count', `signatures:${spec.path.split('/').at(-1)}`]);
   });
 
   test('returns a body exactly if its status allows a body', () => {

@@ -5,6 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AwsTransport } from '../../../shared/platform/aws-clients.ts';
 import { answerAws, type Operations } from './aws-protocol.ts';
+import type { Access } from './rights.ts';
 
 /** A request or a response of an AWS service, each as one string. */
 export interface AwsRequest {
@@ -24,10 +25,10 @@ export type AwsSend = (request: AwsRequest) => Promise<AwsResponse>;
  * The transport of the SDK over `send`. The SDK retries errors and responses of `send` as it does over HTTP.
  * @param require throws unless the running function may do these actions
  */
-export const awsTransport = (send: AwsSend, require: (actions: readonly string[]) => void): AwsTransport => ({
+export const awsTransport = (send: AwsSend, require: (accesses: readonly Access[]) => void): AwsTransport => ({
   handle: async ({ protocol, hostname, port, path, headers, body }) => {
     const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
-    require([actionOf(headers['x-amz-target'] ?? '', text)]);
+    require([{ action: actionOf(headers['x-amz-target'] ?? '', text) }]);
     const host = port === undefined ? hostname : `${hostname}:${port}`;
     const received = await send({ url: `${protocol}//${host}${path}`, headers, body: text });
     return {

@@ -1,51 +1,53 @@
 import type { Connection, TransactionStep } from '../../../shared/platform/connection.ts';
+import type { Access } from './rights.ts';
 
 /** The table as a function reaches it. Each call needs the IAM action that AWS requires for it. */
 export const checkedConnection = (
   connection: Connection,
-  require: (actions: readonly string[]) => void,
+  require: (accesses: readonly Access[]) => void,
 ): Connection => ({
   getItem: async (...call) => {
-    require(['dynamodb:GetItem']);
+    require([{ action: 'dynamodb:GetItem' }]);
     return connection.getItem(...call);
   },
   getBatch: async (...call) => {
-    require(['dynamodb:BatchGetItem']);
+    require([{ action: 'dynamodb:BatchGetItem' }]);
     return connection.getBatch(...call);
   },
-  putItem: async (...call) => {
-    require(['dynamodb:PutItem']);
-    return connection.putItem(...call);
+  putItem: async (item, clauses) => {
+    require([accessOf({ put: item })]);
+    return connection.putItem(item, clauses);
   },
   updateItem: async (update) => {
-    require(['dynamodb:UpdateItem']);
+    require([accessOf({ update: update.key, changes: update.changes })]);
     return connection.updateItem(update);
   },
-  deleteItem: async (...call) => {
-    require(['dynamodb:DeleteItem']);
-    return connection.deleteItem(...call);
+  deleteItem: async (key, clauses) => {
+    require([accessOf({ delete: key })]);
+    return connection.deleteItem(key, clauses);
   },
   transact: async (steps, token) => {
-    require(steps.map(actionOf));
+    require(steps.map(accessOf));
     return connection.transact(steps, token);
   },
   query: async (query) => {
-    require(['dynamodb:Query']);
+    require([{ action: 'dynamodb:Query' }]);
     return connection.query(query);
   },
   count: async (query) => {
-    require(['dynamodb:Query']);
+    require([{ action: 'dynamodb:Query' }]);
     return connection.count(query);
   },
   scan: async (slice) => {
-    require(['dynamodb:Scan']);
+    require([{ action: 'dynamodb:Scan' }]);
     return connection.scan(slice);
   },
 });
 
-/** A transaction needs the action of each of its steps. */
-const actionOf = (step: TransactionStep): string => {
-  if ('put' in step) return 'dynamodb:PutItem';
-  if ('update' in step) return 'dynamodb:UpdateItem';
-  return 'delete' in step ? 'dynamodb:DeleteItem' : 'dynamodb:ConditionCheckItem';
+/** A transaction needs the access of each of its steps. */
+const accessOf = (step: TransactionStep): Access => {
+  if ('put' in step) return { action: 'dynamodb:PutItem', partition: String(step.put['pk']) };
+  if ('update' in step) return { action: 'dynamodb:UpdateItem', partition: step.update.pk };
+  if ('delete' in step) return { action: 'dynamodb:DeleteItem', partition: step.delete.pk };
+  return { action: 'dynamodb:ConditionCheckItem', partition: step.check.pk };
 };

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type Right, TABLE_ACTIONS } from '../../../shared/core/rights.ts';
+import { DENIED_ON_KEYS, isKeyedRight, KEYED_ACTIONS, type Right, TABLE_ACTIONS } from '../../../shared/core/rights.ts';
 import type { FunctionRights } from '../../../shared/host.ts';
 import type { Trigger } from '../../../shared/platform/trigger.ts';
 
@@ -12,7 +12,13 @@ export interface Rights extends FunctionRights {
   /** Does the work under the rights of this function. */
   readonly as: <T>(id: string, work: () => T) => T;
   /** @throws AccessDeniedException unless the running function may do all of these */
-  readonly require: (actions: readonly string[]) => void;
+  readonly require: (accesses: readonly Access[]) => void;
+}
+
+/** An IAM action, for an item of the table with the partition key of the item. */
+export interface Access {
+  readonly action: string;
+  readonly partition?: string;
 }
 
 export interface DeclaredFunction {
@@ -24,7 +30,12 @@ interface Running {
   readonly id: string;
   readonly uses: readonly Right[];
   readonly actions: ReadonlySet<string>;
+  /** Actions on items whose partition keys match. */
+  readonly keyed: readonly Keyed[];
+  readonly denied: readonly Keyed[];
 }
+
+type Keyed = typeof DENIED_ON_KEYS;
 
 export interface RightsOptions {
   readonly endpoints: readonly DeclaredFunction[];
@@ -39,11 +50,11 @@ export const createRights = ({ endpoints, triggers, log }: RightsOptions): Right
     ...triggers.map((trigger) => [trigger.id, running(trigger.id, trigger.uses, sourceActions(trigger))] as const),
   ]);
   const storage = new AsyncLocalStorage<Running>();
-  const require = (actions: readonly string[]): void => {
+  const require = (accesses: readonly Access[]): void => {
     const current = storage.getStore();
-    const missing = current && actions.find((action) => !current.actions.has(action));
-    if (missing === undefined) return;
-    const message = `${current?.id} declares no right for ${missing}`;
+    const missing = current && accesses.find((access) => !mayDo(current, access));
+    if (current === undefined || missing === undefined) return;
+    const message = `${current.id} declares no right for ${missing.action}${placeOf(current, missing)}`;
     log(message);
     throw Object.assign(new Error(message), { name: 'AccessDeniedException' });
   };
@@ -54,10 +65,24 @@ export const createRights = ({ endpoints, triggers, log }: RightsOptions): Right
   };
 };
 
+/** A denial wins over every other right, as in IAM. */
+const mayDo = ({ actions, keyed, denied }: Running, access: Access): boolean =>
+  !denied.some((one) => covers(one, access)) &&
+  (actions.has(access.action) || keyed.some((one) => covers(one, access)));
+
+const covers = ({ actions, keys }: Keyed, { action, partition }: Access): boolean =>
+  partition !== undefined && actions.includes(action) && keys.some((key) => partition.startsWith(key.slice(0, -1)));
+
+/** Names the kind of the item if the function may do the same with other items. */
+const placeOf = ({ actions, keyed }: Running, { action, partition = '' }: Access): string =>
+  actions.has(action) || keyed.some((one) => one.actions.includes(action)) ? ` on ${partition.split('#')[0]}#*` : '';
+
 const running = (id: string, uses: readonly Right[], more: readonly string[] = []): Running => ({
   id,
   uses,
   actions: new Set([...uses.flatMap(actionsGranted), ...more]),
+  keyed: uses.filter(isKeyedRight).map((right) => KEYED_ACTIONS[right]),
+  denied: uses.includes('table:keys') ? [] : [DENIED_ON_KEYS],
 });
 
 const SEND = 'queue:send:';
@@ -67,7 +92,7 @@ const actionsGranted = (right: Right): readonly string[] => {
   if (right === 'table:read' || right === 'table:put' || right === 'table:delete' || right === 'table:scan') {
     return TABLE_ACTIONS[right];
   }
-  if (right === 'table:count') return ['dynamodb:UpdateItem'];
+  if (isKeyedRight(right)) return [];
   if (right === 'events:put') return ['events:PutEvents'];
   if (right.startsWith(DEPTH)) return [`sqs:GetQueueAttributes on ${right.slice(DEPTH.length)}`];
   return right.startsWith(SEND) ? [`sqs:SendMessage on ${right.slice(SEND.length)}`] : [];
