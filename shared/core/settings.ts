@@ -195,7 +195,7 @@ export const serviceFields = {
     'limits the requests of each caller; off for load and matrix tests, never in prod; empty: off with STAGE=local, else on',
   ),
   KEY_DECLINES_PER_HOUR: integerSetting(300, 0, 1_000_000).describe(
-    'declines per hour behind one service key, of guests and organizations whose address it does not name in X-Payer-Address; 0: no limit',
+    'declines per hour behind one service key that names no X-Payer-Address; 0: no limit',
   ),
   SUPPORT_REFUND_LIMITS: amountsSetting().describe(
     'the largest sum of refunds that support may reach on one payment, in minor units of each currency, such as `USD:10000,EUR:10000`; empty: support does not refund',

@@ -11,16 +11,6 @@ import { countryCodeOf, fundingOf } from './reported-facts.ts';
 import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
 import type { EventInvoice } from './subscription-port.ts';
 
-const LONGEST_WORD = 255;
-
-/** A word that is stored as it is. A longer one counts as not reported. */
-const word = z.nullish(
-  z.pipe(
-    z.string(),
-    z.transform((text) => (text.length > LONGEST_WORD ? undefined : text)),
-  ),
-);
-
 const eventSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
@@ -34,13 +24,13 @@ const eventSchema = z.looseObject({
       type: z.nullish(z.string()),
       card: z.nullish(
         z.looseObject({
-          brand: word,
-          last4: word,
+          brand: z.nullish(z.string()),
+          last4: z.nullish(z.string()),
           exp_month: z.nullish(z.int()),
           exp_year: z.nullish(z.int()),
           funding: z.nullish(z.string()),
           country: z.nullish(z.string()),
-          wallet: z.nullish(z.looseObject({ type: word })),
+          wallet: z.nullish(z.looseObject({ type: z.nullish(z.string()) })),
         }),
       ),
       email: z.nullish(z.string()),
@@ -132,6 +122,12 @@ export const NO_OBJECT: ProviderEvent['object'] = {
 /** Stripe's own names for these events have a prefix. */
 const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
 
+/** A longer word counts as not reported. */
+const LONGEST_WORD = 255;
+
+const word = (text: string | null | undefined): string | undefined =>
+  text && text.length <= LONGEST_WORD ? text : undefined;
+
 /** The stored fields of a method in this format. */
 export const methodFacts = (method: {
   readonly type?: string | null | undefined;
@@ -149,9 +145,9 @@ export const methodFacts = (method: {
     | undefined;
 }): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
   type: method.type === 'card' || method.card ? 'card' : 'bank_account',
-  walletType: method.card?.wallet?.type ?? undefined,
-  cardBrand: method.card?.brand ?? undefined,
-  lastFour: method.card?.last4 ?? undefined,
+  walletType: word(method.card?.wallet?.type),
+  cardBrand: word(method.card?.brand),
+  lastFour: word(method.card?.last4),
   expiryMonth: method.card?.exp_month ? monthText(method.card.exp_month) : undefined,
   expiryYear: method.card?.exp_year ? String(method.card.exp_year) : undefined,
   funding: fundingOf(method.card?.funding),
