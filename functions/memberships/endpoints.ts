@@ -50,7 +50,7 @@ const membershipSchema = z
     status: z.enum(MEMBERSHIP_STATUSES).meta({
       id: 'MembershipStatus',
       description: `The status of the membership:
-        - \`pending\`: the subscription is in its trial, or its first charge is open
+        - \`pending\`: no payment has covered the tier yet, as in a trial, while a first charge is open, or after a scheduled change
         - \`active\`: in force
         - \`cancelled\`: ended with its subscription
         - \`expired\`: its time is over`,
@@ -74,8 +74,8 @@ export const getMembershipEndpoint = /* @__PURE__ */ endpoint(() => ({
   method: 'GET',
   path: '/memberships/{id}',
   summary: 'Get a membership',
-  description: `Shows one membership. Its subscription changes it: it becomes active with the first payment, is extended by each renewal, and
-    ends with the subscription.`,
+  description: `Shows one membership. Its subscription changes it: it becomes active with the first payment that covers the tier, is
+    extended by each renewal, and ends with the subscription.`,
   auth: 'session',
   access: { action: 'read', record: membershipRecord },
   params: z.object({ id: idSchema.describe('Names the membership, `mbr_…`.') }),

@@ -67,7 +67,7 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
       \`client_secret\`. Unpaid, it ends at \`expires_at\`.
     - \`now\`, and the charge is declined: 402 \`PAYMENT_DECLINED\`, and nothing has changed.
     - \`period_end\`: 200 with \`scheduled_change\`. Another change replaces it, the same change leaves it as it is, and \`DELETE\` or a
-      cancellation withdraws it.
+      cancellation withdraws it. The tier of the new plan is \`pending\` until its first period is paid.
 
     An upgrade takes effect now and a downgrade at the end of the period, unless the settings PLAN_CHANGE_UPGRADE and PLAN_CHANGE_DOWNGRADE
     say otherwise. A payer may always choose \`period_end\`. A downgrade now, \`proration: none\`, and a price or an interval without a

@@ -7,7 +7,7 @@ import { requireHeld, type UsableMethod } from '../payment-methods/usable-method
 import type { VisiblePayment } from '../payments/payment.ts';
 import { type ChargedChange, chargeChange, continueChange } from './finish-change.ts';
 import { openPaymentView } from './open-payment.ts';
-import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
+import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import { claimChange, scheduleChange } from './plan-change-steps.ts';
 import {
   isScheduled,
@@ -43,6 +43,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
       requirePlanChangeable(current);
       requireSame(record, current);
       requirePeriodLeft(current, deps.now());
+      requirePeriodPaid(current);
       return claimChange(current, wanted, { id, now: deps.now() });
     },
     [...right.onlyIf, ...wanted.merchantRight.onlyIf],

@@ -156,6 +156,7 @@ const draftOf = (
     currentPeriodStart: iso(now),
     currentPeriodEnd: trialEnd ?? iso(now),
     trialEnd,
+    tierUnpaidSince: iso(now),
     cancelAtPeriodEnd: false,
     busyUntil: iso(now + RETRY_WAITS_MS),
   };

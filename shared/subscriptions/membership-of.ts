@@ -3,12 +3,14 @@
 import { plainId } from '../core/ids.ts';
 import type { Membership, MembershipStatus } from '../memberships/membership.ts';
 import type { EntityType } from '../platform/keys.ts';
+import { isTierPaid } from './paid-tier.ts';
 import type { Subscription } from './subscription.ts';
 
 const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | undefined>> = {
   creating: undefined,
   declined: undefined,
-  trialing: 'pending',
+  // A free product, or a free period within a running subscription. A trial before the first payment is pending.
+  trialing: 'active',
   active: 'active',
   // Access continues while a renewal is retried.
   past_due: 'active',
@@ -16,18 +18,24 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
   canceled: 'cancelled',
 };
 
-/** While a first charge is pending, the membership keeps the status that it had before the charge. */
-const statusOf = ({ status, charge, activeSince, isUnpaid }: Subscription): MembershipStatus | undefined => {
+/**
+ * Only a tier that is paid for is active. While a first charge is pending, the membership keeps the status that it had
+ * before the charge.
+ */
+const statusOf = (subscription: Subscription): MembershipStatus | undefined => {
+  const { status, charge, isUnpaid } = subscription;
   // The same as at the end of dunning.
   if (isUnpaid) return 'cancelled';
-  // A free period within a running subscription.
-  if (status === 'trialing' && activeSince !== undefined) return 'active';
   const membershipStatus = STATUS_OF[status];
   if (membershipStatus !== 'active') return membershipStatus;
-  if (activeSince === undefined) return 'pending';
+  if (!isStarted(subscription)) return 'pending';
   if (status !== 'past_due' || charge === undefined) return membershipStatus;
   return STATUS_BEFORE_CHARGE[charge.cause];
 };
+
+/** A free product starts with its subscription, another tier with its first payment. */
+const isStarted = (subscription: Subscription): boolean =>
+  subscription.activeSince === undefined ? subscription.totalCents === 0 : isTierPaid(subscription);
 
 const STATUS_BEFORE_CHARGE = {
   create: 'pending',
@@ -45,7 +53,7 @@ export const membershipIdsOf = ({ id, tierId, formerTierIds = [] }: Subscription
 
 /** The membership that follows from a subscription. Undefined if its product has no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
-  const { id, tierId, activeSince, canceledAt } = subscription;
+  const { id, tierId, canceledAt } = subscription;
   const paidUntil = runsUntil(subscription);
   const status = statusOf(subscription);
   if (tierId === undefined || status === undefined) return undefined;
@@ -60,7 +68,7 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
     subscriptionId: id,
     status,
     startsAt: startOf(subscription),
-    endsAt: activeSince === undefined ? undefined : endsAt,
+    endsAt: isStarted(subscription) ? endsAt : undefined,
     createdAt: subscription.createdAt,
     updatedAt: subscription.updatedAt,
     userId,
@@ -74,11 +82,14 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
 };
 
 /** A tier that a change of the plan brought starts with that change. */
-const startOf = ({ activeSince, tierSince }: Subscription): string | undefined =>
-  activeSince !== undefined && tierSince !== undefined && tierSince > activeSince ? tierSince : activeSince;
+const startOf = (subscription: Subscription): string | undefined => {
+  const { activeSince = subscription.createdAt, tierSince = '' } = subscription;
+  if (!isStarted(subscription)) return undefined;
+  return tierSince > activeSince ? tierSince : activeSince;
+};
 
 const runsUntil = ({ status, paidUntil, currentPeriodEnd }: Subscription): string | undefined =>
-  status === 'trialing' && paidUntil !== undefined && currentPeriodEnd > paidUntil ? currentPeriodEnd : paidUntil;
+  status === 'trialing' && currentPeriodEnd > (paidUntil ?? '') ? currentPeriodEnd : paidUntil;
 
 /** The subscription's project, else its organization, else its user or guest. */
 const entityOf = ({

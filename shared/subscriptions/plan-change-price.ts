@@ -33,6 +33,8 @@ export interface ChangePrice {
   readonly due: Prices;
   /** What is left without use; nothing is given back. */
   readonly forfeitedCents: number;
+  /** True if something is due, but less than half a minor unit. */
+  readonly isRoundedAway: boolean;
 }
 
 /** amount × left / whole, half rounded up. */
@@ -43,7 +45,9 @@ const shareOf = (amount: number, left: number, whole: number): number => {
 
 const NOTHING: Prices = { subtotalCents: 0, taxCents: 0, discountCents: 0, totalCents: 0 };
 
-export const FREE_CHANGE: ChangePrice = { unused: NOTHING, part: NOTHING, due: NOTHING, forfeitedCents: 0 };
+export const FREE_CHANGE: ChangePrice = {
+  ...{ unused: NOTHING, part: NOTHING, due: NOTHING, forfeitedCents: 0, isRoundedAway: false },
+};
 
 export const priceOfChange = ({ from, to, period, at, startsPeriod }: ChangeTerms): ChangePrice => {
   const [left, whole] = [period.end - at, period.end - period.start];
@@ -55,7 +59,10 @@ export const priceOfChange = ({ from, to, period, at, startsPeriod }: ChangeTerm
   const unused = restOf(from);
   const part = startsPeriod ? to : restOf(to);
   const difference = part.totalCents - unused.totalCents;
-  return { unused, part, due: dueOf(unused, part), forfeitedCents: Math.max(0, -difference) };
+  const [isLess, forfeitedCents] = [difference <= 0, Math.max(0, -difference)];
+  const credit = BigInt(from.totalCents) * BigInt(left);
+  const isDearer = BigInt(to.totalCents) * BigInt(startsPeriod ? whole : left) > credit;
+  return { unused, part, due: dueOf(unused, part), forfeitedCents, isRoundedAway: isLess && isDearer };
 };
 
 /** A negative tax or discount counts 0, and the subtotal takes up the rest. It is never negative. */

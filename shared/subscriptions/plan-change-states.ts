@@ -2,6 +2,7 @@
 
 import { DomainError } from '../core/errors.ts';
 import { HOUR_MS, type Instant, instant } from '../core/time.ts';
+import { isPeriodPaid } from './paid-tier.ts';
 import { invalidStateError } from './provider-biller.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -29,6 +30,17 @@ const LEAST_LEFT_MS = HOUR_MS;
 export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Instant): void => {
   if (instant(currentPeriodEnd) - now >= LEAST_LEFT_MS) return;
   throw new DomainError('INVALID_STATE', { message: 'The period ends within the hour; use period_end' });
+};
+
+/**
+ * The rest of a period is credited only if the period is paid.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a provider that bills collects the present period
+ */
+export const requirePeriodPaid = (subscription: Subscription): void => {
+  if (subscription.status === 'trialing' || isPeriodPaid(subscription)) return;
+  throw new DomainError('PAYMENT_IN_PROGRESS', {
+    message: 'The present period is not paid yet; try again later, or use period_end',
+  });
 };
 
 /** @throws DomainError INVALID_STATE if no next period will open */

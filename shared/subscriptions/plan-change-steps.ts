@@ -5,6 +5,7 @@ import { epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '..
 import type { VisiblePayment } from '../payments/payment.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
+import { unpaidByPlan, unpaidOncePaid } from './paid-tier.ts';
 import type { ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
 import type { ChangePrice } from './plan-change-price.ts';
 import { isProviderBilled, isStopped, type Subscription } from './subscription.ts';
@@ -142,25 +143,20 @@ export const syncAfterChange = (
 
 /** The plan of the change holds from now on. A scheduled change is withdrawn by it. */
 export const applyChange = (subscription: Subscription, now: Instant): Subscription => {
-  const { change, paidUntil = '', latestPaymentId } = subscription;
+  const { change, latestPaymentId } = subscription;
   if (!change) return subscription;
-  const { plan, at, nextPeriodEnd, paymentId } = change;
-  const isTrial = subscription.status === 'trialing';
-  const period = nextPeriodEnd !== undefined &&
-    !isTrial && {
-      anchor: at,
-      period: 0,
-      currentPeriodStart: at,
-      currentPeriodEnd: nextPeriodEnd,
-      paidUntil: paidUntil > nextPeriodEnd ? paidUntil : nextPeriodEnd,
-    };
+  const { plan, at, paymentId } = change;
+  const inTrial = subscription.status === 'trialing';
+  const period = periodOfChange(subscription, change);
   // The period that is paid for covers that of a renewal which was opened meanwhile, so the renewal is not collected.
   const covered = period && subscription.charge !== undefined && abandonCharge(subscription, now);
+  const changed = changedPlan(subscription, plan, now);
   return advanceSubscription(
     subscription,
     { to: covered ? 'active' : subscription.status, cause: 'charge', reason: 'plan_changed', now },
     {
-      ...changedPlan(subscription, plan, now),
+      ...changed,
+      ...(!inTrial && unpaidOncePaid({ ...subscription, ...changed })),
       ...period,
       ...covered,
       ...syncAfterChange(subscription, at, now),
@@ -171,18 +167,35 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   );
 };
 
+/** The period that begins with the change. A trial goes on. */
+const periodOfChange = (
+  { status, paidUntil = '' }: Subscription,
+  { at, nextPeriodEnd }: PlanChange,
+): Partial<Subscription> | undefined => {
+  if (nextPeriodEnd === undefined || status === 'trialing') return undefined;
+  return {
+    anchor: at,
+    period: 0,
+    currentPeriodStart: at,
+    currentPeriodEnd: nextPeriodEnd,
+    paidUntil: paidUntil > nextPeriodEnd ? paidUntil : nextPeriodEnd,
+  };
+};
+
 /** The fields of another plan, with which no scheduled change is left. */
 export const changedPlan = (
-  { tierId: formerTier, formerTierIds = [], tierSince }: Subscription,
+  subscription: Subscription,
   { productId, productName, tierId, ...plan }: SubscriptionPlan,
   now: Instant,
 ): Partial<Subscription> => {
+  const { tierId: formerTier, formerTierIds = [], tierSince } = subscription;
   const former = formerTier === undefined || formerTier === tierId ? formerTierIds : [...formerTierIds, formerTier];
   const tiers = [...new Set(former)].filter((tier) => tier !== tierId);
   return {
     ...plan,
     ...{ productId, productName, tierId },
     tierSince: formerTier === tierId ? tierSince : iso(now),
+    ...unpaidByPlan(subscription, { tierId }, now),
     formerTierIds: tiers.length > 0 ? tiers : undefined,
     scheduledChange: undefined,
   };

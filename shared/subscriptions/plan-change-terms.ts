@@ -16,7 +16,7 @@ import { isLentByOther, isLowered, lentError } from './lent-method.ts';
 import { firstPeriod } from './periods.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
 import { FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.ts';
-import { requirePeriodLeft, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
+import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import type { PricedChange } from './plan-change-steps.ts';
 import { providerInterval } from './provider-biller.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
@@ -263,6 +263,7 @@ type Timed = Omit<WantedChange, 'method' | 'merchantRight'>;
 
 const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): Timed => {
   requirePeriodLeft(record, now);
+  requirePeriodPaid(record);
   return body.proration === 'none'
     ? { ...timed, when: 'now', price: FREE_CHANGE, lines: [] }
     : { ...timed, when: 'now' };
@@ -290,6 +291,11 @@ const requirePayable = async (
   } catch (error) {
     throw error instanceof DomainError ? dueError(error, `${totalCents} in ${record.currency}`) : error;
   }
+  if (!price.isRoundedAway) return;
+  const refusal = await provider.checkAmount({ amountCents: 1, currency: record.currency });
+  const minimum = refusal?.kind === 'too small' ? refusal.minimumCents : 1;
+  const details = { minimum_cents: minimum, currency: record.currency };
+  throw dueError(new DomainError('AMOUNT_TOO_SMALL', { details }), `Less than 1 in ${record.currency}`);
 };
 
 /** The refusal of the amount that is due, with what the payer can do. */

@@ -2,6 +2,7 @@
 
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { ProviderSubscription } from '../providers/subscription-port.ts';
+import { isPeriodPaid, unpaidAfterReport } from './paid-tier.ts';
 import type { Charge, Reason, Subscription, SubscriptionStatus } from './subscription.ts';
 import { isFirst, type SubscriptionCause } from './subscription-states.ts';
 import { advanceSubscription } from './subscription-versions.ts';
@@ -67,17 +68,20 @@ const reportedFields = (
 ): Partial<Subscription> => {
   const { charge } = subscription;
   const isPending = status === 'past_due' && charge !== undefined && isFirst(charge);
+  const trial = isBridge ? {} : trialOf(subscription, report);
   return {
     providerSubscriptionId: subscription.providerSubscriptionId ?? report.subscriptionId,
     knownAt: Math.max(report.at, subscription.knownAt ?? 0),
     ...endOf(subscription, report),
-    ...(isBridge ? {} : { ...periodOf(subscription, report, status), ...trialOf(subscription, report) }),
+    ...(isBridge ? {} : periodOf(subscription, report, status)),
+    ...trial,
     ...pricesAt(subscription, report.price),
     paidUntil: paidUntilOf(subscription, report, status),
     retryAt: status === 'past_due' && !isPending ? retryTime(subscription, report) : undefined,
     isUnpaid: status === 'past_due' && (report.isUnpaid ?? subscription.isUnpaid) ? true : undefined,
     charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
     activeSince: activeSinceOf(subscription, report, status),
+    ...unpaidAfterReport({ ...subscription, ...trial }, report),
     canceledAt: canceledAtOf(subscription, { status, isPending, now }),
   };
 };
@@ -189,7 +193,7 @@ const recordLatePayment = (subscription: Subscription, report: SubscriptionRepor
   if (status !== 'canceled') return subscription;
   const paidUntil = paidUntilOf(subscription, report, status);
   if (paidUntil === subscription.paidUntil) return subscription;
-  const paid = { ...periodOf(subscription, report, status), paidUntil };
+  const paid = { ...periodOf(subscription, report, status), paidUntil, ...unpaidAfterReport(subscription, report) };
   return advanceSubscription(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
 };
 
@@ -274,14 +278,10 @@ const syncTime = (subscription: Subscription, now: Instant): string | undefined 
   if (held?.isCollecting) return iso(now);
   const due = instant(currentPeriodEnd) + LATE_MS;
   if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
-  if (status !== 'active' || isPaid(subscription)) return iso(due);
+  if (status !== 'active' || isPeriodPaid(subscription)) return iso(due);
   // The event about its invoice may be lost.
   return iso(now + (now < instant(currentPeriodStart) + SOON_MS ? LATE_MS : DAILY_MS));
 };
-
-/** A provider's times are whole seconds. */
-const isPaid = ({ totalCents, paidUntil, currentPeriodEnd }: Subscription): boolean =>
-  totalCents === 0 || (paidUntil !== undefined && instant(paidUntil) + SECOND_MS > instant(currentPeriodEnd));
 
 interface Outcome {
   readonly status: SubscriptionStatus;

@@ -10,6 +10,7 @@ import { recordKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { readLinkedRecords } from './linked-records.ts';
+import { unpaidOncePaid } from './paid-tier.ts';
 import { type Charge, isStopped, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
 import { isFirst } from './subscription-states.ts';
 import { advanceSubscription, type VersionChange } from './subscription-versions.ts';
@@ -74,13 +75,14 @@ export const enterPeriod = (
     periodFields({ anchor, period, start, end }, subscription),
   );
 
-const periodFields = ({ anchor, period, start, end }: BilledPeriod, { activeSince }: Subscription) => ({
+const periodFields = ({ anchor, period, start, end }: BilledPeriod, subscription: Subscription) => ({
   anchor,
   period,
   currentPeriodStart: iso(start),
   currentPeriodEnd: iso(end),
   paidUntil: iso(end),
-  activeSince: activeSince ?? iso(start),
+  activeSince: subscription.activeSince ?? iso(start),
+  ...unpaidOncePaid(subscription),
   charge: undefined,
 });
 

@@ -160,6 +160,8 @@ export const subscriptionSchema = z.lazy(() =>
     formerTierIds: z.array(z.string()).optional(),
     /** When a change of the plan brought the tier. */
     tierSince: optional,
+    /** The plan's tier, or the plan without a tier, holds since then without a payment that covers it. */
+    tierUnpaidSince: optional,
     concept: optional,
     description: optional,
     referenceCode: optional,

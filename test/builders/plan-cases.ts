@@ -69,11 +69,38 @@ const scheduled = (...versions: readonly HistoryItem[]): History =>
 const tried = (sent: HistoryJson, fields: HistoryJson = {}): History =>
   historyWith({ exchanges: [changing(sent, fields)] });
 
+const MEMBERSHIP = { pk: 'MBR#mbr_1', sk: 'MBR', subscriptionId: SUBSCRIPTION, status: 'active' };
+
+/** A membership of a subscription whose plan came with a scheduled change, and one payment of the subscription. */
+const tierPaidBy = (payment: HistoryJson, fields: HistoryJson = {}): History =>
+  historyWith({
+    items: [
+      subscriptionItem({ tierId: 'tier_gold', productId: MONTHLY, ...fields }),
+      historyPayment({ subscriptionId: SUBSCRIPTION, ...payment }),
+      version(1, SCHEDULED),
+      version(30 * DAY_SECONDS, OPENED),
+      MEMBERSHIP,
+    ],
+  });
+
+const tierOf = (plan: HistoryJson): History =>
+  historyWith({ items: [subscriptionItem({ tierId: 'tier_gold', productId: MONTHLY }), version(5, plan), MEMBERSHIP] });
+
+const tierBilledBy = (invoice: HistoryJson): History =>
+  historyWith({
+    items: [subscriptionItem({ tierId: 'tier_gold', productId: MONTHLY }), MEMBERSHIP],
+    ledger: {
+      subscriptions: [{ id: 'sub_1', subscription_id: SUBSCRIPTION }],
+      invoices: [{ subscription: 'sub_1', status: 'paid', subtotal: 1_900, amount: 0, ...invoice }],
+    },
+  });
+
 const APPLIED = 'At rest what a change of a plan has charged is applied once, unless the subscription has ended';
 const PAID = 'A change of a plan that costs something takes effect only if exactly that was paid';
 const ASKED = 'A change of a plan brings the product, the quantity and the price that a request has asked for';
 const PREVIEW = 'A change of a plan costs what its preview has said, to the cent';
 const SCHEDULE = 'A scheduled change takes effect once, when the next period opens';
+const TIER = 'No tier is active without its money';
 const MERCHANT = 'Only the merchant sets a price, or changes a plan without its difference';
 const AGREES =
   'At rest period, trial, end and price of a subscription that its provider bills are those that it has there';
@@ -90,6 +117,7 @@ export const PLAN_CASES: Readonly<Record<string, Case>> = {
     broken: scheduled(version(1, SCHEDULED), version(DAY_SECONDS, OPENED)),
     sound: scheduled(version(1, SCHEDULED), version(30 * DAY_SECONDS, OPENED)),
   },
+  [TIER]: { broken: tierPaidBy({}), sound: tierPaidBy({ productId: MONTHLY }) },
   [MERCHANT]: {
     broken: tried({ total_cents: 1 }),
     sound: tried({ total_cents: 1 }, { person: ROOT.name }),
@@ -166,6 +194,27 @@ export const MORE_PLAN_CASES: readonly (readonly [what: string, sentence: string
       broken: scheduled(version(1, SCHEDULED), ...[30, 31].map((day) => version(day * DAY_SECONDS, OPENED))),
       sound: scheduled(version(1, SCHEDULED), version(30 * DAY_SECONDS, OPENED), version(31 * DAY_SECONDS, NOW)),
     },
+  ],
+  [
+    'a tier whose payment has failed',
+    TIER,
+    {
+      broken: tierPaidBy({ productId: MONTHLY, status: 'failed' }),
+      sound: tierPaidBy({ productId: MONTHLY, status: 'failed' }, { totalCents: 0 }),
+    },
+  ],
+  [
+    'a tier that a change now has brought',
+    TIER,
+    {
+      broken: tierOf({ cause: 'plan_changed', dueCents: 0, status: 'trialing' }),
+      sound: tierOf({ cause: 'plan_changed', dueCents: 0 }),
+    },
+  ],
+  [
+    'a tier that a balance has paid for at the provider',
+    TIER,
+    { broken: tierBilledBy({ subtotal: 0 }), sound: tierBilledBy({}) },
   ],
   [
     'a change without its difference',

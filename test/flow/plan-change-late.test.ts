@@ -55,6 +55,31 @@ describe('a change to another interval that is known to be paid after the renewa
   });
 });
 
+describe('a change while Stripe still collects the present period', () => {
+  const service = withHost({ frozen: true });
+
+  test('is refused now, and waits for the end of the period', async () => {
+    const of = await subscribed(
+      service,
+      { slot: 'provider_a', token: 'pm_card_visa' },
+      { product_id: await plan(service, 1_000) },
+    );
+    const slow = await anotherMethod(service, of.who, 'pm_sim_processing_ok');
+    await patch(service, of.who, { id: of.id, body: { payment_method_id: slow } });
+    await service.moveTo(of.first.current_period_end);
+    const renewing = await readSubscription(service, of.who, of.id);
+    expect(renewing).toMatchObject({ status: 'active', current_period_start: of.first.current_period_end });
+    const product_id = await plan(service, 3_000);
+    const busy = { status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } };
+    expect(await preview(service, of, { product_id })).toMatchObject(busy);
+    expect(await changeTo(service, of, { product_id })).toMatchObject(busy);
+    expect(await preview(service, of, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
+    await service.advance(DAY_SECONDS);
+    await service.settle();
+    expect(await preview(service, of, { product_id })).toMatchObject({ status: 200 });
+  });
+});
+
 describe('the same change at Stripe, which bills', () => {
   const service = withHost({ frozen: true });
 

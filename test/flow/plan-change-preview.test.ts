@@ -119,6 +119,16 @@ describe('a change is refused, like its preview,', () => {
     await refused({ who: merchant, id }, { total_cents: 3_000, when: 'now' }, says);
   });
 
+  test('if the difference is less than half a minor unit, which would make the dearer plan free', async () => {
+    const first = await plan(service, 100, { billing_interval: 'yearly' });
+    const { who, id, first: made } = await subscribed(service, VISA, { product_id: first });
+    await service.moveTo(iso(Date.parse(made.current_period_end) - HOUR_MS));
+    const product_id = await plan(service, 3_000, { billing_interval: 'yearly' });
+    const says = { status: 400, body: { code: 'AMOUNT_TOO_SMALL', details: { minimum_cents: 50 } } };
+    await refused({ who, id }, { product_id }, says);
+    expect(await preview(service, { who, id }, { product_id, when: 'period_end' })).toMatchObject({ status: 200 });
+  });
+
   test('in the last hour of the period', async () => {
     const { who, id, first } = await atHalf(service, 1_000);
     const product_id = await plan(service, 300_000);

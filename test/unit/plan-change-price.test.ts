@@ -53,6 +53,18 @@ const termsOf = (terms: (typeof EXAMPLES)[number]['terms']): ChangeTerms => ({
 });
 
 describe('the price of a change', () => {
+  test.each([
+    ['a dearer plan in the last hour of a year', { from: 100, to: 4_300, days: 365 }, true],
+    ['a plan that was free', { from: 0, to: 300, days: 30 }, true],
+    ['a dearer plan that costs something', { from: 100, to: 9_900, days: 30 }, false],
+    ['the same price', { from: 100, to: 100, days: 30 }, false],
+    ['a cheaper plan', { from: 100, to: 50, days: 30 }, false],
+  ] as const)('of %s is rounded away if it is less than half a minor unit: %j', (_, { from, to, days }, expected) => {
+    const period = { start: 0, end: days * DAY_MS };
+    const terms = { from: price(from), to: price(to), period, at: period.end - DAY_MS / 24, startsPeriod: false };
+    expect(priceOfChange(terms).isRoundedAway).toBe(expected);
+  });
+
   test.each(EXAMPLES)('is as worked out: $name', ({ terms, price: expected }) => {
     const { unused, part, due, forfeitedCents } = priceOfChange(termsOf(terms));
     expect({

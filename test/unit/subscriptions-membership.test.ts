@@ -42,6 +42,37 @@ const CASES: readonly (readonly [what: string, Partial<Subscription>, status: st
     'pending',
     undefined,
   ],
+  ['of a free product', { totalCents: 0, tierUnpaidSince: day(0) }, 'active', day(31)],
+  ['whose tier is not paid yet', { tierUnpaidSince: day(0) }, 'pending', undefined],
+  [
+    'whose tier is not paid yet, and whose renewal is retried',
+    { status: 'past_due', tierUnpaidSince: day(0), charge: { ...charge, cause: 'renew' } },
+    ...(['pending', undefined] as const),
+  ],
+  [
+    'whose tier is not paid yet, in a free time that its provider gives',
+    { status: 'trialing', tierUnpaidSince: day(0) },
+    ...(['pending', undefined] as const),
+  ],
+  [
+    'whose tier is not paid yet, and that is paused',
+    { status: 'paused', tierUnpaidSince: day(0) },
+    'expired',
+    undefined,
+  ],
+  [
+    'that was canceled before its tier was paid',
+    { status: 'canceled', canceledAt: day(5), tierUnpaidSince: day(0) },
+    ...(['cancelled', undefined] as const),
+  ],
+  [
+    'of a free product in its trial',
+    {
+      ...{ status: 'trialing', totalCents: 0, tierUnpaidSince: day(0) },
+      ...{ activeSince: undefined, paidUntil: undefined, currentPeriodEnd: day(7) },
+    },
+    ...(['active', day(7)] as const),
+  ],
   [
     'in its trial',
     { status: 'trialing', activeSince: undefined, paidUntil: undefined, currentPeriodEnd: day(7) },

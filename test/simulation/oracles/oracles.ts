@@ -89,6 +89,7 @@ import {
   queuesEmpty,
   statusesAgree,
 } from './states.ts';
+import { tierHasItsMoney } from './tiers.ts';
 import { nothingGivenUp } from './work.ts';
 
 /**
@@ -124,6 +125,7 @@ export const ORACLES: readonly Oracle[] = [
   queuesEmpty,
   nothingGivenUp,
   membershipIfPaid,
+  tierHasItsMoney,
   activeIsPaid,
   nativeStatusesAgree,
   nativeMethodsAgree,

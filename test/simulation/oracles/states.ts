@@ -3,6 +3,7 @@ import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history
 import { wasHeld } from '../model/holds.ts';
 import { planVersions } from '../model/plans.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
+import { paidTiers } from './tiers.ts';
 
 /** Sentences about statuses of payments, subscriptions and memberships, and of work that must end. */
 export const statusesAgree: Oracle = {
@@ -143,6 +144,7 @@ export const membershipIfPaid: Oracle = {
     const bySubscription = new Map(memberships.map((one) => [one['subscriptionId'], one]));
     const paid = new Set(payments.filter(({ status }) => status === 'succeeded').map((one) => one['subscriptionId']));
     const forgiven = forgivenIn(history);
+    const tiers = paidTiers(history);
     const wantedOf = (subscription: HistoryItem): readonly string[] | undefined => {
       const { id, status, billingOwner, activeSince } = subscription;
       const ofProvider = wantedByProvider(subscription, history.atRest ? versionsOf(id) : undefined);
@@ -166,7 +168,9 @@ export const membershipIfPaid: Oracle = {
       const wanted = wantedOf(subscription);
       if (tierId === undefined || wanted === undefined) return [];
       const found = bySubscription.get(id)?.['status'];
-      return wanted.includes(found) ? [] : [`${id} is ${status}, its membership is ${found}`];
+      // Its product came with a change of the plan, and is not known to be paid.
+      const isUnpaid = found === 'pending' && wanted.includes('active') && !(history.atRest && tiers.has(id));
+      return isUnpaid || wanted.includes(found) ? [] : [`${id} is ${status}, its membership is ${found}`];
     });
     return [...orphans, ...wrong];
   },

@@ -1,0 +1,42 @@
+import type { History, Oracle } from '../model/history.ts';
+import { plansStarted } from '../model/plans.ts';
+import { recordsOf } from '../model/records.ts';
+
+/** What a subscription gives before it is paid. Every product has the tier. */
+
+/** The subscriptions with a payment of a product, which every renewal and change of the plan names. */
+export const paidTiers = (history: Pick<History, 'items'>): ReadonlySet<string> =>
+  new Set(
+    recordsOf(history)
+      .payments.filter(({ status, productId }) => status === 'succeeded' && productId !== undefined)
+      .map(({ subscriptionId }) => subscriptionId),
+  );
+
+/** The subscriptions with an invoice that a coupon or a balance has paid, or that was paid outside the provider. */
+const paidOtherwise = ({ ledger }: History): ReadonlySet<string> => {
+  const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id] as const));
+  return new Set(
+    ledger.invoices
+      .filter(({ status, subtotal }) => status === 'paid' && subtotal > 0)
+      .filter(({ amount, paid_out_of_band: isElsewhere }) => amount === 0 || isElsewhere)
+      .map(({ subscription }) => ours.get(subscription)),
+  );
+};
+
+/** True if a change now cost nothing, because paid credit covers it or the merchant gave the difference. */
+const isCovered = (history: History, id: string): boolean =>
+  plansStarted(history, id).some(({ dueCents, status }) => dueCents === 0 && status === 'active');
+
+export const tierHasItsMoney: Oracle = {
+  sentence: 'No tier is active without its money',
+  atRestOnly: false,
+  violations: (history) => {
+    const { memberships, subscriptions } = recordsOf(history);
+    const paid = new Set([...paidTiers(history), ...paidOtherwise(history)]);
+    const priced = new Map(subscriptions.map(({ id, totalCents }) => [id, totalCents > 0]));
+    return memberships
+      .filter(({ status, subscriptionId: id }) => status === 'active' && priced.get(id) === true && !paid.has(id))
+      .filter(({ subscriptionId }) => !isCovered(history, subscriptionId))
+      .map(({ id, subscriptionId }) => `${id} is active, and no payment of ${subscriptionId} covers it`);
+  },
+};
