@@ -116,11 +116,19 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   {
     name: 'payer-may-refund',
     what: 'Any caller who may pay a payment may refund it',
-    file: 'functions/refunds/endpoints.ts',
-    text: `auth: 'platform-admin',
-  access: { action: 'merchant', record: paymentRecord },`,
-    replacement: `auth: 'session',
-  access: { action: 'canManagePayments', record: paymentRecord },`,
+    // Both the route and the rule of own payments refuse a payer, so the mistake opens both.
+    file: 'functions/refunds/create.ts',
+    text: 'lambda(createRefundEndpoint, moneyDeps, createRefund)',
+    replacement: `lambda(
+  {
+    ...createRefundEndpoint,
+    auth: 'session',
+    access: { action: 'canManagePayments', record: createRefundEndpoint.access.record },
+  },
+  moneyDeps,
+  (deps, request) =>
+    createRefund(deps, { ...request, caller: { ...request.caller, userId: 'user_other', isAdmin: true } }),
+)`,
   },
   {
     name: 'named-records-unchecked',
