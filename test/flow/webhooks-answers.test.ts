@@ -117,18 +117,6 @@ describe('a busy target that requests a delay', () => {
     expect(seconds).toEqual([expect.closeTo(40, -1)]);
   });
 
-  test.each(['0', '1', '3'])(
-    'is asked ten times beside its attempts, half a minute apart, with a header %s',
-    async (header) => {
-      await behave({ status: 429, headers: { 'Retry-After': header } });
-      const { seconds, dead } = await waits(60);
-      // Ten waits, then three attempts of this host's schedule.
-      expect(seconds).toEqual(Array.from({ length: 12 }, (_, at) => 30 * (at + 1)));
-      expect(dead).toBe(1);
-      await behave({ status: 200 });
-    },
-  );
-
   test('uses up none of the retries, which continue as before', async () => {
     await behave({ status: 429, headers: { 'Retry-After': '100' }, times: 5 });
     expect(await waits()).toEqual({ seconds: [100, 200, 300, 400, 500], dead: 0 });
