@@ -77,7 +77,9 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
     If a member lent an own method to the organization, only that member changes product, quantity, price or interval; others get 403 with
     \`details.reason: lent_method\`. They may cancel, pause, or set another method. The merchant may lower the price.
 
-    An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. In a trial nothing is charged.`,
+    An active or trialing subscription can change; other states get 409 \`INVALID_STATE\`. A trial belongs
+    to its product: a change now to another product keeps at most the trial days of that product, counted from \`created_at\`. If they are
+    over, the trial ends, and the first period is charged now at the full price. Other changes in a trial charge nothing.`,
   access: { ...access, references: targetNamed },
   body: changePlanBody,
   accepted:

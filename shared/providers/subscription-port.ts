@@ -112,8 +112,11 @@ export type NewPrice = OfSubscription &
   Pick<NewProviderSubscription, 'amountCents' | 'currency' | 'unit' | 'count' | 'productId' | 'productName'> & {
     /** Our id of the change, by which a read shows whether the provider has the price. */
     readonly changeId: string;
-    /** Nothing is charged before this time. Needed with another interval, which would be charged at once. */
-    readonly trialEnd: number | undefined;
+    /**
+     * Nothing is charged before this time. Needed with another interval, which would be charged at once, and to shorten
+     * or end a trial.
+     */
+    readonly trialEnd: number | 'now' | undefined;
     /** True if that trial covers time that is already paid. */
     readonly isBridge: boolean;
     /** True to void the open invoices first, because a period that is paid covers theirs. */

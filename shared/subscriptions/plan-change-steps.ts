@@ -35,6 +35,8 @@ export interface PricedChange {
   readonly period: { readonly start: Instant; readonly end: Instant };
   /** True if a new period begins with the change. */
   readonly startsPeriod: boolean;
+  /** The new end of a trial that the change shortens or ends. */
+  readonly trialEnd?: Instant | undefined;
 }
 
 interface Claim {
@@ -44,7 +46,7 @@ interface Claim {
 
 /** Claims a change that takes effect now. Without a charge, and if the service bills, it is applied at once. */
 export const claimChange = (subscription: Subscription, wanted: PricedChange, { id, now }: Claim): Subscription => {
-  const { plan, at, price, lines, startsPeriod, period } = wanted;
+  const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
   const isDue = price.due.totalCents > 0;
   const change: PlanChange = {
     id,
@@ -54,6 +56,7 @@ export const claimChange = (subscription: Subscription, wanted: PricedChange, { 
     periodStart: subscription.currentPeriodStart,
     periodEnd: subscription.currentPeriodEnd,
     ...(startsPeriod && { nextPeriodEnd: iso(period.end) }),
+    ...(trialEnd !== undefined && { trialEnd: iso(trialEnd) }),
     due: price.due,
     lines: [...lines],
     ...(isDue && { paymentId: changePaymentId(subscription.id, id) }),
@@ -81,7 +84,7 @@ export const withdrawScheduled = (subscription: Subscription, { id, now }: Claim
 
 interface NewPriceClaim extends Claim {
   readonly plan: SubscriptionPlan;
-  /** The end of the period that begins now, if one does. */
+  /** The end of the period that begins now, else of the trial that the change shortens. */
   readonly end: string | undefined;
 }
 
@@ -118,11 +121,11 @@ const recordChangePaid = (subscription: Subscription, now: Instant): Subscriptio
   const { change } = subscription;
   if (!change || change.step === 'paid') return subscription;
   if (!isProviderBilled(subscription)) return applyChange(subscription, now);
-  const { id, plan, nextPeriodEnd } = change;
+  const { id, plan, nextPeriodEnd, trialEnd } = change;
   return {
     ...subscription,
     change: { ...change, step: 'paid', expiresAt: undefined, dropReason: undefined, lookAt: iso(now + FIRST_LOOK_MS) },
-    ...updateOfPrice(subscription, { id, now, plan, end: nextPeriodEnd }),
+    ...updateOfPrice(subscription, { id, now, plan, end: nextPeriodEnd ?? trialEnd }),
   };
 };
 
@@ -145,7 +148,7 @@ export const syncAfterChange = (
 export const applyChange = (subscription: Subscription, now: Instant): Subscription => {
   const { change, latestPaymentId } = subscription;
   if (!change) return subscription;
-  const { plan, at, paymentId } = change;
+  const { plan, at, trialEnd, paymentId } = change;
   const inTrial = subscription.status === 'trialing';
   const period = periodOfChange(subscription, change);
   // The period that is paid for covers that of a renewal which was opened meanwhile, so the renewal is not collected.
@@ -153,10 +156,17 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   const changed = changedPlan(subscription, plan, now);
   return advanceSubscription(
     subscription,
-    { to: covered ? 'active' : subscription.status, cause: 'charge', reason: 'plan_changed', now },
+    {
+      to: covered || (inTrial && period) ? 'active' : subscription.status,
+      cause: 'charge',
+      reason: 'plan_changed',
+      now,
+    },
     {
       ...changed,
-      ...(!inTrial && unpaidOncePaid({ ...subscription, ...changed })),
+      ...(inTrial && !period
+        ? trialEnd !== undefined && shorterTrial(trialEnd)
+        : unpaidOncePaid({ ...subscription, ...changed })),
       ...period,
       ...covered,
       ...syncAfterChange(subscription, at, now),
@@ -167,20 +177,31 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   );
 };
 
-/** The period that begins with the change. A trial goes on. */
+/** The period that begins with the change. In a trial, only a change that ends the trial begins a period. */
 const periodOfChange = (
-  { status, paidUntil = '' }: Subscription,
-  { at, nextPeriodEnd }: PlanChange,
+  { status, paidUntil = '', activeSince }: Subscription,
+  { at, nextPeriodEnd, trialEnd }: PlanChange,
 ): Partial<Subscription> | undefined => {
-  if (nextPeriodEnd === undefined || status === 'trialing') return undefined;
+  const goesOn = status === 'trialing' && trialEnd === undefined;
+  if (nextPeriodEnd === undefined || goesOn) return undefined;
   return {
     anchor: at,
     period: 0,
     currentPeriodStart: at,
     currentPeriodEnd: nextPeriodEnd,
     paidUntil: paidUntil > nextPeriodEnd ? paidUntil : nextPeriodEnd,
+    activeSince: activeSince ?? at,
+    ...(trialEnd !== undefined && { trialEnd: at }),
   };
 };
+
+/** The trial goes on for a shorter time, so its end is announced again. */
+const shorterTrial = (trialEnd: string): Partial<Subscription> => ({
+  trialEnd,
+  anchor: trialEnd,
+  currentPeriodEnd: trialEnd,
+  trialNoticed: undefined,
+});
 
 /** The fields of another plan, with which no scheduled change is left. */
 export const changedPlan = (

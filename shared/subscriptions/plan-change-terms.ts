@@ -57,7 +57,7 @@ export const readWantedChange = async (
   requireLender(request, plan, known.method);
   requireDifference(record, plan);
   await requireBillable(deps, record, plan);
-  const timed = timedChange(record, plan, momentOf(body, record, deps.now()));
+  const timed = timedChange(record, { plan, product: known.product }, momentOf(body, record, deps.now()));
   const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', decision });
   const wanted = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
   requireBridge(record, wanted, deps.now());
@@ -227,10 +227,17 @@ const momentOf = (
 
 type TimedChange = Omit<WantedChange, 'when' | 'method' | 'merchantRight'>;
 
-/** The change as if it took effect at this moment. In a trial it costs nothing, and the trial stays. */
-const timedChange = (record: VisibleSubscription, plan: SubscriptionPlan, at: Instant): TimedChange => {
+interface Target {
+  readonly plan: SubscriptionPlan;
+  readonly product: Product | undefined;
+}
+
+/** The change as if it took effect at this moment. */
+const timedChange = (record: VisibleSubscription, target: Target, at: Instant): TimedChange => {
+  const { plan } = target;
   const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
-  if (record.status === 'trialing' || at >= period.end) {
+  if (record.status === 'trialing') return changeInTrial(record, target, at);
+  if (at >= period.end) {
     return { plan, kind: 'upgrade', at, price: FREE_CHANGE, lines: [], period, startsPeriod: false };
   }
   const { billingInterval, intervalMultiplier } = record;
@@ -240,6 +247,25 @@ const timedChange = (record: VisibleSubscription, plan: SubscriptionPlan, at: In
   const lines = linesOfChange(price, { from: record, to: plan, period, at, startsPeriod, next });
   const kind = price.forfeitedCents > 0 ? 'downgrade' : 'upgrade';
   return { plan, kind, at, price, lines, period: { start: next.start, end: next.end }, startsPeriod };
+};
+
+/**
+ * A trial that goes on costs nothing. Another product keeps at most its own trial, counted from the subscription's
+ * beginning. If that is over, the trial ends, and a first period begins at the full price.
+ */
+const changeInTrial = (record: VisibleSubscription, { plan, product }: Target, at: Instant): TimedChange => {
+  const [start, end] = [instant(record.currentPeriodStart), instant(record.currentPeriodEnd)];
+  const isOther = product !== undefined && plan.productId === product.id && plan.productId !== record.productId;
+  const ownEnd = isOther ? instant(record.createdAt) + product.trial_days * DAY_MS : end;
+  const trialEnd = Math.min(end, ownEnd);
+  const changed = { plan, kind: 'upgrade' as const, at, ...(trialEnd < end && { trialEnd }) };
+  if (trialEnd > at) {
+    return { ...changed, price: FREE_CHANGE, lines: [], period: { start, end: trialEnd }, startsPeriod: false };
+  }
+  const period = firstPeriod(plan, at);
+  const terms = { to: plan, period, at, startsPeriod: true };
+  const price = priceOfChange({ ...terms, from: FREE_CHANGE.part });
+  return { ...changed, ...terms, price, lines: linesOfChange(price, { ...terms, from: record, next: period }) };
 };
 
 /** @throws DomainError INSUFFICIENT_PERMISSIONS for a downgrade now that the settings leave to the merchant */
@@ -272,7 +298,7 @@ const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now:
 const changeLater = (record: VisibleSubscription, timed: TimedChange): Timed => {
   requireRenewal(record);
   const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
-  return { ...timed, when: 'period_end', price: FREE_CHANGE, lines: [], period };
+  return { ...timed, when: 'period_end', price: FREE_CHANGE, lines: [], period, trialEnd: undefined };
 };
 
 /** @throws DomainError PRICE_CHANGED, or the reason why the provider cannot charge what is due */

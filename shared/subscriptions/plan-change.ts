@@ -67,6 +67,8 @@ export const planChangeSchema = z.lazy(() =>
     periodEnd: z.string(),
     /** The end of the period that begins with the change; undefined if the present period goes on. */
     nextPeriodEnd: optional,
+    /** The new end of a trial that the change shortens. If a period begins with the change, the trial ends with it. */
+    trialEnd: optional,
     due: pricesSchema,
     lines: z.array(changeLineFields),
     /** Derived from subscription and change. Undefined if nothing is due. */

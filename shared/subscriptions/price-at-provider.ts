@@ -56,7 +56,7 @@ const requestOf = (
   { id, freeUntil }: PriceUpdate,
 ): Parameters<SubscriptionsPort['changePrice']>[0] => {
   const plan = planAtProvider(subscription);
-  const { currency, providerSubscriptionId = '', paidUntil = '' } = subscription;
+  const { change, currency, providerSubscriptionId = '', paidUntil = '' } = subscription;
   // The period of an update that came late is over, and the next one may be paid already.
   const isLate = freeUntil !== undefined && instant(freeUntil) <= deps.now();
   const until = isLate ? (instant(paidUntil || freeUntil) > deps.now() ? paidUntil : undefined) : freeUntil;
@@ -68,12 +68,16 @@ const requestOf = (
     ...providerInterval(plan),
     productId: plan.productId,
     productName: plan.productName,
-    trialEnd: until === undefined ? undefined : epochSeconds(instant(until)),
-    isBridge: subscription.status !== 'trialing',
+    trialEnd: until === undefined ? endOfLateTrial(subscription, isLate) : epochSeconds(instant(until)),
+    isBridge: subscription.status !== 'trialing' || change?.nextPeriodEnd !== undefined,
     ...(coversRenewal(subscription, deps.now()) && { dropsUnpaid: true }),
     idempotencyKey: `${subscription.id}:change:${id}:price${isLate ? ':late' : ''}`,
   };
 };
+
+/** The trial, or the first period in its place, is over before the provider got the price. It charges from now on. */
+const endOfLateTrial = ({ status, change }: Subscription, isLate: boolean): 'now' | undefined =>
+  isLate && status === 'trialing' && change?.trialEnd !== undefined ? 'now' : undefined;
 
 /** True if the paid change begins a period that covers a renewal, which the provider may still collect. */
 const coversRenewal = ({ change }: Subscription, now: Instant): boolean =>

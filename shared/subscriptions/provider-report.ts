@@ -229,7 +229,9 @@ const effectiveStatus = (
   { status, isBridge = false, isCollecting }: SubscriptionReport,
 ): EffectiveStatus => {
   const { charge } = subscription;
-  if (status === 'trialing' && isBridge) return { status: 'active', isBridge };
+  // The trial has ended there, because a change of the plan begins a period. Here it ends with that change.
+  const endsTrial = subscription.status === 'trialing' && subscription.change?.step === 'paid';
+  if (status === 'trialing' && isBridge) return { status: endsTrial ? 'trialing' : 'active', isBridge };
   const current = status ?? visibleStatus(subscription);
   const isUnpaid = isCollecting && current === 'active' && charge !== undefined && isFirst(charge);
   return { status: isUnpaid ? 'past_due' : current, isBridge: false };

@@ -95,12 +95,18 @@ const tierBilledBy = (invoice: HistoryJson): History =>
     },
   });
 
+const trying = (productId: string | undefined, days: number): History =>
+  historyWith({
+    items: [subscriptionItem({ status: 'trialing', productId, trialEnd: historyTime(days * DAY_SECONDS) })],
+  });
+
 const APPLIED = 'At rest what a change of a plan has charged is applied once, unless the subscription has ended';
 const PAID = 'A change of a plan that costs something takes effect only if exactly that was paid';
 const ASKED = 'A change of a plan brings the product, the quantity and the price that a request has asked for';
 const PREVIEW = 'A change of a plan costs what its preview has said, to the cent';
 const SCHEDULE = 'A scheduled change takes effect once, when the next period opens';
 const TIER = 'No tier is active without its money';
+const TRIAL = 'A trial of a product is never longer than the product gives, unless a person extends it at the provider';
 const MERCHANT = 'Only the merchant sets a price, or changes a plan without its difference';
 const AGREES =
   'At rest period, trial, end and price of a subscription that its provider bills are those that it has there';
@@ -118,6 +124,7 @@ export const PLAN_CASES: Readonly<Record<string, Case>> = {
     sound: scheduled(version(1, SCHEDULED), version(30 * DAY_SECONDS, OPENED)),
   },
   [TIER]: { broken: tierPaidBy({}), sound: tierPaidBy({ productId: MONTHLY }) },
+  [TRIAL]: { broken: trying('prod_trial', 6), sound: trying('prod_trial', 5) },
   [MERCHANT]: {
     broken: tried({ total_cents: 1 }),
     sound: tried({ total_cents: 1 }, { person: ROOT.name }),
@@ -216,6 +223,7 @@ export const MORE_PLAN_CASES: readonly (readonly [what: string, sentence: string
     TIER,
     { broken: tierBilledBy({ subtotal: 0 }), sound: tierBilledBy({}) },
   ],
+  ['a long trial of a product', TRIAL, { broken: trying(MONTHLY, 700), sound: trying(undefined, 700) }],
   [
     'a change without its difference',
     MERCHANT,

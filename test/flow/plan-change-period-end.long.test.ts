@@ -101,7 +101,7 @@ describe.each(PLAN_PLACES)('a change at the end of the period at %s', (_, place)
   });
 });
 
-describe.each(PLAN_PLACES)('a change in a trial at %s', (_, place) => {
+describe.each(PLAN_PLACES)('a change in a trial to a product with the same trial at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
   const onTrial = async () => {
@@ -116,7 +116,7 @@ describe.each(PLAN_PLACES)('a change in a trial at %s', (_, place) => {
     ['period_end', {}],
   ] as const)('%s is charged only at the end of the trial: %j', async (when, fields) => {
     const of = await onTrial();
-    const product_id = await plan(service, 3_000, fields);
+    const product_id = await plan(service, 3_000, { trial_days: 14, ...fields });
     const { body: seen } = await preview(service, of, { product_id, when });
     expect(seen).toMatchObject({ kind: 'upgrade', due_now_cents: 0, lines: [], next_total_cents: 3_000 });
     const { status, body } = await changeTo(service, of, { product_id, when });

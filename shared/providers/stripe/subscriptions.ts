@@ -230,7 +230,7 @@ const changePrice = async (
     proration_behavior: 'none',
     metadata: {
       [CHANGE_MARK]: input.changeId,
-      ...(input.isBridge && trialEnd !== undefined && { [BRIDGE_MARK]: String(trialEnd) }),
+      ...(input.isBridge && typeof trialEnd === 'number' && { [BRIDGE_MARK]: String(trialEnd) }),
     },
     ...(trialEnd !== undefined && { trial_end: trialEnd }),
   };

@@ -89,7 +89,7 @@ import {
   queuesEmpty,
   statusesAgree,
 } from './states.ts';
-import { tierHasItsMoney } from './tiers.ts';
+import { tierHasItsMoney, trialIsOfProduct } from './tiers.ts';
 import { nothingGivenUp } from './work.ts';
 
 /**
@@ -126,6 +126,7 @@ export const ORACLES: readonly Oracle[] = [
   nothingGivenUp,
   membershipIfPaid,
   tierHasItsMoney,
+  trialIsOfProduct,
   activeIsPaid,
   nativeStatusesAgree,
   nativeMethodsAgree,

@@ -1,8 +1,10 @@
-import type { History, Oracle } from '../model/history.ts';
+import type { History, HistoryItem, Oracle } from '../model/history.ts';
+import { actsOnSubscriptions } from '../model/outside.ts';
 import { plansStarted } from '../model/plans.ts';
-import { recordsOf } from '../model/records.ts';
+import { at, recordsOf } from '../model/records.ts';
+import { PRODUCTS } from '../world/people.ts';
 
-/** What a subscription gives before it is paid. Every product has the tier. */
+/** Sentences about what a subscription gives before it is paid: its tier, and its trial. Every product has the tier. */
 
 /** The subscriptions with a payment of a product, which every renewal and change of the plan names. */
 export const paidTiers = (history: Pick<History, 'items'>): ReadonlySet<string> =>
@@ -38,5 +40,26 @@ export const tierHasItsMoney: Oracle = {
       .filter(({ status, subscriptionId: id }) => status === 'active' && priced.get(id) === true && !paid.has(id))
       .filter(({ subscriptionId }) => !isCovered(history, subscriptionId))
       .map(({ id, subscriptionId }) => `${id} is active, and no payment of ${subscriptionId} covers it`);
+  },
+};
+
+const TRIAL_DAYS: ReadonlyMap<string, number> = new Map(
+  Object.values(PRODUCTS).map(({ id, trial_days }) => [id, trial_days]),
+);
+const DAY_MS = 86_400_000;
+
+const hasLongerTrial = ({ status, productId, trialEnd, createdAt }: HistoryItem): boolean => {
+  const days = TRIAL_DAYS.get(productId);
+  return status === 'trialing' && days !== undefined && at(trialEnd) > at(createdAt) + days * DAY_MS;
+};
+
+export const trialIsOfProduct: Oracle = {
+  sentence: 'A trial of a product is never longer than the product gives, unless a person extends it at the provider',
+  atRestOnly: false,
+  violations: (history) => {
+    const acts = actsOnSubscriptions(history);
+    return recordsOf(history)
+      .subscriptions.filter((subscription) => hasLongerTrial(subscription) && !acts.has(subscription['id']))
+      .map(({ id, productId, trialEnd }) => `${id} tries ${productId} until ${trialEnd}`);
   },
 };
