@@ -51,7 +51,8 @@ const LONGEST = 512;
 const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
   const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });
   const changed = CONTACT_FIELDS.flatMap((field) => {
-    if (reported[field] === undefined || (reported[field]?.length ?? 0) > LONGEST) return [];
+    if (reported[field] === undefined) return [];
+    if ((reported[field]?.length ?? 0) > LONGEST) return [];
     const value = (field === 'email' ? normalizedEmail(reported.email ?? '') : reported[field]) || undefined;
     return value === kept[field] || value === known[field] ? [] : [[field, value] as const];
   });
