@@ -2,7 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { capture, release } from './holders.ts';
 import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { asMerchant, createKey, forUser, newAdmin } from './keys.ts';
-import { DECIDERS, type Decider, deciding, newDecider, PAYERS, type Paid, type Payer, paidBy } from './own-payments.ts';
+import {
+  DECIDERS,
+  type Decider,
+  deciding,
+  newDecider,
+  PAYING,
+  type Paid,
+  type PayingParty,
+  paidBy,
+} from './own-payments.ts';
 import { plan } from './plan-changes.ts';
 import { refund } from './refunders.ts';
 import { OWN_BILLING } from './subscribers.ts';
@@ -27,7 +36,7 @@ const isStaff = (decider: Decider): boolean => ['finance', 'operations', 'suppor
 const isSession = (decider: Decider): boolean => isStaff(decider) || decider === 'platform admin';
 
 /** A key has no e-mail, and a membership binds no key. */
-const BINDING: Readonly<Record<Payer, (decider: Decider) => boolean>> = {
+const BINDING: Readonly<Record<PayingParty, (decider: Decider) => boolean>> = {
   'the person': (decider) => decider !== 'another’s key',
   'the person as a guest': isSession,
   'an organization of the person': (decider) => decider !== 'another’s key',
@@ -37,7 +46,7 @@ const BINDING: Readonly<Record<Payer, (decider: Decider) => boolean>> = {
 
 type Expected = 'done' | 'own payment' | 'no scope';
 
-const expectedOf = (decider: Decider, payer: Payer, action: Action): Expected => {
+const expectedOf = (decider: Decider, payer: PayingParty, action: Action): Expected => {
   if (isStaff(decider) && !STAFF[action].includes(decider)) return 'no scope';
   return BINDING[payer](decider) ? 'own payment' : 'done';
 };
@@ -88,7 +97,7 @@ const shown = async (paid: Paid, options: RequestOptions) => {
 };
 
 describe('a decision of the merchant', () => {
-  const rows = DECIDERS.flatMap((decider) => PAYERS.map((payer) => ({ decider, payer })));
+  const rows = DECIDERS.flatMap((decider) => PAYING.map((payer) => ({ decider, payer })));
 
   test.each(rows)('by $decider is refused exactly if the decider pays, when the payer is $payer', async (row) => {
     const { decider, payer } = row;

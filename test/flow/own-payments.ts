@@ -19,20 +19,20 @@ export const DECIDERS = [
 export type Decider = (typeof DECIDERS)[number];
 
 /** Who pays, seen from the person who decides, or who made the key that decides. */
-export const PAYERS = [
+export const PAYING = [
   ...(['the person', 'the person as a guest', 'an organization of the person'] as const),
   ...(['an organization with the person as a member', 'another person'] as const),
 ] as const;
-export type Payer = (typeof PAYERS)[number];
+export type PayingParty = (typeof PAYING)[number];
 
-export interface Person extends User {
+export interface DecidingPerson extends User {
   readonly email: string;
 }
 
 let people = 0;
 
 /** The e-mail has capitals, so that a guest's e-mail is compared without them. */
-export const newDecider = async (service: TestHost, fields: Fields = {}): Promise<Person> => {
+export const newDecider = async (service: TestHost, fields: Fields = {}): Promise<DecidingPerson> => {
   people += 1;
   const email = `Decider.${people}@Example.com`;
   return { ...(await signIn(service, { email, expires_in: YEAR_SECONDS, ...fields })), email };
@@ -50,7 +50,7 @@ interface PayingCaller {
   readonly fields: Fields;
 }
 
-const payerOf = async (service: TestHost, person: Person, payer: Payer): Promise<PayingCaller> => {
+const payerOf = async (service: TestHost, person: DecidingPerson, payer: PayingParty): Promise<PayingCaller> => {
   if (payer === 'the person') return { options: person.options, fields: {} };
   if (payer === 'the person as a guest') {
     return { options: {}, fields: { guest_data: { email: person.email.toLowerCase(), name: 'Gina' } } };
@@ -89,7 +89,7 @@ export interface Paid {
 }
 
 /** A paid payment, two holds and a subscription to a product of 49.00. */
-export const paidBy = async (service: TestHost, person: Person, payer: Payer): Promise<Paid> => {
+export const paidBy = async (service: TestHost, person: DecidingPerson, payer: PayingParty): Promise<Paid> => {
   const paying = await payerOf(service, person, payer);
   const [paid, held] = [{ provider_id: 'provider_a', payment_method_id: 'pm_card_visa' }, manualBody(AT_STRIPE)];
   return {
@@ -101,7 +101,7 @@ export const paidBy = async (service: TestHost, person: Person, payer: Payer): P
 };
 
 interface Deciding {
-  readonly person: Person;
+  readonly person: DecidingPerson;
   readonly options: RequestOptions;
 }
 
