@@ -3,25 +3,33 @@
  * default and meaning.
  */
 
-import { keysOf } from '../../shared/core/rows.ts';
+import { keysOf, rowOf } from '../../shared/core/rows.ts';
 import type { Setting, SettingFields } from '../../shared/core/setting.ts';
 import { PROVIDER_SLOTS, serviceFields, slotFields } from '../../shared/core/settings.ts';
 import { globalFields, nodeFields } from '../../shared/webhooks/webhook-targets.ts';
 import { functionEnvironment, hostFields } from '../local/machine/environment.ts';
 import { deploymentFields, SECRET_SETTINGS, STACK_SETTINGS } from '../stage/settings.ts';
+import { SERVICE_TEXTS, SLOT_TEXTS } from './settings-texts.ts';
 
 type Named = Setting<unknown> & { readonly name: string };
 
-const settingsOf = (fields: SettingFields, nameOf = (field: string) => field): readonly Named[] =>
+type Texts = Readonly<Record<string, string>>;
+
+/** The text of a setting stands in `texts` or in its declaration. */
+const settingsOf = (fields: SettingFields, texts: Texts = {}, nameOf = (field: string) => field): readonly Named[] =>
   Object.entries(fields)
-    .map(([field, setting]) => ({ ...setting, name: nameOf(field) }))
+    .map(([field, setting]) => ({
+      ...setting,
+      name: nameOf(field),
+      description: rowOf(texts, field) ?? setting.description,
+    }))
     .filter(({ name }) => !STACK_SETTINGS.includes(name) && !name.endsWith('_SECRET_ARN'));
 
 const slotName = (field: string): string => (field === 'ADAPTER' ? 'PROVIDER_x' : `PROVIDER_x_${field}`);
 const isOfWebhooks = ({ name }: Named): boolean => name.startsWith('EXTERNAL_WEBHOOK');
 const { STAGE: _stage, BASE_PATH: _deployed, ...ofDeployment } = deploymentFields;
 const { BASE_PATH: _prefix, ...ofHost } = hostFields;
-const service = settingsOf(serviceFields);
+const service = settingsOf(serviceFields, SERVICE_TEXTS);
 
 const TITLES = {
   service: 'The service',
@@ -33,10 +41,10 @@ const TITLES = {
 
 const settings = (): Readonly<Record<keyof typeof TITLES, readonly Named[]>> => ({
   service: service.filter((setting) => !isOfWebhooks(setting)),
-  slots: settingsOf(slotFields, slotName),
+  slots: settingsOf(slotFields, SLOT_TEXTS, slotName),
   webhooks: [
     ...settingsOf(globalFields),
-    ...settingsOf(nodeFields, (field) => `WEBHOOK_<n>_${field}`),
+    ...settingsOf(nodeFields, {}, (field) => `WEBHOOK_<n>_${field}`),
     ...service.filter(isOfWebhooks),
   ],
   deployment: settingsOf(ofDeployment),
