@@ -57,6 +57,7 @@ export const claimChange = (subscription: Subscription, wanted: PricedChange, { 
     periodEnd: subscription.currentPeriodEnd,
     ...(startsPeriod && { nextPeriodEnd: iso(period.end) }),
     ...(trialEnd !== undefined && { trialEnd: iso(trialEnd) }),
+    ...(subscription.status === 'trialing' && { inTrial: true as const }),
     due: price.due,
     lines: [...lines],
     ...(isDue && { paymentId: changePaymentId(subscription.id, id) }),
@@ -166,7 +167,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
       ...changed,
       ...(inTrial && !period
         ? trialEnd !== undefined && shorterTrial(trialEnd)
-        : unpaidOncePaid({ ...subscription, ...changed })),
+        : tierAfterChange({ ...subscription, ...changed }, change)),
       ...period,
       ...covered,
       ...syncAfterChange(subscription, at, now),
@@ -176,6 +177,12 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
     },
   );
 };
+
+/** A change of a trial that has ended meanwhile is unpaid until a later period than the present one is paid. */
+const tierAfterChange = (changed: Subscription, { inTrial, paymentId }: PlanChange): Partial<Subscription> =>
+  inTrial && paymentId === undefined && changed.totalCents > 0
+    ? { tierUnpaidSince: changed.currentPeriodEnd }
+    : unpaidOncePaid(changed);
 
 /** The period that begins with the change. In a trial, only a change that ends the trial begins a period. */
 const periodOfChange = (

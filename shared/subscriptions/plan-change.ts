@@ -69,6 +69,8 @@ export const planChangeSchema = z.lazy(() =>
     nextPeriodEnd: optional,
     /** The new end of a trial that the change shortens. If a period begins with the change, the trial ends with it. */
     trialEnd: optional,
+    /** True if the change was claimed in a trial. Without a payment of its own it pays for no tier. */
+    inTrial: z.literal(true).optional(),
     due: pricesSchema,
     lines: z.array(changeLineFields),
     /** Derived from subscription and change. Undefined if nothing is due. */

@@ -232,6 +232,30 @@ describe('a change that ends or shortens a trial at a provider that bills', () =
     },
   );
 
+  test('gives no tier for the last price if the trial ends before the provider gets the new one', async () => {
+    const of = await subscribed(service, VISA, { ...NOTHING, trial_days: 11 });
+    await service.advance(10 * DAY_SECONDS);
+    await service.settle();
+    const product_id = await plan(service, 3_000, { trial_days: 30, ...GOLD });
+    await service.fault({ ...UPDATE, action: 'error_500' });
+    await changeTo(service, of, { product_id });
+    await service.advance(2 * DAY_SECONDS);
+    await service.clearFaults();
+    await service.advance(DAY_SECONDS / 2);
+    await service.settle();
+    const charged = async (): Promise<number[]> =>
+      (await paymentsOf(service, of.who, of.id)).map(({ total_cents }: ParsedJson) => total_cents);
+    const gold = async (): Promise<ParsedJson> =>
+      (await service.get('/memberships', of.who.options)).body.data.find(
+        (one: ParsedJson) => one.membership_type_id === 'gold',
+      );
+    expect(await readSubscription(service, of.who, of.id)).toMatchObject({ status: 'active', product_id });
+    expect([await charged(), (await gold()).status]).toEqual([[500], 'pending']);
+    await service.advance(31 * DAY_SECONDS);
+    await service.settle();
+    expect([await charged(), (await gold()).status]).toEqual([[500, 3_000], 'active']);
+  });
+
   test('waits for the payer, whose trial goes on until the payment', async () => {
     const { of, product_id } = await onTrial(0);
     const asking = await anotherMethod(service, of.who, 'pm_card_authenticationRequired');
