@@ -83,7 +83,9 @@ const requirePaid = ({ status, failureCode }: VisiblePayment): void => {
 
 /** The change was priced for the record of the request. @throws DomainError VERSION_CONFLICT if that plan has changed */
 const requireSame = (record: VisibleSubscription, current: Subscription): void => {
-  const isSame = COMPARED.every((field) => record[field] === current[field]);
+  const isSame =
+    COMPARED.every((field) => record[field] === current[field]) &&
+    record.scheduledChange?.id === current.scheduledChange?.id;
   if (!isSame) throw new DomainError('VERSION_CONFLICT');
 };
 
