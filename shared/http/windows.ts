@@ -55,8 +55,10 @@ export const declineLimits: readonly RateLimit[] = [
     max: 10,
     windowSeconds: HOUR_SECONDS,
     counts: 'declines',
-    by: ({ caller }) =>
-      caller.kind === 'guest' && (caller.byToken || caller.proven !== undefined) ? caller.guestId : undefined,
+    by: ({ caller, payerNetwork }) => {
+      const isKnown = caller.kind === 'guest' && (caller.byToken || caller.proven !== undefined);
+      return isKnown && payerNetwork === undefined ? caller.guestId : undefined;
+    },
   },
   {
     name: 'declined-key-payer',
