@@ -211,6 +211,9 @@ export const addMemberEndpoint = /* @__PURE__ */ endpoint(() => ({
   limits: [{ name: 'add-member', max: 30, windowSeconds: HOUR_SECONDS, by: ({ caller }) => subjectOf(caller) }],
 }));
 
+/** Fields of a listed member that the identity service owns. */
+const USER_DETAILS = ['user_name', 'user_last_name', 'user_email', 'user_picture'];
+
 export const changeRoleEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...common,
   ...writes,
@@ -223,7 +226,7 @@ export const changeRoleEndpoint = /* @__PURE__ */ endpoint(() => ({
   access: byItsOwner,
   params: byMember,
   body: changeRoleBody,
-  sentBack: { further: ['user_name', 'user_last_name', 'user_email', 'user_picture'], changedBy: {} },
+  sentBack: { further: USER_DETAILS, moving: USER_DETAILS, changedBy: {} },
   response: () => memberSchema,
   errors: ['VALIDATION_ERROR', 'INVALID_ROLE', 'OWNER_IMMUTABLE', 'CANNOT_CHANGE_SELF', ...OWNER_ERRORS],
 }));

@@ -265,7 +265,10 @@ export const linkMethodAddressEndpoint = /* @__PURE__ */ endpoint(() => ({
     refuses them, the address stays linked here and \`provider_synced\` is false.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: billingAddressBody,
-  sentBack: { changedBy: { alias: 'PUT /payment-methods/{id}', is_default: 'PUT /payment-methods/{id}' } },
+  sentBack: {
+    moving: ['provider_synced'],
+    changedBy: { alias: 'PUT /payment-methods/{id}', is_default: 'PUT /payment-methods/{id}' },
+  },
   response: () => linkedMethodSchema,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],

@@ -128,10 +128,11 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   body: updateIntentBody,
   sentBack: {
     expanded: INCLUDES,
-    changedBy: {
-      status: 'POST /payments/confirm/{id} or POST /payments/intents/{id}/cancel',
-      captured_cents: 'POST /payments/{id}/capture',
-    },
+    moving: [
+      ...['authorized_cents', 'captured_cents', 'capturable_cents', 'refunded_cents', 'refundable_cents'],
+      'settlement',
+    ],
+    changedBy: { status: 'POST /payments/confirm/{id} or POST /payments/intents/{id}/cancel' },
   },
   response: paymentViewSchema,
   status: 200,

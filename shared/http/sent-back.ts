@@ -16,6 +16,8 @@ export interface SentBack {
   readonly further?: readonly string[];
   /** Other records that a read may show beside the record; known as an object or null, and not compared. */
   readonly expanded?: readonly string[];
+  /** Fields that move without a request of the client, that not every read shows, or that another system owns. */
+  readonly moving?: readonly string[];
   /** The route that changes a field. No request changes a field without a route. */
   readonly changedBy: Readonly<Record<string, string>>;
 }
@@ -37,20 +39,15 @@ export const isSentBack = ({ body, response, sentBack }: Update, name: string, v
 /** The fields of the body that the record's present values are compared with. */
 export const sentBackOf = (spec: Update, json: unknown): Readonly<Record<string, unknown>> => {
   if (!spec.sentBack || typeof json !== 'object' || json === null) return {};
-  const { expanded = [] } = spec.sentBack;
+  const { expanded = [], moving = [] } = spec.sentBack;
+  const notCompared = new Set([...MOVING, ...expanded, ...moving]);
   return Object.fromEntries(
-    Object.entries(json).filter(
-      ([name, value]) => !NOT_COMPARED.has(name) && !expanded.includes(name) && isSentBack(spec, name, value),
-    ),
+    Object.entries(json).filter(([name, value]) => !notCompared.has(name) && isSentBack(spec, name, value)),
   );
 };
 
-/** Values that move without a request of the client, that only some responses show, or that another system owns. */
-const NOT_COMPARED: ReadonlySet<string> = new Set([
-  ...['created_at', 'updated_at', 'updated_by', 'imported_at', 'client_secret', 'provider_synced'],
-  ...['captured_cents', 'capturable_cents', 'authorized_cents', 'refunded_cents', 'refundable_cents', 'settlement'],
-  ...['user_name', 'user_last_name', 'user_email', 'user_picture'],
-]);
+/** Fields of every kind of record that move without a request of the client, or that not every read shows. */
+const MOVING = ['created_at', 'updated_at', 'imported_at', 'client_secret'];
 
 /**
  * @param shown the record as a read shows it now
