@@ -46,7 +46,8 @@ export const drawnId = (kind: IdKind, draw: (number: number) => string): string 
 export const randomId = (kind: IdKind, random: () => Uint8Array): string =>
   drawnId(kind, () => Buffer.from(random()).toString('hex'));
 
-const idOfHex = (kind: IdKind, hex: string): string => `${ID_PREFIX[kind]}_${hex.slice(0, HEX_LENGTH)}`;
+/** @param hex 24 hex digits or more */
+export const idOfHex = (kind: IdKind, hex: string): string => `${ID_PREFIX[kind]}_${hex.slice(0, HEX_LENGTH)}`;
 
 const OUR_IDS = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${Object.values(ID_PREFIX).join('|')})_[0-9a-f]{${HEX_LENGTH}}(?![\\p{L}\\p{N}])`,
@@ -61,7 +62,10 @@ const PLAIN_KINDS = ['refund', 'dispute', 'order', 'member', 'membership', 'mess
 export type PlainIdKind = (typeof PLAIN_KINDS)[number];
 export const isPlainKind = (kind: IdKind): kind is PlainIdKind => PLAIN_KINDS.some((plain) => plain === kind);
 
-/** The same parts always give the same id. */
+/**
+ * The same parts always give the same id, so an id that begins with 13 digits is not drawn again. The records of before
+ * are found by deriving their ids.
+ */
 export const plainId = (kind: PlainIdKind, ...parts: readonly string[]): string => idOfHex(kind, fingerprint(...parts));
 
 /** The id of a payment that a subscription makes: of a renewal, of a plan change, or of a provider's invoice. */

@@ -23,7 +23,7 @@ export interface IdempotentRequest {
   readonly requestHash: string;
 }
 
-/** Without a credential, the key alone gives access to the stored response, so it must be hard to guess. */
+/** Without a credential, only an e-mail and the key name the stored response, so a short key could be guessed. */
 const SOLE_KEY_CHARACTERS = 20;
 
 const LONGEST_KEY = 255;

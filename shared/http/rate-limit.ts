@@ -64,7 +64,7 @@ export interface Reservation {
 }
 
 /**
- * WindowCounts a request in its windows. Only reads windows of declines, because the outcome is not yet known.
+ * Counts a request in its windows. Only reads windows of declines, because the outcome is not yet known.
  * @throws DomainError RATE_LIMITED if a window is full; then the request counts in none
  */
 export const enforceLimits = async (
@@ -94,7 +94,7 @@ const keyField = (caller: Caller): LogFields => {
   return key ? { key_id: key.id } : {};
 };
 
-/** WindowCounts a declined payment. Payments under way at the same time may exceed the maximum. */
+/** Counts a declined payment. Payments under way at the same time may exceed the maximum. */
 export const countDecline = async (
   deps: LimitDeps,
   limits: readonly RateLimit[],
@@ -105,7 +105,7 @@ export const countDecline = async (
 };
 
 /**
- * WindowCounts a refused request, which is known by its subject alone. A conflict leaves it uncounted, because the refusal is
+ * Counts a refused request, which is known by its subject alone. A conflict leaves it uncounted, because the refusal is
  * decided already. @throws DomainError RATE_LIMITED if the window is full
  */
 export const countSubject = async (deps: LimitDeps, limit: RateLimit, subject: string): Promise<void> => {

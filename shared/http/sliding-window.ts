@@ -1,5 +1,5 @@
 /**
- * @module The arithmetic of a sliding window, on whole numbers. WindowCounts stand per window of fixed length. The previous
+ * @module The arithmetic of a sliding window, on whole numbers. Counts stand per window of fixed length. The previous
  * window counts by the share of it that still lies within the length before now, so no boundary allows a burst.
  */
 

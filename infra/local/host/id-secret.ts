@@ -1,12 +1,11 @@
 /** @module The ID_SECRET of a host, which its data folder keeps, and the ids of the demo data. */
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
-import { fingerprint, ID_PREFIX, type IdKind } from '../../../shared/core/ids.ts';
+import { fingerprint, type IdKind, idOfHex } from '../../../shared/core/ids.ts';
 import type { Env } from '../machine/environment.ts';
 import type { State } from '../machine/sqlite.ts';
 
 const NAME = 'id-secret';
-const DIGITS = 24;
 
 /** The operator's, else the folder's own, which a new folder gets. In memory it is another at each start. */
 export const idSecretOf = (operator: Env, state: State): string => {
@@ -26,4 +25,4 @@ export type DemoId = (kind: IdKind, parts: readonly string[]) => string | undefi
 export const demoIds =
   (isDemo: () => boolean): DemoId =>
   (kind, parts) =>
-    isDemo() ? `${ID_PREFIX[kind]}_${fingerprint(...parts).slice(0, DIGITS)}` : undefined;
+    isDemo() ? idOfHex(kind, fingerprint(...parts)) : undefined;
