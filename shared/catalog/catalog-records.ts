@@ -7,15 +7,13 @@ import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
 import { boundedList, boundedObject, boundedText, jsonValue } from '../http/fields.ts';
 import { referenceKey } from '../platform/keys.ts';
+import { BILLING_INTERVALS } from './billing-intervals.ts';
 
 const id = boundedText(64).min(1);
 const optionalId = id.nullish();
 export const cents = z.int().min(0);
 const PROVIDER_REFS = { keys: 20, bytes: 8 * 1024 };
 const metadata = z.record(z.string(), jsonValue).default({});
-
-export const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
-export type BillingInterval = (typeof BILLING_INTERVALS)[number];
 
 export const MAX_QUANTITY = 10_000;
 export const soldQuantity = z.int().min(1).max(MAX_QUANTITY);

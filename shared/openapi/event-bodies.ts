@@ -1,7 +1,7 @@
 /** @module The bodies of canonical events in the API document. A test compares them with derived events. */
 
 import * as z from 'zod';
-import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
+import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';

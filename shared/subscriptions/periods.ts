@@ -5,7 +5,7 @@
  */
 
 import { addDays, addMonths, create, toString as isoDay } from 'temporal-polyfill/fns/PlainDate';
-import type { BillingInterval } from '../catalog/catalog-records.ts';
+import type { BillingInterval } from '../catalog/billing-intervals.ts';
 import { DAY_MS, type Instant, instant, iso } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
 import { pauseAfterTrial } from './lifecycle.ts';

@@ -1,7 +1,7 @@
 /** @module Changes of a plan as API callers see them, and the schemas of their views. */
 
 import * as z from 'zod';
-import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
+import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
 import { once } from '../core/once.ts';
 import { nextActionSchema, timestamp } from '../http/fields.ts';
 import { CHANGE_LINE_KINDS, type ChangeLine } from './plan-change.ts';

@@ -4,7 +4,7 @@
  */
 
 import * as z from 'zod';
-import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
+import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
 
 const optional = z.string().optional();
 

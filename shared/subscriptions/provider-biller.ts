@@ -1,6 +1,6 @@
 /** @module The choice between provider and service as biller, and the errors of commands to a provider. */
 
-import type { BillingInterval } from '../catalog/catalog-records.ts';
+import type { BillingInterval } from '../catalog/billing-intervals.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { PaymentProvider } from '../providers/provider.ts';

@@ -1,7 +1,8 @@
 /** @module The request bodies of the subscription routes. */
 
 import * as z from 'zod';
-import { BILLING_INTERVALS, soldQuantity } from '../catalog/catalog-records.ts';
+import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
+import { soldQuantity } from '../catalog/catalog-records.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
   centsField,
