@@ -33,6 +33,20 @@ export const PLAN_BUGS: readonly Bug[] = [
     replacement: "{ kind: 'done' };",
   },
   {
+    name: 'tier-before-its-money',
+    what: 'A tier that a scheduled change brings is active before its first payment',
+    file: 'shared/subscriptions/paid-tier.ts',
+    text: '  totalCents === 0 || tierUnpaidSince === undefined;',
+    replacement: '  totalCents >= 0 || tierUnpaidSince === undefined;',
+  },
+  {
+    name: 'trial-of-nothing-kept',
+    what: 'A change to a product keeps a trial that the product does not give',
+    file: 'shared/subscriptions/plan-change-terms.ts',
+    text: 'const trialEnd = Math.min(end, ownEnd);',
+    replacement: 'const trialEnd = Math.max(end, ownEnd);',
+  },
+  {
     name: 'payer-sets-price',
     what: 'A payer may set the price of an own subscription',
     file: 'shared/subscriptions/plan-change-terms.ts',

@@ -1,6 +1,7 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
+import { DECLINED_CARDS } from './methods-to-try.ts';
 import {
   type AskedRequest,
   choose,
@@ -10,7 +11,7 @@ import {
   type Scene,
   type WorldOperation,
 } from './operation.ts';
-import { drawAmount } from './payments.ts';
+import { drawAmount, drawProvider } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
@@ -112,6 +113,37 @@ const changePlan: WorldOperation = {
   },
 };
 
+const postBy = (person: Person, path: string, body: Body): AskedRequest => ({
+  ...{ kind: 'request', person, method: 'POST', path, body },
+});
+
+const FREE_TERMS = [
+  { total_cents: 0, billing_interval: 'daily' },
+  { total_cents: 0, billing_interval: 'weekly' },
+  { total_cents: 500, billing_interval: 'weekly', trial_days: 5 },
+] as const;
+
+/** A payer whose card is declined at every charge begins with nothing to pay, and comes to a product from there. */
+const joinUnpaid: WorldOperation = {
+  name: 'come to a product by a card that never pays',
+  weight: 5,
+  plan: (scene) => {
+    const prng = scene.prng.fork('unpaid');
+    const [person, provider] = [prng.pick(scene.users), drawProvider(prng)];
+    const token = DECLINED_CARDS[provider].onceSaved;
+    const save = postBy(person, '/payment-methods', { provider_id: provider, provider_payment_method_token: token });
+    const terms = prng.pick(FREE_TERMS);
+    const price = { ...terms, subtotal_cents: terms.total_cents, currency: 'USD' };
+    const wanted = { product_id: prng.pick(Object.values(PRODUCTS)).id, when: prng.pick(['now', 'period_end']) };
+    const join = ({ body: { id } }: StageAnswer) => changeBy({ person, id }, wanted);
+    const subscribe = ({ body: { id, customer_id } }: StageAnswer) =>
+      postBy(person, '/subscriptions', { ...price, customer_id, payment_method_id: id, provider_id: provider });
+    const andJoin = (answer: StageAnswer) => (isDone(answer) ? { ...subscribe(answer), next: thenJoin } : undefined);
+    const thenJoin = (answer: StageAnswer) => (isDone(answer) ? join(answer) : undefined);
+    return { ...save, next: andJoin };
+  },
+};
+
 const withdrawChange: WorldOperation = {
   name: 'withdraw a change of a plan',
   weight: 8,
@@ -162,4 +194,4 @@ const tryPrice: WorldOperation = {
   },
 };
 
-export const PLAN_OPERATIONS: readonly WorldOperation[] = [changePlan, withdrawChange, setPrice, tryPrice];
+export const PLAN_OPERATIONS: readonly WorldOperation[] = [changePlan, joinUnpaid, withdrawChange, setPrice, tryPrice];
