@@ -61,7 +61,7 @@ const expectNeverActive = async (service: TestHost, of: PlanHolder): Promise<voi
   expect(paid.filter(({ status }) => status === 'succeeded')).toEqual([]);
 };
 
-describe.each(PLAN_PLACES)('a tier that nobody has paid for at %s', (_, place) => {
+describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
   const service = withHost({ frozen: true, env: place.settings });
 
   const failing = async ({ who, id }: PlanHolder, outcome: (typeof OUTCOMES)[number]): Promise<void> => {
@@ -195,7 +195,7 @@ describe.each(PLAN_PLACES)('a tier that nobody has paid for at %s', (_, place) =
   });
 });
 
-describe('a tier that nobody has paid for, on a method of another customer', () => {
+describe('an unpaid tier, on a method of another customer', () => {
   const service = withHost({ frozen: true });
 
   test.each(OUTCOMES.flatMap((outcome) => [[outcome, 'before'] as const, [outcome, 'after'] as const]))(
