@@ -34,8 +34,8 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
       unless the dispute is an inquiry; Stripe also refuses after a lost dispute, and PayPal refuses a partial refund.
     - 502 \`PROVIDER_ERROR\`: the provider refused, and the refund is stored as \`failed\`.
     - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays, as a user, as a guest with the same e-mail, or as a
-      member of the organization that pays. Another person of the merchant must refund the payment. A service key counts as the person who
-      created it, for payments of that person and of organizations that the person owns.`,
+      member of the organization that pays. Another person of the merchant must refund the payment. A service key counts as the
+      person who created it and as the person who rotated it, for their payments and those of organizations that they own.`,
   auth: 'platform-admin',
   access: { action: 'merchant', record: paymentRecord },
   params: byPaymentId,

@@ -7,8 +7,10 @@ import { type RouteScopes, SCOPES, type Scope, type StaffRole, scopesOfRole } fr
 export interface KeyIdentity {
   readonly id: string;
   readonly scopes: readonly Scope[];
-  /** The user id of the platform admin who created the key. */
-  readonly createdBy: string;
+  /** The user ids of the platform admins who created the key, and who got the secret by a rotation. */
+  readonly holders: readonly string[];
+  /** The hash of the e-mail address of the admin who got the secret. */
+  readonly holderEmailHash?: string | undefined;
 }
 
 export interface SessionCaller {

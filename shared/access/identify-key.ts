@@ -9,7 +9,7 @@ import { HOUR_MS, type Instant, iso, type Now, SECOND_MS } from '../core/time.ts
 import { keyKey, keyUseKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import type { KeyIdentity } from './caller.ts';
-import { matchesSecret, readSecret, type StoredKey, serviceKeyOf, statusOfKey } from './service-key.ts';
+import { matchingSecret, readSecret, type StoredKey, serviceKeyOf, statusOfKey } from './service-key.ts';
 
 const CACHE_MS = 5 * SECOND_MS;
 const CACHE_ENTRIES = 1_000;
@@ -50,10 +50,11 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
     const sent = readSecret(secret);
     if (!sent) return undefined;
     const key = await find(sent.id);
-    const isSecret = matchesSecret(key, sent.last, now());
-    if (!key || !isSecret || statusOfKey(key, now()) !== 'active' || !isAllowed(key, address)) return undefined;
+    const found = matchingSecret(key, sent.last, now());
+    if (!key || !found || statusOfKey(key, now()) !== 'active' || !isAllowed(key, address)) return undefined;
     await noteUse(key.id);
-    return { id: key.id, scopes: key.scopes, createdBy: key.createdBy };
+    const holders = [...new Set([key.createdBy, ...(found.maker ? [found.maker.userId] : [])])];
+    return { id: key.id, scopes: key.scopes, holders, holderEmailHash: found.maker?.emailHash };
   };
 
   return { identify };

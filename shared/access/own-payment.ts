@@ -1,12 +1,12 @@
 /**
  * @module A person who pays never decides as the merchant. A refund, a capture, a release and a price that a payer may
  * not set need a person of the merchant who neither pays nor belongs to the organization that pays. A service key
- * decides as the person who created the key.
+ * decides as the person who created the key, and as the person who got its secret by a rotation.
  */
 
 import { DomainError } from '../core/errors.ts';
 import type { Clause } from '../platform/expression.ts';
-import { memberKey } from '../platform/keys.ts';
+import { emailHash, memberKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import { scopeMissing } from './access.ts';
 import { type Caller, mayAsMerchant } from './caller.ts';
@@ -16,27 +16,33 @@ import { type CallerRight, NO_CONDITIONS } from './right.ts';
 import type { Scope } from './scopes.ts';
 import { roleOf } from './standing.ts';
 
-/** The person who decides. */
+/** The person who decides; for a key, every person who may hold its secret. */
 interface Decider {
-  readonly userId: string;
-  /** Undefined for a key, which has no session. */
-  readonly email: string | undefined;
+  readonly userIds: readonly string[];
+  readonly emailHash: string | undefined;
   /** The roles in the paying organization with which the person may not decide. */
   readonly bindingRoles: readonly Role[];
 }
 
 /** An owner adds a member without asking, so a membership of its creator does not bind a key. */
 const deciderOf = (caller: Caller): Decider | undefined => {
-  if (caller.kind === 'key') return { userId: caller.key.createdBy, email: undefined, bindingRoles: ['owner'] };
+  if (caller.kind === 'key') {
+    const { holders, holderEmailHash } = caller.key;
+    return { userIds: holders, emailHash: holderEmailHash, bindingRoles: ['owner'] };
+  }
   if (caller.kind !== 'session') return undefined;
-  return { userId: caller.userId, email: caller.email, bindingRoles: ROLES };
+  return { userIds: [caller.userId], emailHash: emailHash(caller.email), bindingRoles: ROLES };
 };
 
-/** @param role the role of the decider in the organization of the record */
-const isOwnPayment = ({ userId, email, bindingRoles }: Decider, record: Owned, role: Role | undefined): boolean =>
-  record.userId === userId ||
-  (record.guestEmail !== undefined && record.guestEmail === email) ||
-  (role !== undefined && bindingRoles.includes(role));
+/** @param roles the roles of the decider in the organization of the record */
+const isOwnPayment = (
+  { userIds, emailHash: hash, bindingRoles }: Decider,
+  { userId, guestEmail }: Owned,
+  roles: readonly (Role | undefined)[],
+): boolean =>
+  (userId !== undefined && userIds.includes(userId)) ||
+  (guestEmail !== undefined && emailHash(guestEmail) === hash) ||
+  roles.some((role) => role !== undefined && bindingRoles.includes(role));
 
 const decidesFreely = ({ bindingRoles }: Decider): Clause => ({
   any: [{ absent: true }, { every: bindingRoles.map((role) => ({ differs: ['role', role] as const })) }],
@@ -55,7 +61,7 @@ interface Asked {
   readonly scope: Scope;
 }
 
-/** Reads the role of the decider if an organization pays. */
+/** Reads the roles of the decider if an organization pays. */
 export const ownPayment = async (
   table: Pick<Table, 'get'>,
   { caller, record, scope }: Asked,
@@ -63,14 +69,16 @@ export const ownPayment = async (
   const decider = mayAsMerchant(caller, scope) ? deciderOf(caller) : undefined;
   if (decider === undefined) return { kind: 'no scope', refusal: scopeMissing(scope) };
   const { organizationId } = record;
-  const member = organizationId === undefined ? undefined : memberKey(organizationId, decider.userId);
-  const isOwn = async () => isOwnPayment(decider, record, member && roleOf(await table.get(member)));
+  const members = organizationId === undefined ? [] : decider.userIds.map((id) => memberKey(organizationId, id));
+  const isOwn = async () =>
+    isOwnPayment(decider, record, (await Promise.all(members.map((member) => table.get(member)))).map(roleOf));
   if (await isOwn()) return { kind: 'own payment', refusal: ownPaymentError() };
-  if (member === undefined) return { kind: 'allowed', right: NO_CONDITIONS };
+  if (members.length === 0) return { kind: 'allowed', right: NO_CONDITIONS };
   const requireStill = async (): Promise<void> => {
     if (await isOwn()) throw ownPaymentError();
   };
-  return { kind: 'allowed', right: { onlyIf: [{ check: member, if: [decidesFreely(decider)] }], requireStill } };
+  const onlyIf = members.map((member) => ({ check: member, if: [decidesFreely(decider)] }));
+  return { kind: 'allowed', right: { onlyIf, requireStill } };
 };
 
 /**

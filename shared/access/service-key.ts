@@ -15,6 +15,8 @@ const secretSchema = z.object({
   until: z.string().optional(),
   /** The request that made the secret by a rotation, if it had an Idempotency-Key. */
   made: z.object({ scope: z.string(), requestHash: z.string(), at: z.string() }).optional(),
+  /** The platform admin who got the secret, with the hash of the e-mail address. */
+  maker: z.object({ userId: z.string(), emailHash: z.string().optional() }).optional(),
 });
 type StoredSecret = z.output<typeof secretSchema>;
 
@@ -99,14 +101,14 @@ export const rotated = ({ secrets }: StoredKey, { next, now, until }: Rotation):
   return [next, ...former].slice(0, MOST_SECRETS);
 };
 
-/** True if the last part is one of the key's valid secrets. Takes the same time for a key that does not exist. */
-export const matchesSecret = (key: StoredKey | undefined, last: string, now: Instant): boolean => {
+/** The key's valid secret with this last part. Takes the same time for a key that does not exist. */
+export const matchingSecret = (key: StoredKey | undefined, last: string, now: Instant): StoredSecret | undefined => {
   const sent = Buffer.from(hashOfSecret(last), 'hex');
-  let found = false;
+  let found: StoredSecret | undefined;
   for (let at = 0; at < MOST_SECRETS; at += 1) {
     const secret = key?.secrets[at];
     const isSame = timingSafeEqual(sent, Buffer.from(secret?.hash ?? NO_HASH, 'hex'));
-    if (isSame && secret && (secret.until === undefined || instant(secret.until) > now)) found = true;
+    if (isSame && secret && (secret.until === undefined || instant(secret.until) > now)) found = secret;
   }
   return found;
 };

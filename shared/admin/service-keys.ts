@@ -5,6 +5,7 @@
 
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import type { Caller } from '../access/caller.ts';
 import { SCOPES } from '../access/scopes.ts';
 import {
   hashOfSecret,
@@ -25,7 +26,7 @@ import { keyReusedError } from '../http/idempotency.ts';
 import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
-import { KEYS_PARTITION, keyKey, keyUseKey } from '../platform/keys.ts';
+import { emailHash, KEYS_PARTITION, keyKey, keyUseKey } from '../platform/keys.ts';
 import { listRows } from '../platform/listing.ts';
 import { type Found, firstVersion } from '../platform/record-store.ts';
 import type { Item, StoreDeps, Table } from '../platform/table.ts';
@@ -170,7 +171,7 @@ export const createKey = async (
       allowedIps: body.allowed_ips ?? [],
       expiresAt: body.expires_at ? iso(instant(body.expires_at)) : undefined,
       createdBy: caller.kind === 'session' ? caller.userId : '',
-      secrets: [{ hash: hashOfSecret(last) }],
+      secrets: [{ hash: hashOfSecret(last), maker: makerOfSecret(caller) }],
     }),
   });
   const use = replayed ? await deps.table.get(keyUseKey(record.id)) : undefined;
@@ -179,6 +180,10 @@ export const createKey = async (
     ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
   };
 };
+
+/** The admin who sees the secret, so that no secret of theirs decides on their own payment. */
+const makerOfSecret = (caller: Caller): StoredKey['secrets'][number]['maker'] =>
+  caller.kind === 'session' ? { userId: caller.userId, emailHash: caller.email && emailHash(caller.email) } : undefined;
 
 const storeOf = (table: Table) => {
   const find = async (id: string): Promise<Found<StoredKey> | undefined> => {
@@ -289,7 +294,7 @@ const DEFAULT_GRACE_SECONDS = 86_400;
 /** A repeat under the same Idempotency-Key rotates nothing. @throws DomainError IDEMPOTENCY_KEY_REUSED */
 export const rotateKey = async (
   deps: KeyDeps,
-  { params: { id }, body, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
+  { params: { id }, body, caller, idempotency }: OfKey<z.output<typeof rotateKeyBody>>,
 ): Promise<Reply> => {
   const last = deps.newSecret();
   const key = await changed(deps, id, (known) => {
@@ -298,7 +303,12 @@ export const rotateKey = async (
     if (isNewest(known, last) || isRepeat(known, idempotency, now)) return undefined;
     const until = now + (body.grace_seconds ?? DEFAULT_GRACE_SECONDS) * SECOND_MS;
     const made = idempotency && { ...idempotency, at: iso(now) };
-    return { ...known, secrets: [...rotated(known, { next: { hash: hashOfSecret(last), made }, now, until })] };
+    return {
+      ...known,
+      secrets: [
+        ...rotated(known, { next: { hash: hashOfSecret(last), made, maker: makerOfSecret(caller) }, now, until }),
+      ],
+    };
   });
   const isNew = isNewest(key, last);
   return {

@@ -219,7 +219,8 @@ export const ownerPartition = (owner: Owner, kind: OwnedKind): string => {
   }
 };
 export const guestPartition = (email: string, kind: OwnedKind): string => `GUEST#${emailHash(email)}#${kind}`;
-const emailHash = (email: string): string => fingerprint(normalizedEmail(email)).slice(0, 32);
+/** For comparison with another address, whatever its case. */
+export const emailHash = (email: string): string => fingerprint(normalizedEmail(email)).slice(0, 32);
 export const projectPartition = (projectId: string, kind: OwnedKind): string => `PROJECT#${projectId}#${kind}`;
 
 /** The refunds or disputes of a payment, in the `owner` index. */

@@ -13,7 +13,7 @@ import {
   paidBy,
 } from './own-payments.ts';
 import { plan } from './plan-changes.ts';
-import { refund } from './refunders.ts';
+import { paidPayment, refund } from './refunders.ts';
 import { OWN_BILLING } from './subscribers.ts';
 
 /** A person who pays never decides as the merchant (decisions 29, rule 5). The expected responses are those of the rule. */
@@ -35,10 +35,10 @@ const STAFF: Readonly<Record<Action, readonly Decider[]>> = {
 const isStaff = (decider: Decider): boolean => ['finance', 'operations', 'support'].includes(decider);
 const isSession = (decider: Decider): boolean => isStaff(decider) || decider === 'platform admin';
 
-/** A key has no e-mail, and a membership binds no key. */
+/** A membership binds no key. */
 const BINDING: Readonly<Record<PayingParty, (decider: Decider) => boolean>> = {
   'the person': (decider) => decider !== 'another’s key',
-  'the person as a guest': isSession,
+  'the person as a guest': (decider) => decider !== 'another’s key',
   'an organization of the person': (decider) => decider !== 'another’s key',
   'an organization with the person as a member': isSession,
   'another person': () => false,
@@ -95,6 +95,23 @@ const shown = async (paid: Paid, options: RequestOptions) => {
   const answers = [...paths, `/subscriptions/${paid.subscription}`].map((path) => service.get(path, options));
   return (await Promise.all(answers)).map(({ body }) => body);
 };
+
+describe('a key that another admin rotates', () => {
+  test('decides neither on the payments of its creator nor on those of that admin', async () => {
+    const [creator, holder, other] = [await newAdmin(service), await newAdmin(service), await newDecider(service)];
+    const { id } = await createKey(service, creator);
+    const rotated = await service.post(`/admin/keys/${id}/rotate`, {}, holder.options);
+    const options = { bearer: rotated.body.data.secret };
+    for (const [payer, status] of [
+      [creator, 403],
+      [holder, 403],
+      [other, 201],
+    ] as const) {
+      const payment = await paidPayment(service, payer);
+      expect(await refund(service, payment.id, options)).toMatchObject({ status });
+    }
+  });
+});
 
 describe('a decision of the merchant', () => {
   const rows = DECIDERS.flatMap((decider) => PAYING.map((payer) => ({ decider, payer })));

@@ -3,7 +3,7 @@ import type { Caller } from '../../shared/access/caller.ts';
 import { ownPayment, requireOthersPayment } from '../../shared/access/own-payment.ts';
 import { ROLES } from '../../shared/access/permissions.ts';
 import type { Owned } from '../../shared/access/record-kind.ts';
-import { memberKey } from '../../shared/platform/keys.ts';
+import { emailHash, memberKey } from '../../shared/platform/keys.ts';
 import { guest, session } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -11,8 +11,8 @@ import { NOON } from '../builders/payment.ts';
 const SCOPE = 'refunds:write';
 const ACME = 'org_acme';
 const [me, admin] = ['user_me', { userId: 'user_me', email: 'me@example.com', isAdmin: true }];
-const keyOf = (createdBy: string) => ({ id: 'key_1', scopes: [SCOPE], createdBy }) as const;
-const asKey = (createdBy: string): Caller => ({ kind: 'key', key: keyOf(createdBy) });
+const keyOf = (...holders: string[]) => ({ id: 'key_1', scopes: [SCOPE], holders }) as const;
+const asKey = (...holders: string[]): Caller => ({ kind: 'key', key: keyOf(...holders) });
 
 const tableWith = async (role?: string) => {
   const { table } = memoryTable({ now: () => NOON });
@@ -52,9 +52,14 @@ describe('a person who pays', () => {
     expect(await decide(asKey('user_9'), record, role)).toBe('allowed');
   });
 
-  test('includes the maker of a key, which has no e-mail', async () => {
+  test('includes the maker of a key, the person who rotated it, and the e-mail of the secret’s holder', async () => {
     expect(await decide(asKey(me), { userId: me })).toBe('own payment');
-    expect(await decide(asKey(me), { guestId: 'gst_1', guestEmail: 'me@example.com' })).toBe('allowed');
+    expect(await decide(asKey('user_9', me), { userId: me })).toBe('own payment');
+    expect(await decide(asKey('user_9', me), { organizationId: ACME }, 'owner')).toBe('own payment');
+    const guests = { guestId: 'gst_1', guestEmail: 'me@example.com' };
+    expect(await decide(asKey(me), guests)).toBe('allowed');
+    const known: Caller = { kind: 'key', key: { ...keyOf(me), holderEmailHash: emailHash('Me@example.com') } };
+    expect(await decide(known, guests)).toBe('own payment');
   });
 
   test('lacks the scope first, like every payer, guest and key for a payer', async () => {

@@ -4,7 +4,7 @@ import { mayAsMerchant, merchantScopesOf } from '../../shared/access/caller.ts';
 import { SCOPES, STAFF_ROLES, scopesOfRole, scopesOfRoute } from '../../shared/access/scopes.ts';
 import { guest, session } from '../builders/api-request.ts';
 
-const key = { id: 'key_1', scopes: ['payments:read'], createdBy: 'user_9' } as const;
+const key = { id: 'key_1', scopes: ['payments:read'], holders: ['user_9'] } as const;
 
 describe('the scopes of a caller', () => {
   test('are all of them for a platform admin, and those of the role for staff', () => {
