@@ -149,7 +149,7 @@ export const updateOrganizationEndpoint = /* @__PURE__ */ endpoint(() => ({
   access: byItsOwner,
   params: byId,
   body: updateOrganizationBody,
-  sentBack: { further: ['your_role'], changedBy: {} },
+  sentBack: { further: ['your_role', 'role'], changedBy: {} },
   response: () => organizationSchema,
   errors: ['VALIDATION_ERROR', ...OWNER_ERRORS],
 }));

@@ -1,10 +1,10 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { organizationAsRead } from '../../shared/organizations/organization.ts';
+import { listedOrganization } from '../../shared/organizations/organization.ts';
 import { updateOrganization } from '../../shared/organizations/update-organization.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { updateOrganizationEndpoint } from './endpoints.ts';
 
 export const handler = lambda(updateOrganizationEndpoint, webDeps, {
   run: updateOrganization,
-  shows: (_, { record, role }) => organizationAsRead(record, role),
+  shows: (_, { record, role }) => listedOrganization(record, role),
 });

@@ -30,7 +30,8 @@ const pathId = z.union([
   z.looseObject({ provider_payment_id: z.string() }).transform((params) => params.provider_payment_id),
 ]);
 
-export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: ApiRequest): Promise<ApiRequest> => {
+export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
+  const asked = sent.sendsBack ? await withoutKnownIds(deps, rule, sent) : sent;
   const scopes = scopesOfRoute(asked.endpointId);
   const loaded = await load(deps, { ...scopeOf(rule, asked), rule, request: asked });
   await requireOrganization(deps, asked.caller, loaded);
@@ -65,6 +66,21 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: Api
     named: <T>(kind: RecordKind<T>) => named.get(kind as RecordKind) as T | undefined,
   };
 };
+
+/**
+ * A record that a client sends back names the records that it already has. The request changes none of them, so it needs
+ * no right to them, and they may have been deleted since.
+ */
+const withoutKnownIds = async (deps: AccessDeps, { record }: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
+  const id = record && (await recordId(deps, record, sent));
+  const item = record && id !== undefined ? await deps.table.get(record.key(id)) : undefined;
+  const known = new Set(Object.values(item ?? {}).filter((value) => typeof value === 'string'));
+  const fields = Object.entries(bodySchema.parse(sent.body));
+  const isKnown = ([name, value]: [string, unknown]) => name.endsWith('_id') && known.has(String(value));
+  return { ...sent, body: Object.fromEntries(fields.filter((field) => !isKnown(field))) };
+};
+
+const bodySchema = z.record(z.string(), z.unknown());
 
 /** A key acts for no deleted organization, whichever record the request names. @throws DomainError */
 const requireOrganization = async ({ standings }: AccessDeps, caller: Caller, { standing }: Loaded): Promise<void> => {

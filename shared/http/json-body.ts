@@ -28,8 +28,8 @@ export const jsonBodyOf = ({ raw, isDecoded, headers }: SentBody): unknown => {
 const requireJsonType = (contentType: string | undefined): void => {
   if (contentType === undefined) return;
   if (!/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
-  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType)?.[1];
-  if (charset === undefined || /^utf-?8$/i.test(charset)) return;
+  const charsets = [...contentType.matchAll(/;\s*charset\s*=\s*"?([^";\s]*)/gi)].map(([, charset = '']) => charset);
+  if (charsets.every((charset) => /^utf-?8$/i.test(charset))) return;
   throw new DomainError('UNSUPPORTED_MEDIA_TYPE', {
     message: 'The body must be UTF-8; send charset=utf-8 or no charset',
   });

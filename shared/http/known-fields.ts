@@ -71,7 +71,15 @@ export const nearestField = (name: string, known: readonly string[]): string | u
   const written = known.find((one) => plainName(one) === plain);
   const vendors = (rowOf(VENDORS_NAMES, plain) ?? []).find((one) => known.includes(one));
   const suffixed = known.find((one) => plainName(one) === `${plain}cents` || plainName(one) === `${plain}id`);
-  return written ?? vendors ?? suffixed ?? nearestSpelling(plain, known);
+  return written ?? vendors ?? suffixed ?? nearestSpelling(plain, known) ?? wholeOf(plain, known);
+};
+
+const LEAST_PART = 4;
+
+/** The one known field of which the name is the beginning or the end, such as `is_default` for `default`. */
+const wholeOf = (plain: string, known: readonly string[]): string | undefined => {
+  const longer = known.filter((one) => plainName(one).startsWith(plain) || plainName(one).endsWith(plain));
+  return plain.length >= LEAST_PART && longer.length === 1 ? longer[0] : undefined;
 };
 
 /** The name without case, underscores and hyphens. */

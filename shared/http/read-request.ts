@@ -24,7 +24,7 @@ import { requireReadable } from './json-body.ts';
 import { unknownFields } from './known-fields.ts';
 import { checkAll, missingField, withoutAbsentFields } from './parse.ts';
 import type { ApiRequest } from './request.ts';
-import { isSentBack } from './sent-back.ts';
+import { isSentBack, sentBackOf } from './sent-back.ts';
 
 /** On an update, null clears a field; on a create or a command, null is absent. */
 const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
@@ -46,6 +46,7 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
     endpointId: spec.id,
     caller,
     ...parts,
+    sendsBack: sendsBack(spec, json),
     record: undefined,
     role: undefined,
     canWrite: false,
@@ -69,8 +70,10 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
 const fieldProblems = (spec: Endpoint, json: unknown): readonly Problem[] => {
   if (!spec.body) return [];
   const unknown = unknownFields(spec.body, json, { isAlsoKnown: (name, value) => isSentBack(spec, name, value) });
-  return unknown.length > 0 ? unknown : missingField(spec.body, json);
+  return unknown.length > 0 || sendsBack(spec, json) ? unknown : missingField(spec.body, json);
 };
+
+const sendsBack = (spec: Endpoint, json: unknown): boolean => Object.keys(sentBackOf(spec, json)).length > 0;
 
 const idempotencyOf = (
   exchange: Exchange,

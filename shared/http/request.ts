@@ -31,6 +31,8 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */
   readonly owner: Owner | undefined;
+  /** True if the body also has read-only fields, so it is a record that the client has read and sends back. */
+  readonly sendsBack: boolean;
   /** A record that the body names, loaded and allowed for this caller. */
   readonly named: <T>(kind: RecordKind<T>) => T | undefined;
   /** The items that the endpoint declares as `alongside`, in that order. */

@@ -122,6 +122,12 @@ export const organizationAsRead = (organization: Organization, role: Role | unde
   your_role: role ?? null,
 });
 
+/** The organization with what a read or a list shows of the caller's role. */
+export const listedOrganization = (organization: Organization, role: Role | undefined) => ({
+  ...organizationAsRead(organization, role),
+  role: role ?? null,
+});
+
 export const organizationBeside: Showing<Organization> = { kind: organizationRecord, view: organizationView };
 
 export const memberView = (member: Member) => ({

@@ -127,11 +127,6 @@ export const updateSubscriptionBody = z
         '`merge` keeps the keys that are not sent, and a null value deletes its key; `replace` stores exactly what is sent.',
       ),
   })
-  .refine((body) => hasAnyField(body, 'payment_method_id', 'metadata'), {
-    message: 'needs payment_method_id or metadata',
-    params: { rule: 'required' },
-    when: () => true,
-  })
   .meta({ id: 'UpdateSubscription', description: 'At least one of `payment_method_id` and `metadata`.' });
 export type UpdateSubscriptionBody = z.output<typeof updateSubscriptionBody>;
 

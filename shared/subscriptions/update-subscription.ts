@@ -25,6 +25,7 @@ export const updateSubscription = async (
   request: ApiRequest<unknown, unknown, UpdateSubscriptionBody, VisibleSubscription>,
 ): Promise<Reply> => {
   const { record, body } = request;
+  requireChange(request);
   const method = chooseMethod(request);
   // Checks the metadata before the method is changed, because that change may call the provider and charge.
   nextMetadata(record, body);
@@ -33,6 +34,12 @@ export const updateSubscription = async (
     method !== undefined && (isProviderBilled(record) || method.paymentMethodId !== record.paymentMethodId);
   const isDecline = isCharged && changed.status === 'past_due' && !hasOpenAttempt(changed.charge);
   return { data: commandView(await storeMetadata(deps, changed, body)), isDecline };
+};
+
+/** Runs after the read-only fields, whose problem says more. @throws DomainError VALIDATION_ERROR */
+const requireChange = ({ body, sendsBack }: ApiRequest<unknown, unknown, UpdateSubscriptionBody>): void => {
+  if (sendsBack || body.payment_method_id !== undefined || body.metadata !== undefined) return;
+  throw invalid([{ path: '', rule: 'required', message: 'needs payment_method_id or metadata' }]);
 };
 
 /**

@@ -33,6 +33,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   role: undefined,
   canWrite: false,
   asAdmin: false,
+  sendsBack: false,
   right: NO_CONDITIONS,
   owner: undefined,
   named: () => undefined,

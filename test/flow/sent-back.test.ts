@@ -5,7 +5,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { createIntent, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
-import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
+import { command, OWN_BILLING, payer, subscribe, subscriber } from './subscribers.ts';
 
 /** A client may read a record, change a field, and send the whole record back. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
@@ -171,6 +171,13 @@ describe('a read-only field', () => {
     expect(at).toBeDefined();
   });
 
+  test('is named alone too, rather than a missing field', async () => {
+    const answer = await send(await ofSubscription(''), { quantity: 5 });
+    expect(answer.body.details).toMatchObject([{ path: 'quantity', rule: 'read_only' }]);
+    const company = await send(await updateOf('organizations.update'), { owner_user_id: 'user_x' });
+    expect(company.body.details).toMatchObject([{ path: 'owner_user_id', rule: 'read_only' }]);
+  });
+
   test('is unknown on a create', async () => {
     const { options } = await someone();
     const answer = await service.post(
@@ -179,6 +186,31 @@ describe('a read-only field', () => {
       options,
     );
     expect(answer.body.details).toMatchObject([{ path: 'id', rule: 'unknown_field' }]);
+  });
+});
+
+describe('a subscription that is sent back', () => {
+  test('charges nothing again, and keeps the method of another member', async () => {
+    const { id: organization_id, owner, admin: lender } = await company(service);
+    const billed = await payer(service, lender.options, { fields: {} });
+    const customer = await createCustomer(service, lender.options, { organization_id });
+    const { id } = await subscribe(service, billed, { organization_id, customer_id: customer.id });
+    const read = await service.get(`/subscriptions/${id}`, owner.options);
+    await service.clearProviderRequests();
+    const body = { ...read.body, metadata: { seen: 1 } };
+    const answer = await service.request('PATCH', `/subscriptions/${id}`, { ...owner.options, body });
+    expect(answer).toMatchObject({ status: 200, body: { metadata: { seen: 1 } } });
+    expect((await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET')).toEqual([]);
+  });
+
+  test('may name an address that was deleted since', async () => {
+    const { options, ...user } = await someone();
+    const address = await createAddress(service, options);
+    const { id } = await createIntent(service, { options, ...user }, { billing_address_id: address.id });
+    await service.request('DELETE', `/addresses/${address.id}`, options);
+    const read = (await service.get(`/payments/${id}`, options)).body.data;
+    const answer = await service.put(`/payments/intents/${id}`, { ...read, description: 'New' }, options);
+    expect(answer).toMatchObject({ status: 200, body: { description: 'New' } });
   });
 });
 

@@ -64,6 +64,8 @@ describe('the nearest known field', () => {
     ['price', subscription, 'product_id'],
     ['interval', subscription, 'billing_interval'],
     ['custommer_id', subscription, 'customer_id'],
+    ['multiplier', subscription, 'interval_multiplier'],
+    ['guest', subscription, 'guest_data'],
   ])('of %s is found by its spelling, a vendor or its suffix', (name, known, field) => {
     expect(nearestField(name, known)).toBe(field);
   });

@@ -41,8 +41,8 @@ export const ABUSE_BUGS: readonly Bug[] = [
     name: 'declines-by-e-mail',
     what: 'Declines of guests count by the e-mail address that they name',
     file: 'shared/http/windows.ts',
-    text: "caller.kind === 'guest' && (caller.byToken || caller.proven !== undefined) ? caller.guestId : undefined,",
-    replacement: "caller.kind === 'guest' ? caller.email : undefined,",
+    text: 'return isKnown && payerNetwork === undefined ? caller.guestId : undefined;',
+    replacement: "return caller.kind === 'guest' ? caller.email : undefined;",
   },
   {
     name: 'declined-subscriptions-uncounted',
