@@ -61,6 +61,8 @@ export const exchangeOf = (parts: Partial<HistoryExchange> & { readonly at?: num
     credential: 'session',
     sessionOrganizationId: undefined,
     guestId: undefined,
+    guestRecord: undefined,
+    network: parts.person ?? ADA.name,
     method: 'GET',
     path: '/payments',
     query: {},

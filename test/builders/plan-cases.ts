@@ -163,7 +163,20 @@ const native = (here: HistoryJson, there: HistoryJson, { acts = [], causes = [] 
 const NEXT = { scheduledChange: { id: 'chg_1', plan: { totalCents: 500 } } };
 const BRIDGE = { status: 'trialing', trial_end: ENDS, current_period_start: historyTime(5) };
 
+const withMembership = (subscription: HistoryJson): History =>
+  historyWith({
+    items: [
+      subscriptionItem({ tierId: 'tier_gold', ...subscription }),
+      { pk: 'MBR#mbr_1', sk: 'MBR', subscriptionId: SUBSCRIPTION, status: 'active' },
+    ],
+  });
+
 export const MORE_PLAN_CASES: readonly (readonly [what: string, sentence: string, Case])[] = [
+  [
+    'a trial of a price that the merchant has set to 0',
+    'A membership is active if and only if its subscription is paid',
+    { broken: withMembership({ status: 'trialing' }), sound: withMembership({ status: 'trialing', totalCents: 0 }) },
+  ],
   [
     'a payment that is applied twice',
     APPLIED,

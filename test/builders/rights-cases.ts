@@ -1,4 +1,4 @@
-import type { History, HistoryExchange, HistoryItem } from '../simulation/model/history.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ADA, BEN, GUS, PROJECT, ROOT } from '../simulation/world/people.ts';
 import {
   exchangeOf,
@@ -125,7 +125,7 @@ export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
     broken: done([methodItem()], { ...removingMethod, person: BEN.name }),
     sound: done([methodItem()], removingMethod),
   },
-  'Only platform admins refund a payment, erase a person and do what else is theirs': {
+  'Only the merchant refunds a payment, erases a person and does what else is the merchant’s': {
     broken: done([historyPayment()], refunding),
     sound: done([historyPayment()], { ...refunding, person: ROOT.name }),
   },
@@ -146,7 +146,7 @@ export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
 const LOST = 'After a removal, a demotion';
 const MEMBERS = 'Only its owner changes an organization';
 const OWN = 'What belongs to one person';
-const ADMINS = 'Only platform admins';
+const ADMINS = 'Only the merchant refunds';
 const NAMED = 'A method, a customer or a project';
 const CLAIMED = 'An attempt that a person has claimed';
 const READ = 'No response shows a record';
@@ -208,10 +208,17 @@ const showing = (person: string): History =>
 const listing = (person: string): readonly HistoryExchange[] => [
   exchangeOf({ at: 20, person, path: `/organizations/${ORGANIZATION}/members` }),
 ];
-const guestConfirms = (guestId: string): History =>
+const guestConfirms = (guestId: string, guestRecord?: string): History =>
   done([historyPayment({ userId: undefined, guestId: 'guest_1' })], {
-    ...{ person: GUS.name, guestId, method: 'POST', path: `/payments/confirm/${PAYMENT}` },
+    ...{ person: GUS.name, guestId, guestRecord, method: 'POST', path: `/payments/confirm/${PAYMENT}` },
   });
+/** A guest with the token of guest_1, which may open one record only, reads. */
+const guestReads = (path: string, guestRecord?: string, body?: HistoryJson): History =>
+  done([historyPayment({ userId: undefined, guestId: 'guest_1' }), REFUND], {
+    ...{ person: GUS.name, guestId: 'guest_1', guestRecord, path, body },
+  });
+const REFUND_ID = `ref_${'9'.repeat(24)}`;
+const REFUND = { pk: `RFD#${REFUND_ID}`, sk: 'RFD', paymentId: PAYMENT };
 
 const GUESTS_METHOD = methodItem({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
 const GUESTS_PAYMENT = historyPayment({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
@@ -223,9 +230,10 @@ const goesOn = (parts: {
   readonly email?: string;
   readonly first?: number;
   readonly items?: readonly HistoryItem[];
+  readonly network?: string;
 }): History => {
-  const { sent, at, email = GUS.email, first, items = [GUESTS_METHOD] } = parts;
-  const request = { ...paying, person: GUS.name, credential: 'none', idempotencyKey: 'k' } as const;
+  const { sent, at, email = GUS.email, first, items = [GUESTS_METHOD], network = GUS.name } = parts;
+  const request = { ...paying, person: GUS.name, credential: 'none', idempotencyKey: 'k', network } as const;
   const body = { ...sent, guest_data: { email, name: 'Gus' } };
   const seconds = first === undefined ? [at] : [first, at];
   return historyWith({ items, exchanges: seconds.map((second) => exchangeOf({ ...request, at: second, sent: body })) });
@@ -303,6 +311,27 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
   ],
   [OWN, 'a guest confirms the own payment', false, guestConfirms('guest_1')],
   [OWN, 'a guest confirms the payment of another guest', true, guestConfirms('guest_2')],
+  [OWN, 'a guest confirms with the token of that payment', false, guestConfirms('guest_1', PAYMENT)],
+  [OWN, 'a guest confirms with the token of another own payment', true, guestConfirms('guest_1', METHOD)],
+  [READ, 'a guest reads the payment of the token', false, guestReads(`/payments/${PAYMENT}`, PAYMENT)],
+  [
+    READ,
+    'a guest reads a payment with the token of another own record',
+    true,
+    guestReads(`/payments/${PAYMENT}`, METHOD),
+  ],
+  [
+    READ,
+    'a guest reads the refunds of the payment of the token',
+    false,
+    guestReads(`/payments/${PAYMENT}/refunds`, PAYMENT, [{ id: REFUND_ID }]),
+  ],
+  [
+    READ,
+    'a guest lists with a token that opens another record',
+    true,
+    guestReads('/payments', METHOD, { data: [{ id: PAYMENT }] }),
+  ],
   [
     OWN,
     'the payment is named by the id of its provider',
@@ -349,8 +378,14 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
   [
     NAMED,
     'a guest goes on by the id that the provider has for a new method',
-    false,
+    true,
     goesOn({ sent: { payment_method_id: 'pm_1' }, at: 60 }),
+  ],
+  [
+    NAMED,
+    'a guest goes on by a new method from another network',
+    true,
+    goesOn({ sent: { payment_method_id: METHOD }, at: 60, network: 'gia' }),
   ],
   [
     NAMED,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DECIDER_CASES, MORE_DECIDER_CASES } from '../builders/decider-cases.ts';
 import { DISPUTE_CASES, MORE_DISPUTE_CASES } from '../builders/dispute-cases.ts';
 import { EVENT_CASES, MORE_CASES } from '../builders/event-cases.ts';
 import {
@@ -28,6 +29,7 @@ import { MORE_PLAN_CASES, PLAN_CASES } from '../builders/plan-cases.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
 import { RIGHTS_CASES } from '../builders/rights-cases.ts';
 import { FURTHER_BROKEN, GIVEN_UP, renewal, STATE_CASES } from '../builders/state-cases.ts';
+import { MORE_STRANGER_CASES, STRANGER_CASES } from '../builders/stranger-cases.ts';
 import type { HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
@@ -118,6 +120,8 @@ const CASES: Readonly<Record<string, Case>> = {
   ...STATE_CASES,
   ...PLAN_CASES,
   ...HOLD_CASES,
+  ...DECIDER_CASES,
+  ...STRANGER_CASES,
   'A payment is charged at most once': {
     broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
     sound: historyWith({ ledger: { charges: [chargeRow({ status: 'failed' }), chargeRow({ id: 'ch_2' })] } }),
@@ -350,7 +354,7 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: historyWith({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'canary123x' } })] }),
     sound: historyWith({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'refused' } })] }),
   },
-  'A client secret is in no list, no event and no response to a platform admin': {
+  'A client secret is in no list, no event and no response to a person of the merchant who does not pay': {
     broken: historyWith({ exchanges: [exchangeOf({ body: { data: [{ client_secret: 'pi_1_secret_2' }] } })] }),
     sound: historyWith({ exchanges: [exchangeOf({ body: { client_secret: 'pi_1_secret_2' } })] }),
   },
@@ -374,6 +378,8 @@ describe('the sentences of the simulation', () => {
     ...MORE_NATIVE_CASES,
     ...MORE_PLAN_CASES,
     ...MORE_LIMIT_CASES,
+    ...MORE_DECIDER_CASES,
+    ...MORE_STRANGER_CASES,
   ])('%s: %s', (_, sentence, { broken, sound }) => {
     const [asked] = ORACLES.filter((one) => one.sentence === sentence);
     expect(asked?.violations(broken)).not.toEqual([]);

@@ -41,7 +41,21 @@ export const firstUnderKey = (
   return firsts.get(keyOf(exchange)) ?? exchange;
 };
 
-const keyOf = ({ person, path, idempotencyKey }: HistoryExchange): string => `${person} ${path} ${idempotencyKey}`;
+/** Without a token, guests are callers by their e-mail addresses alone. */
+const keyOf = ({ person, path, idempotencyKey, sent }: HistoryExchange): string =>
+  `${sent?.guest_data?.email ?? person} ${path} ${idempotencyKey}`;
+
+/** The requests of the same body that came before it under its key, and may have created its record. */
+export const earlierUnderKey = (
+  { exchanges }: Pick<History, 'exchanges'>,
+  exchange: HistoryExchange,
+): readonly HistoryExchange[] => {
+  if (exchange.idempotencyKey === undefined) return [];
+  const [key, body] = [keyOf(exchange), JSON.stringify(exchange.sent)];
+  return exchanges
+    .filter((one) => one.number < exchange.number && keyOf(one) === key)
+    .filter(({ sent, status }) => JSON.stringify(sent) === body && (status < 400 || status >= 500));
+};
 
 /** The methods that are attached to a customer at their provider, as `provider_a pm_1`. */
 export const attachedMethods = ({ ledger }: Pick<History, 'ledger'>): ReadonlySet<string> =>

@@ -1,11 +1,12 @@
 /**
- * @module The guests whom a request may speak for. A guest token names its guest_id. Without one, and with the token of
- * another e-mail, a create continues the guest_id of a customer, method or address that it names, by the same e-mail and
- * within an hour of the creation.
+ * @module The guests whom a request may speak for. A guest token names its guest_id; some open one record only. Without
+ * a token, and with the token of another e-mail or of one record, a create continues the guest_id of a customer, method
+ * or address that it names by our id, with the same e-mail, from the network of that guest, and within an hour of the
+ * creation.
  */
-import { firstUnderKey, SKEW_MS } from './exchanges.ts';
+import { earlierUnderKey, SKEW_MS } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem } from './history.ts';
-import { CREATES, guestIdOf, guestOfToken } from './owners.ts';
+import { CREATES, guestIdOf, guestOfExchange, guestOfToken } from './owners.ts';
 import { at, recordsOf } from './records.ts';
 
 const CONTINUE_MS = 3_600_000;
@@ -18,20 +19,27 @@ interface GuestRecord {
 }
 
 export const guestsOf = (history: History, exchange: HistoryExchange): readonly string[] => {
-  const { path, method, sent, credential, guestId } = exchange;
+  const { path, method, sent, credential, guestId, guestRecord } = exchange;
+  if (guestId !== undefined && guestRecord !== undefined && path.split('/').includes(guestRecord)) return [guestId];
   const email: string | undefined = sent?.guest_data?.email;
-  if (guestId !== undefined && (email === undefined || emailsOfTokens(history).get(guestId) === email))
-    return [guestId];
+  const ofToken = guestOfExchange(exchange);
+  if (ofToken !== undefined && (email === undefined || emailsOfTokens(history).get(ofToken) === email))
+    return [ofToken];
   if (method !== 'POST' || !['none', 'guest token'].includes(credential) || !CREATES.test(path)) return [];
-  const since = firstUnderKey(history, exchange).sentAt - CONTINUE_MS - SKEW_MS;
-  const ids: readonly string[] = NAMES.flatMap((name) => sent?.[name] ?? []);
-  return ids
-    .flatMap((id) => recordsOfGuests(history).get(id) ?? [])
-    .filter((record) => record.email === email && record.madeBy >= since)
-    .map(({ guestId }) => guestId);
+  return [exchange, ...earlierUnderKey(history, exchange)].flatMap((one) => continuedBy(history, one));
 };
 
 const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id', 'billing_address_id'] as const;
+
+const continuedBy = (history: History, { sent, sentAt, network }: HistoryExchange): readonly string[] => {
+  const email: string | undefined = sent?.guest_data?.email;
+  const ids: readonly string[] = NAMES.flatMap((name) => sent?.[name] ?? []);
+  return ids
+    .flatMap((id) => recordsOfGuests(history).get(id) ?? [])
+    .filter((record) => record.email === email && record.madeBy >= sentAt - CONTINUE_MS - SKEW_MS)
+    .filter((record) => isNetworkOf(history, record, network))
+    .map(({ guestId }) => guestId);
+};
 
 const emails = new WeakMap<History, ReadonlyMap<string, string>>();
 
@@ -48,9 +56,37 @@ const emailsOfTokens = (history: History): ReadonlyMap<string, string> => {
   return known;
 };
 
+const networks = new WeakMap<History, ReadonlyMap<string, ReadonlySet<string>>>();
+
+/** The networks of the first request of each guest_id, and of later requests with its token. */
+const networksOf = (history: History): ReadonlyMap<string, ReadonlySet<string>> => {
+  const known = networks.get(history) ?? readNetworks(history);
+  networks.set(history, known);
+  return known;
+};
+
+const readNetworks = ({ exchanges }: History): ReadonlyMap<string, ReadonlySet<string>> => {
+  const found = new Map<string, Set<string>>();
+  for (const exchange of exchanges) {
+    const ofToken = guestOfExchange(exchange);
+    const made = guestIdOf(exchange.body?.guest_token);
+    for (const guestId of [ofToken, ...(made !== undefined && !found.has(made) ? [made] : [])]) {
+      if (guestId !== undefined) found.set(guestId, (found.get(guestId) ?? new Set()).add(exchange.network));
+    }
+  }
+  return found;
+};
+
+/** A guest_id whose token has reached nobody is a guest's of that e-mail. */
+const isNetworkOf = (history: History, { guestId, email }: GuestRecord, network: string): boolean => {
+  const known = networksOf(history).get(guestId);
+  const guest = history.people.find((person) => person.kind === 'guest' && person.email === email);
+  return known?.has(network) ?? (guest !== undefined && network.split(' ')[0] === guest.name);
+};
+
 const kept = new WeakMap<History, ReadonlyMap<string, GuestRecord>>();
 
-/** By our id, and a method also by the id of its provider. A removed record is known from its creation. */
+/** By our id. A removed record is known from its creation. */
 const recordsOfGuests = (history: History): ReadonlyMap<string, GuestRecord> => {
   const known = kept.get(history) ?? read(history);
   kept.set(history, known);
@@ -65,20 +101,17 @@ const read = (history: History): ReadonlyMap<string, GuestRecord> =>
 
 type Named = readonly [string, GuestRecord];
 
-const created = ({ method, path, status, body, sent, guestId, answeredAt }: HistoryExchange): readonly Named[] => {
-  const owner = guestIdOf(body?.guest_token) ?? guestId;
+const created = (exchange: HistoryExchange): readonly Named[] => {
+  const { method, path, status, body, sent, answeredAt } = exchange;
+  const owner = guestIdOf(body?.guest_token) ?? guestOfExchange(exchange);
   const email: string | undefined = sent?.guest_data?.email;
   if (method !== 'POST' || !PROVES.test(path) || status !== 201 || !owner || !email) return [];
-  return named([body.id, body.provider_payment_method_id], { guestId: owner, email, madeBy: answeredAt });
+  return [[body.id, { guestId: owner, email, madeBy: answeredAt }]];
 };
 
 const stored = (history: History): readonly Named[] => {
   const { methods, customers, addresses } = recordsOf(history);
-  return [...methods, ...customers, ...addresses].flatMap(
-    ({ id, providerMethodId, guestId, guestEmail, createdAt }: HistoryItem) =>
-      guestId && guestEmail ? named([id, providerMethodId], { guestId, email: guestEmail, madeBy: at(createdAt) }) : [],
+  return [...methods, ...customers, ...addresses].flatMap(({ id, guestId, guestEmail, createdAt }: HistoryItem) =>
+    guestId && guestEmail ? [[id, { guestId, email: guestEmail, madeBy: at(createdAt) }] as const] : [],
   );
 };
-
-const named = (ids: readonly (string | undefined)[], record: GuestRecord): readonly Named[] =>
-  ids.flatMap((id) => (id === undefined ? [] : [[id, record] as const]));

@@ -13,10 +13,15 @@ export interface Person {
   readonly email: string;
   /** Empty for guests. */
   readonly userId: string;
+  /** Of a user who works for the merchant. */
+  readonly staffRole?: 'finance' | 'operations';
 }
 
-/** `key` is a service key that acts for the person; `leaked key` is one that was revoked or lacks every payer's scope. */
-export type Credential = 'session' | 'key' | 'leaked key' | 'guest token' | 'none';
+/**
+ * `key` is a service key that acts for the person; `leaked key` is one that was revoked or lacks every payer's scope.
+ * `merchant key` is a key of the person that acts for no payer.
+ */
+export type Credential = 'session' | 'key' | 'merchant key' | 'leaked key' | 'guest token' | 'none';
 
 /** One request of a client. Times are epoch ms, true time. */
 export interface HistoryExchange {
@@ -29,6 +34,10 @@ export interface HistoryExchange {
   readonly sessionOrganizationId: string | undefined;
   /** The guest id of the token that was sent. */
   readonly guestId: string | undefined;
+  /** The only record that this token opens, by its own words. */
+  readonly guestRecord: string | undefined;
+  /** The network from which it came, such as `gus` or `gus elsewhere`. No two people share a network. */
+  readonly network: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Without the query. */
   readonly path: string;

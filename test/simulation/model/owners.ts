@@ -88,13 +88,16 @@ const learnOwner = (exchange: HistoryExchange, learning: Learning): void => {
   if (method === 'GET') learnListed(exchange, learning);
 };
 
-const learnCreated = ({ path, body, person, guestId }: HistoryExchange, { found, people }: Learning): void => {
+const learnCreated = (exchange: HistoryExchange, { found, people }: Learning): void => {
+  const { path, body, person } = exchange;
   const record = body?.data ?? body;
   if (record?.id === undefined) return;
   if (path === '/organizations') return void found.set(record.id, { organizationId: record.id });
   const userId = people.find(({ name }) => name === person)?.userId || undefined;
   const organizationId: string | undefined = record.organization_id ?? undefined;
-  const guest = guestIdOf(record.guest_token) ?? guestId;
+  const guest = guestIdOf(record.guest_token) ?? guestOfExchange(exchange);
+  // A repeat from another network has no token.
+  if (userId === undefined && guest === undefined && found.has(record.id)) return;
   const isPersonal = organizationId === undefined || path.startsWith('/payments') || path === '/subscriptions';
   const projectId = record.project_id ?? undefined;
   const owner = { organizationId, projectId, ...(isPersonal && (userId ? { userId } : { guestId: guest })) };
@@ -106,7 +109,7 @@ const learnListed = (exchange: HistoryExchange, { found, people }: Learning): vo
   const { userId, kind } = people.find(({ name }) => name === exchange.person) ?? {};
   const isOfOthers = organizationAsked(exchange) !== undefined || query['project_id'] !== undefined;
   const records: HistoryJson = body?.data ?? body;
-  if (kind !== 'user' || isOfOthers || path === '/organizations' || !Array.isArray(records)) return;
+  if (!kind || kind === 'guest' || isOfOthers || path === '/organizations' || !Array.isArray(records)) return;
   for (const { id, organization_id, project_id } of records) {
     if (found.has(id) || organization_id) continue;
     found.set(id, { userId, projectId: project_id ?? undefined });
@@ -116,9 +119,15 @@ const learnListed = (exchange: HistoryExchange, { found, people }: Learning): vo
 interface GuestOfToken {
   readonly guest_id: string;
   readonly email: string;
+  /** The only record that the token opens. */
+  readonly record?: string;
 }
 
 export const guestOfToken = (token: string | undefined): GuestOfToken | undefined =>
   token === undefined ? undefined : JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+/** The guest of the token that was sent, unless the token opens one record only. */
+export const guestOfExchange = ({ guestId, guestRecord }: HistoryExchange): string | undefined =>
+  guestRecord === undefined ? guestId : undefined;
 
 export const guestIdOf = (token: string | undefined): string | undefined => guestOfToken(token)?.guest_id;

@@ -1,4 +1,4 @@
-import type { History, HistoryExchange, HistoryItem } from './history.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson } from './history.ts';
 import { recordsOf } from './records.ts';
 
 /** Changes of the plan of a subscription. */
@@ -9,14 +9,26 @@ export const isOfChange = ({ billingReason, providerInvoiceId }: HistoryItem): b
 
 const CHANGE = /^\/subscriptions\/([^/]+)\/change$/;
 
-/** The requests to change a plan, by the subscription's id. */
-export const changeRequests = ({
-  exchanges,
-}: Pick<History, 'exchanges'>): ReadonlyMap<string, readonly HistoryExchange[]> =>
+type Requests = ReadonlyMap<string, readonly HistoryExchange[]>;
+
+/** The requests to change a plan, and to withdraw a change, by the subscription's id. */
+export const changesAndWithdrawals = ({ exchanges }: Pick<History, 'exchanges'>): Requests =>
   Map.groupBy(
-    exchanges.filter(({ method, path }) => method === 'POST' && CHANGE.test(path)),
+    exchanges.filter(({ path }) => CHANGE.test(path)),
     ({ path }) => CHANGE.exec(path)?.[1] ?? '',
   );
+
+/** The requests to change a plan, by the subscription's id. */
+export const changeRequests = ({ exchanges }: Pick<History, 'exchanges'>): Requests =>
+  changesAndWithdrawals({ exchanges: exchanges.filter(({ method }) => method === 'POST') });
+
+const PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
+const INTERVAL = ['billing_interval', 'interval_multiplier'] as const;
+
+/** True if the body asks for a price or an interval without a product, or for a change without its difference. */
+export const isMerchantsChange = (sent: HistoryJson): boolean =>
+  (sent?.product_id === undefined && [...PRICES, ...INTERVAL].some((field) => sent?.[field] !== undefined)) ||
+  (sent?.proration === 'none' && sent?.when === 'now');
 
 const PLAN_CHANGES = new Set(['plan_changed', 'plan_change_scheduled', 'plan_change_withdrawn']);
 

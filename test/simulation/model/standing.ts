@@ -12,6 +12,12 @@ export interface ModelStanding {
     from: number,
     to: number,
   ): ReadonlySet<string>;
+  /** True if the user surely belonged to it all that time. */
+  isMemberThroughout(
+    user: { readonly userId: string; readonly organizationId: string },
+    from: number,
+    to: number,
+  ): boolean;
 }
 
 /** A function that lost its caller may still run for this long. */
@@ -33,16 +39,25 @@ const MANAGERS = ['owner', 'admin', 'billing'];
 
 export const modelStanding = (history: History): ModelStanding => {
   const { userOf, founders } = membersOf(history);
-  const emails = new Map(history.people.map(({ email, userId }) => [email, userId]));
+  const users = history.people.filter(({ userId }) => userId !== '');
+  const emails = new Map(users.map(({ email, userId }) => [email, userId]));
   const changes = [
     ...foundings(history, founders),
-    ...history.exchanges.flatMap((exchange) => changesOf(exchange, { userOf, founders, emails })),
+    ...history.exchanges.flatMap((exchange) => changesBy(exchange, { userOf, founders, emails })),
   ];
   const byOrganization = Map.groupBy(changes, ({ organizationId }) => organizationId);
+  const changesOf = ({ userId, organizationId }: Pick<Change, 'userId' | 'organizationId'>): readonly Change[] =>
+    (byOrganization.get(organizationId) ?? []).filter((one) => one.userId === undefined || one.userId === userId);
   return {
-    rolesBetween: ({ userId, organizationId }, from, to) => {
-      const all = byOrganization.get(organizationId) ?? [];
-      const own = all.filter((one) => one.userId === undefined || one.userId === userId);
+    isMemberThroughout: (user, from, to) => {
+      const own = changesOf(user);
+      const ends = own.filter(({ role, sentAt }) => role === undefined && sentAt <= to);
+      return own
+        .filter(({ role, isSure, answeredAt }) => role !== undefined && isSure && answeredAt <= from)
+        .some((joined) => ends.every((end) => settledAt(end) < joined.sentAt));
+    },
+    rolesBetween: (user, from, to) => {
+      const own = changesOf(user);
       const roles = own.filter((one) => one.role !== undefined && one.sentAt <= to && !isOverBefore(one, own, from));
       return new Set(roles.map(({ role }) => role ?? ''));
     },
@@ -60,9 +75,11 @@ export const mayManage = (roles: ReadonlySet<string>): boolean => MANAGERS.some(
 
 /** A later change that surely happened had its response before that time. */
 const isOverBefore = (change: Change, all: readonly Change[], time: number): boolean => {
-  const settledAt = change.isSure ? change.answeredAt : change.sentAt + LONGEST_CALL_MS;
-  return all.some((other) => other !== change && other.isSure && other.sentAt >= settledAt && other.answeredAt < time);
+  const settled = settledAt(change);
+  return all.some((other) => other !== change && other.isSure && other.sentAt >= settled && other.answeredAt < time);
 };
+
+const settledAt = ({ isSure, answeredAt, sentAt }: Change): number => (isSure ? answeredAt : sentAt + LONGEST_CALL_MS);
 
 interface Names {
   readonly userOf: ReadonlyMap<string, string>;
@@ -73,7 +90,7 @@ interface Names {
 
 const ROUTE = /^\/organizations(?:\/([^/]+))?(?:\/(members|leave))?(?:\/([^/]+))?$/;
 
-const changesOf = (exchange: HistoryExchange, names: Names): Change[] => {
+const changesBy = (exchange: HistoryExchange, names: Names): Change[] => {
   const [match, organizationId = '', tail, memberId] = ROUTE.exec(exchange.path) ?? [];
   if (match === undefined || exchange.method === 'GET') return [];
   const isDone = exchange.status >= 200 && exchange.status < 300;

@@ -1,6 +1,7 @@
 import { firstUnderKey, isCarriedOut, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
 import { guestsOf } from '../model/guests.ts';
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
+import { mayAsStaff } from '../model/merchants.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
 
@@ -78,7 +79,7 @@ const mayUse = (asked: Asked, owner: OwnerAndProject): boolean =>
 
 const kept = new WeakMap<History, readonly Asked[]>();
 
-/** Every change that was carried out; those of platform admins only if the route is not for them. */
+/** Every change that was carried out; also those of the merchant. */
 const changesOf = (history: History): readonly Asked[] => {
   const known = kept.get(history) ?? read(history);
   kept.set(history, known);
@@ -126,7 +127,8 @@ const FOR_ADMINS: ReadonlySet<Who> = new Set([
   'who owns the record, and platform admins',
 ]);
 
-const isForAdmin = ({ person, who }: Asked): boolean => person.kind === 'admin' && FOR_ADMINS.has(who);
+const isForMerchant = ({ person, who, exchange }: Asked): boolean =>
+  (person.kind === 'admin' && FOR_ADMINS.has(who)) || mayAsStaff(person, exchange);
 
 const lineOf = ({ exchange: { number, method, path }, person }: Asked, about: string): string =>
   `answer ${number}: ${person.name} did ${method} ${path}${about}`;
@@ -141,7 +143,7 @@ const sentenceOn = (
   atRestOnly: false,
   violations: (history) =>
     changesOf(history)
-      .filter((asked) => isMeant(asked) && !isForAdmin(asked) && !isPermitted(asked))
+      .filter((asked) => isMeant(asked) && !isForMerchant(asked) && !isPermitted(asked))
       .map((asked) => lineOf(asked, asked.owner?.organizationId ? ` in ${asked.owner.organizationId}` : '')),
 });
 
@@ -171,7 +173,7 @@ export const ownPermitted = sentenceOn(
 );
 
 export const adminsPermitted = sentenceOn(
-  'Only platform admins refund a payment, erase a person and do what else is theirs',
+  'Only the merchant refunds a payment, erases a person and does what else is the merchant’s',
   ({ who }) => who === 'platform admins',
   ({ person }) => person.kind === 'admin',
 );

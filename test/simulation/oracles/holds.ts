@@ -2,6 +2,7 @@ import { actingPerson } from '../model/acting.ts';
 import { isCarriedOut } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isHeldThere, wasHeld } from '../model/holds.ts';
+import { isOfMerchant } from '../model/merchants.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical } from './events.ts';
 
@@ -188,7 +189,7 @@ export const merchantEndsHolds: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const { payments, versionsOf } = recordsOf(history);
-    const merchants = history.people.filter(({ kind }) => kind === 'admin');
+    const merchants = history.people.filter(isOfMerchant);
     const isPayer = (item: HistoryItem): boolean => {
       const { type, id } = actingPerson(item['actor']) ?? {};
       return (type === 'user' || type === 'guest') && !merchants.some(({ userId }) => userId === id);

@@ -35,11 +35,11 @@ export const declinesLimited: Oracle = {
     if (!history.limits) return [];
     const { person } = modelOf(history);
     const all = declinesOf(history);
-    const byPerson = Map.groupBy(all, (one) => one.person);
+    const byNetwork = Map.groupBy(all, ({ network }) => network);
     const byPayment = Map.groupBy(all, ({ path }) => CONFIRMED.exec(path)?.[1]);
     return [
-      ...[...byPerson].flatMap(([name, own]) =>
-        tooMany(own, DECLINES[person(name)?.kind === 'guest' ? 'guest' : 'user']),
+      ...[...byNetwork.values()].flatMap((own) =>
+        tooMany(own, DECLINES[person(own[0]?.person ?? '')?.kind === 'guest' ? 'guest' : 'user']),
       ),
       ...[...byPayment].flatMap(([id, own]) => (id === undefined ? [] : tooMany(own, DECLINES.payment))),
     ].map(({ number, person: name, path }) => `answer ${number}: ${name} was declined once more at ${path}`);

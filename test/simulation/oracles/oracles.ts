@@ -17,6 +17,7 @@ import {
   ownPermitted,
   sendersPermitted,
 } from './changes.ts';
+import { onlyPayersRefused, othersDecide } from './deciders.ts';
 import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
@@ -32,6 +33,7 @@ import {
   remindedOnce,
   takesWhatIsAsked,
 } from './holds.ts';
+import { lenderChooses } from './lenders.ts';
 import { declinesLimited, limitedByOwnRequests } from './limits.ts';
 import {
   createsAreThere,
@@ -89,6 +91,7 @@ import {
   queuesEmpty,
   statusesAgree,
 } from './states.ts';
+import { continuedOpensOne, idsNotComputed, strangersRefused } from './strangers.ts';
 import { tierHasItsMoney, trialIsOfProduct } from './tiers.ts';
 import { nothingGivenUp } from './work.ts';
 
@@ -113,6 +116,12 @@ export const ORACLES: readonly Oracle[] = [
   holdsEnd,
   remindedOnce,
   merchantEndsHolds,
+  othersDecide,
+  onlyPayersRefused,
+  lenderChooses,
+  strangersRefused,
+  continuedOpensOne,
+  idsNotComputed,
   paidIsApplied,
   appliedIsPaid,
   appliedIsAsked,

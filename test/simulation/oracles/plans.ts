@@ -1,7 +1,8 @@
-import { SKEW_MS } from '../model/exchanges.ts';
+import { isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { isOfMerchant } from '../model/merchants.ts';
 import { actsOnSubscriptions } from '../model/outside.ts';
-import { changeRequests, isOfChange, plansStarted } from '../model/plans.ts';
+import { changeRequests, isMerchantsChange, isOfChange, plansStarted } from '../model/plans.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { PRODUCTS } from '../world/people.ts';
 
@@ -143,22 +144,14 @@ export const scheduledOnce: Oracle = {
   },
 };
 
-const PRICES = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'billing_interval'] as const;
-
-const isOfMerchant = (sent: HistoryJson): boolean =>
-  (sent?.product_id === undefined && PRICES.some((field) => sent?.[field] !== undefined)) ||
-  (sent?.proration === 'none' && sent?.when === 'now');
-
 export const merchantSetsPrices: Oracle = {
   sentence: 'Only the merchant sets a price, or changes a plan without its difference',
   atRestOnly: false,
   violations: (history) => {
-    const merchants = new Set(history.people.filter(({ kind }) => kind === 'admin').map(({ name }) => name));
+    const merchants = new Set(history.people.filter(isOfMerchant).map(({ name }) => name));
     return [...changeRequests(history).values()]
       .flat()
-      .filter(
-        ({ person, sent, status }) => !merchants.has(person) && isOfMerchant(sent) && status >= 200 && status < 300,
-      )
+      .filter((one) => !merchants.has(one.person) && isMerchantsChange(one.sent) && isCarriedOut(one))
       .map(({ number, person, path, status }) => `answer ${number}: ${person} did POST ${path}: ${status}`);
   },
 };

@@ -1,8 +1,9 @@
-import { firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
+import { earlierUnderKey, firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
+import { isOfMerchant } from '../model/merchants.ts';
 import { CREATES, guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
-/** Who may read what. */
+/** Who may read what. The people of the merchant read the records of everyone. */
 
 /** Reads may use a membership that is this old. */
 const CACHE_MS = 300_000;
@@ -12,11 +13,12 @@ const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org|log)_[0-9a-f]{24}$/;
 interface Reader {
   readonly person: Person;
   readonly exchange: HistoryExchange;
+  /** Undefined for a list. */
+  readonly recordId?: string;
 }
 
-const mayRead = ({ standing }: Model, { person, exchange }: Reader, owner: OwnerAndProject): boolean => {
-  if (person.kind === 'admin') return true;
-  if (person.kind === 'guest') return owner.guestId !== undefined && guestsOf(exchange).includes(owner.guestId);
+const mayRead = ({ standing }: Model, { person, exchange, recordId }: Reader, owner: OwnerAndProject): boolean => {
+  if (person.kind === 'guest') return owner.guestId !== undefined && opens(exchange, owner.guestId, recordId ?? '');
   if (owner.userId === person.userId) return true;
   const { organizationId } = owner;
   if (organizationId === undefined) return false;
@@ -25,11 +27,22 @@ const mayRead = ({ standing }: Model, { person, exchange }: Reader, owner: Owner
   return standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt).size > 0;
 };
 
-/** The guest of the token that was sent, and of the token that a create has just given. */
-const guestsOf = ({ guestId, body }: HistoryExchange): readonly (string | undefined)[] => [
-  guestId,
-  guestIdOf(body?.guest_token),
-];
+/** The lists beside a payment. */
+const BESIDE = /^(?:ref|dsp)_/;
+
+/** The token that was sent, or that a create has just given, opens the record. Some tokens open one record only. */
+const opens = ({ guestId, guestRecord, path, body }: HistoryExchange, owner: string, id: string): boolean => {
+  if (guestIdOf(body?.guest_token) === owner) return true;
+  if (guestId !== owner) return false;
+  const isOfPath = BESIDE.test(id) && path.split('/').includes(guestRecord ?? '');
+  return guestRecord === undefined || guestRecord === id || isOfPath;
+};
+
+/** A repeat under the key of a guest shows its record again, and gives no token to another network. */
+const isRepeat = (history: History, exchange: HistoryExchange): boolean =>
+  CREATES.test(exchange.path) &&
+  exchange.body?.guest_token === undefined &&
+  earlierUnderKey(history, exchange).some(({ guestRecord, network }) => !guestRecord && network !== exchange.network);
 
 /** The founder of an organization whose creation had no response, and which is gone by now. */
 const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organizationId: string): boolean =>
@@ -77,7 +90,7 @@ export const answersPermitted: Oracle = {
     const model = modelOf(history);
     return history.exchanges.flatMap((exchange) => {
       const person = model.person(exchange.person);
-      if (exchange.status < 200 || exchange.status >= 300 || !person || person.kind === 'admin') return [];
+      if (exchange.status < 200 || exchange.status >= 300 || !person || isOfMerchant(person)) return [];
       const answer = `answer ${exchange.number} (${exchange.method} ${exchange.path})`;
       const refusal = exchange.method === 'GET' ? refusalOfPath(model, { person, exchange }) : undefined;
       if (refusal !== undefined) return [`${answer} is given to ${person.name}, ${refusal}`];
@@ -88,8 +101,9 @@ export const answersPermitted: Oracle = {
           !owner ||
           isOfGuestList(exchange, record) ||
           isErasedSince(history, exchange, record) ||
+          isRepeat(history, exchange) ||
           isSold(model, { person, exchange }, owner);
-        return isShown || mayRead(model, { person, exchange }, owner)
+        return isShown || mayRead(model, { person, exchange, recordId: record.id }, owner)
           ? []
           : [`${answer} shows ${record.id} to ${person.name}`];
       });
@@ -112,7 +126,9 @@ const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
   if (path === '/memberships') return refusalOfMemberships(model, reader);
   const named = path.split('/').find((part) => RECORD.test(part));
   const owner = named === undefined ? undefined : model.ownerOf(named);
-  return owner && !mayRead(model, reader, owner) ? `who may not read ${named}` : undefined;
+  return owner && named && !mayRead(model, { ...reader, recordId: named }, owner)
+    ? `who may not read ${named}`
+    : undefined;
 };
 
 const refusalOfMemberships = (model: Model, reader: Reader): string | undefined => {

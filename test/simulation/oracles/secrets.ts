@@ -1,5 +1,7 @@
 import { LOCAL_SECRETS } from '../../../infra/local/machine/environment.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, PlantedSecret } from '../model/history.ts';
+import { isOfMerchant } from '../model/merchants.ts';
+import { modelOf } from '../model/owners.ts';
 
 /** Sentences about data that must appear nowhere. */
 const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
@@ -63,16 +65,28 @@ const hasClientSecret = (value: HistoryJson): boolean => {
   return Object.values(value).some(hasClientSecret);
 };
 
+/** A person of the merchant who did not pay, and never belonged to the organization that paid. */
+const isOfMerchantOnly = (history: History, { person: name, body, answeredAt }: HistoryExchange): boolean => {
+  const { person, ownerOf, standing } = modelOf(history);
+  const asked = person(name);
+  if (!asked || !isOfMerchant(asked)) return false;
+  const record = body?.details?.payment ?? body?.data ?? body;
+  const { userId, organizationId } = ownerOf(record?.id ?? '') ?? {};
+  if (organizationId === undefined) return userId !== asked.userId;
+  const user = { userId: asked.userId, organizationId };
+  return standing.rolesBetween(user, history.startedAt, answeredAt).size === 0;
+};
+
 const isList = ({ method, body }: HistoryExchange): boolean =>
   method === 'GET' && (typeof body === 'string' || Array.isArray(body) || Array.isArray(body?.data));
 
 export const clientSecretsStay: Oracle = {
-  sentence: 'A client secret is in no list, no event and no response to a platform admin',
+  sentence: 'A client secret is in no list, no event and no response to a person of the merchant who does not pay',
   atRestOnly: false,
-  violations: ({ exchanges, people, bus, deliveries }: History) => {
-    const admins = new Set(people.filter(({ kind }) => kind === 'admin').map(({ name }) => name));
+  violations: (history) => {
+    const { exchanges, bus, deliveries } = history;
     const answers = exchanges.flatMap((exchange) => {
-      const isForbidden = isList(exchange) || admins.has(exchange.person);
+      const isForbidden = isList(exchange) || isOfMerchantOnly(history, exchange);
       return isForbidden && hasClientSecret(exchange.body)
         ? [`answer ${exchange.number} to ${exchange.person}, ${exchange.method} ${exchange.path}`]
         : [];

@@ -116,15 +116,17 @@ const whilePastDue = (before: HistoryItem | undefined, billingOwner: string): re
 };
 
 /**
- * The allowed statuses of the membership, if its provider-billed subscription was active or the provider gave it up.
- * Undefined if the general rule applies.
+ * The allowed statuses of the membership, if its subscription is free in its trial, or if the provider bills it and it was
+ * active or the provider gave it up. Undefined if the general rule applies.
  * @param versions at rest only
  */
-const wantedByProvider = (
+const wantedByException = (
   subscription: HistoryItem,
   versions: readonly HistoryItem[] | undefined,
 ): readonly string[] | undefined => {
-  const { status, billingOwner, activeSince, isUnpaid } = subscription;
+  const { status, totalCents, billingOwner, activeSince, isUnpaid } = subscription;
+  // A plan that costs nothing needs no payment, also in a trial.
+  if (status === 'trialing' && totalCents === 0) return ['active'];
   if (billingOwner !== 'provider') return undefined;
   // The provider has given up collecting, even for a first charge.
   if (versions && isUnpaid) return ['cancelled'];
@@ -147,8 +149,8 @@ export const membershipIfPaid: Oracle = {
     const tiers = paidTiers(history);
     const wantedOf = (subscription: HistoryItem): readonly string[] | undefined => {
       const { id, status, billingOwner, activeSince } = subscription;
-      const ofProvider = wantedByProvider(subscription, history.atRest ? versionsOf(id) : undefined);
-      if (ofProvider) return ofProvider;
+      const excepted = wantedByException(subscription, history.atRest ? versionsOf(id) : undefined);
+      if (excepted) return excepted;
       // Nothing was ever paid, because the seller has written off or voided the first charge.
       const isForgiven = forgiven.has(String(subscription['providerSubscriptionId']));
       if (status === 'active' && activeSince === undefined && isForgiven) return ['pending'];

@@ -13,7 +13,7 @@ import type {
 import { isVisible, recordsOf } from '../model/records.ts';
 import type { Client } from './client.ts';
 import type { AskedRequest } from './operation.ts';
-import { ADA, GUESTS, PEOPLE, PROJECT, ROOT, USERS } from './people.ts';
+import { ACCOUNTS, ADA, GUESTS, PEOPLE, PROJECT, ROOT } from './people.ts';
 
 /** Reads what lists and summaries show at the end of a run, when no more faults happen. */
 const LISTS = [
@@ -33,7 +33,7 @@ export const readAudit = async (client: Client, history: History): Promise<Audit
     records[kind].some(
       ({ organizationId, userId }) => (organizationId ?? userId) === (owner['organizationId'] ?? owner['userId']),
     );
-  for (const person of USERS) {
+  for (const person of ACCOUNTS) {
     for (const { kind, of, limit } of LISTS) {
       if (!isOwned(of, { userId: person.userId })) continue;
       const query = { limit: String(limit) };
@@ -42,7 +42,7 @@ export const readAudit = async (client: Client, history: History): Promise<Audit
     }
   }
   for (const { id, ownerUserId } of records.organizations) {
-    const owner = USERS.find(({ userId }) => userId === ownerUserId);
+    const owner = ACCOUNTS.find(({ userId }) => userId === ownerUserId);
     if (!owner) continue;
     for (const { kind, of, limit } of LISTS) {
       if (!isOwned(of, { organizationId: id })) continue;
@@ -133,7 +133,7 @@ const OF_A_PROJECT = [
 /** The payments of others for Ada's project. */
 const soldPayments = (history: History): readonly { readonly person: Person; readonly id: string }[] =>
   recordsOf(history).payments.flatMap((payment) => {
-    const buyer = USERS.find(({ userId }) => userId === payment['userId']);
+    const buyer = ACCOUNTS.find(({ userId }) => userId === payment['userId']);
     const isSold = payment['projectId'] !== undefined && isVisible(payment) && buyer !== ADA;
     return isSold && buyer ? [{ person: buyer, id: payment['id'] }] : [];
   });
@@ -166,7 +166,7 @@ const pagesOfFormerMembers = (history: History): readonly Page[] => {
   const isMember = (userId: string, organizationId: string): boolean =>
     members.some((one) => one['userId'] === userId && one['organizationId'] === organizationId);
   return history.exchanges.filter(isPage).flatMap((page) => {
-    const person = USERS.find(({ name }) => name === page.person);
+    const person = ACCOUNTS.find(({ name }) => name === page.person);
     const organizationId = organizationAsked(page) ?? organizations.get(page.path.split('/')[2]);
     if (!person || organizationId === undefined) return [];
     return isMember(person.userId, organizationId) ? [] : [{ person, page }];

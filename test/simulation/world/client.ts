@@ -1,5 +1,6 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { Credential, HistoryExchange, HistoryJson, Person, PlantedSecret } from '../model/history.ts';
+import { guestOfToken } from '../model/owners.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { AskedRequest, WorldKey } from './operation.ts';
 import { PEOPLE } from './people.ts';
@@ -47,13 +48,14 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   const plant = (what: string): string => keep(what, `canary${prng.int(100_000_000, 999_999_999)}x`);
 
   const open = async (person: Person, organizationId: string | undefined): Promise<void> => {
-    const { name, email, userId, kind } = person;
+    const { name, email, userId, kind, staffRole } = person;
     const made = await stage.control({
       method: 'POST',
       path: '/sessions',
       body: {
         ...{ user_id: userId, email, name, is_admin: kind === 'admin', expires_in: SESSION_SECONDS },
         ...(organizationId !== undefined && { organization_id: organizationId }),
+        ...(staffRole && { staff_role: staffRole }),
       },
     });
     sessions.set(nameOfSession(person, organizationId), keep('a session', made.body.session_id));
@@ -63,10 +65,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   const credentialOf = async (asked: AskedRequest): Promise<[Credential, Record<string, string>]> => {
     const { person, withoutToken, inOrganization, byKey } = asked;
     const secret = byKey && keys.get(byKey);
-    if (secret !== undefined) {
-      const headers = { authorization: `Bearer ${secret}`, 'x-act-for': `user:${person.userId}` };
-      return [byKey === 'backend' ? 'key' : 'leaked key', headers];
-    }
+    if (byKey !== undefined && secret !== undefined) return credentialByKey(byKey, secret, person);
     const sessionName = nameOfSession(person, inOrganization);
     if (inOrganization !== undefined && !sessions.has(sessionName)) await open(person, inOrganization);
     const session = sessions.get(sessionName);
@@ -83,7 +82,8 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     const number = exchanges.length;
     const about = {
       ...{ number, operation, person: person.name, credential, method, path, query, sentAt },
-      guestId: guestIdOf(credentialHeaders['x-guest-token']),
+      ...guestOf(credentialHeaders['x-guest-token']),
+      network: asked.elsewhere ? `${person.name} elsewhere` : person.name,
       sessionOrganizationId: asked.inOrganization,
       sent: body,
       idempotencyKey: key,
@@ -99,7 +99,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
         ...(key !== undefined && { 'idempotency-key': key }),
       },
       ...(body && { body }),
-      from: addressOf(person),
+      from: addressOf(asked, number),
     });
     const { status, body: received, totalCount } = answer;
     const exchange = { ...about, status, body: received, totalCount, answeredAt: stage.now() };
@@ -147,17 +147,25 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   };
 };
 
+const credentialByKey = (byKey: WorldKey, secret: string, { userId }: Person): [Credential, Record<string, string>] => {
+  const authorization = `Bearer ${secret}`;
+  if (byKey === 'merchant') return ['merchant key', { authorization }];
+  return [byKey === 'backend' ? 'key' : 'leaked key', { authorization, 'x-act-for': `user:${userId}` }];
+};
+
 const nameOfSession = ({ name }: Person, organizationId: string | undefined): string =>
   organizationId === undefined ? name : `${name} in ${organizationId}`;
 
-/** Each person has a separate network. */
-const addressOf = (person: Person): string => `198.51.100.${PEOPLE.indexOf(person) + 1}`;
+/** Each person has two separate networks. Half of the people have IPv6, and another address for each request. */
+const addressOf = ({ person, elsewhere = false }: AskedRequest, number: number): string => {
+  const network = 2 * PEOPLE.indexOf(person) + Number(elsewhere);
+  return PEOPLE.indexOf(person) % 2 === 0 ? `198.51.100.${network + 1}` : `2001:db8:0:${network}::${number + 1}`;
+};
 
 const isUnclear = ({ status, body }: StageAnswer): boolean =>
   status === 0 || status >= 500 || (status === 409 && body?.code === 'IDEMPOTENCY_IN_PROGRESS');
 
-const guestIdOf = (token: string | undefined): string | undefined => {
-  if (token === undefined) return undefined;
-  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-  return claims.guest_id;
+const guestOf = (token: string | undefined): Pick<HistoryExchange, 'guestId' | 'guestRecord'> => {
+  const claims = guestOfToken(token);
+  return { guestId: claims?.guest_id, guestRecord: claims?.record };
 };

@@ -3,7 +3,7 @@ import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { type AskedRequest, choose, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
 import { drawAmount, drawPayer } from './payments.ts';
-import { ROOT, type WorldProvider } from './people.ts';
+import { MERCHANTS, ROOT, type WorldProvider } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
 /** @module Merchants who hold amounts, capture or release them, and forget some; payers who try to do the same. */
@@ -46,8 +46,8 @@ const releaseBy = (person: Person, { id }: Held): AskedRequest => ({
 });
 
 /** A payer mostly cancels, because that is what payers do with a payment that is not held. */
-const endBy = (person: Person, held: Held, prng: Prng): AskedRequest =>
-  prng.chance(person === ROOT ? 0.7 : 0.3) ? captureBy(person, held, prng) : releaseBy(person, held);
+export const endHoldBy = (person: Person, held: Held, prng: Prng): AskedRequest =>
+  prng.chance(MERCHANTS.includes(person) ? 0.7 : 0.3) ? captureBy(person, held, prng) : releaseBy(person, held);
 
 /** Mostly the merchant; a payer who tries is refused. */
 const MERCHANT = 0.8;
@@ -76,7 +76,7 @@ const holdAmount: WorldOperation = {
     const isEndedAtOnce = prng.chance(0.6);
     const ender = prng.chance(MERCHANT) ? ROOT : person;
     const end = ({ body }: StageAnswer): OperationStep | undefined =>
-      body?.status === HELD && isEndedAtOnce ? endBy(ender, { id: body.id, fields: body }, prng) : undefined;
+      body?.status === HELD && isEndedAtOnce ? endHoldBy(ender, { id: body.id, fields: body }, prng) : undefined;
     const confirm = ({ status, body }: StageAnswer): OperationStep | undefined =>
       status === 201
         ? { kind: 'request', person, method: 'POST', path: `/payments/confirm/${body.id}`, body: {}, next: end }
@@ -103,12 +103,12 @@ const endHold: WorldOperation = {
   // Of a capture and a release at the same time, or of two captures, one ends the hold.
   again: (step, prng) => {
     const id = step.kind === 'request' && /^\/payments\/(?:intents\/)?([^/]+)\//.exec(step.path)?.[1];
-    return id ? endBy(ROOT, { id, fields: {} }, prng) : step;
+    return id ? endHoldBy(ROOT, { id, fields: {} }, prng) : step;
   },
   plan: (scene) => {
     const person = scene.prng.chance(MERCHANT) ? ROOT : scene.prng.pick(scene.users);
     const held = chooseHeld(scene, person);
-    return held && endBy(person, held, scene.prng);
+    return held && endHoldBy(person, held, scene.prng);
   },
 };
 

@@ -2,7 +2,7 @@ import type { Prng } from '../kernel/prng.ts';
 import type { WorldProvider } from './people.ts';
 
 /** Test values of the simulated providers, by how often they are drawn. See docs/local.md. */
-const PLAIN_TOKENS: Readonly<Record<WorldProvider, string>> = {
+export const PLAIN_TOKENS: Readonly<Record<WorldProvider, string>> = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',
   provider_c: 'cnon:card-nonce-ok',

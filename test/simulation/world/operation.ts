@@ -25,7 +25,7 @@ export interface Scene {
   readonly knowledge: Knowledge;
   /** True if rate limits are on. */
   readonly limits: boolean;
-  /** The users who act in this run. */
+  /** The people with sessions who pay in this run. */
   readonly users: readonly Person[];
   readonly now: number;
   /** How many of the latest records of a kind people think of, or 1 if all of them act on the same record. */
@@ -39,8 +39,8 @@ export interface Scene {
 /** A request of a client, or an act on the side of the providers and their payers. */
 export type OperationStep = AskedRequest | Acted;
 
-/** The backend's own key, one that was revoked, and one without any payer's scope. */
-export type WorldKey = 'backend' | 'revoked' | 'narrow';
+/** The backend's own key, one that was revoked, one without any payer's scope, and one that decides for the merchant. */
+export type WorldKey = 'backend' | 'revoked' | 'narrow' | 'merchant';
 
 export interface AskedRequest {
   readonly kind: 'request';
@@ -57,12 +57,14 @@ export interface AskedRequest {
   readonly idempotencyKey?: string;
   /** The organization of the session; a separate session is opened for it. */
   readonly inOrganization?: string | undefined;
-  /** The service key that sends the request for the person, instead of the person's session. */
+  /** The service key that sends the request instead of the person's session. `merchant` is the person's own key. */
   readonly byKey?: WorldKey;
   /** Asks for a table instead of JSON. */
   readonly asCsv?: boolean;
   /** A guest sends the token unless this is set. */
   readonly withoutToken?: boolean;
+  /** From another network than the person's usual one. */
+  readonly elsewhere?: boolean;
 }
 
 export interface Acted {

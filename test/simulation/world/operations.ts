@@ -1,7 +1,9 @@
 import { ADDRESS_OPERATIONS } from './addresses.ts';
 import { DASHBOARD_ACTS } from './dashboard-acts.ts';
 import { DASHBOARD_SUBSCRIPTIONS } from './dashboard-subscriptions.ts';
+import { DECIDING_OPERATIONS } from './deciders.ts';
 import { HOLD_OPERATIONS } from './holds.ts';
+import { LENDING_OPERATIONS } from './lenders.ts';
 import { METHOD_OPERATIONS } from './methods.ts';
 import { MINTING_OPERATIONS } from './minting.ts';
 import type { WorldOperation } from './operation.ts';
@@ -11,6 +13,7 @@ import { PLAN_OPERATIONS } from './plans.ts';
 import { PROVIDER_ACTS } from './provider-acts.ts';
 import { READ_OPERATIONS } from './readers.ts';
 import { RIGHT_OPERATIONS } from './rights.ts';
+import { STRANGER_OPERATIONS } from './strangers.ts';
 import { SUBSCRIPTION_OPERATIONS } from './subscriptions.ts';
 
 export const OPERATIONS: readonly WorldOperation[] = [
@@ -27,4 +30,7 @@ export const OPERATIONS: readonly WorldOperation[] = [
   ...DASHBOARD_SUBSCRIPTIONS,
   ...HOLD_OPERATIONS,
   ...PLAN_OPERATIONS,
+  ...DECIDING_OPERATIONS,
+  ...LENDING_OPERATIONS,
+  ...STRANGER_OPERATIONS,
 ];

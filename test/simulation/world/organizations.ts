@@ -3,7 +3,7 @@ import type { HistoryExchange, Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { choose, isDone, type OperationStep, type Scene, sameAgain, type WorldOperation } from './operation.ts';
 import { confirmStep } from './payments.ts';
-import { ROOT, USERS } from './people.ts';
+import { ACCOUNTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
 /** Operations on organizations and their members. */
@@ -18,7 +18,7 @@ const ownedBy = ({
   const all = knowledge.all('organization');
   if (all.length === 0) return undefined;
   const organization = prng.pick(all.slice(-3));
-  const owner = USERS.find(({ userId }) => userId === organization.fields['owner_user_id']);
+  const owner = ACCOUNTS.find(({ userId }) => userId === organization.fields['owner_user_id']);
   return { organization, person: owner && prng.chance(0.85) ? owner : prng.pick(users) };
 };
 
@@ -75,7 +75,7 @@ const onMember = (scene: Scene) => {
     });
   if (!by || !member) return undefined;
   const path = `/organizations/${by.organization.id}/members/${member.id}`;
-  const person = USERS.find(({ userId }) => userId === member.fields['user_id']);
+  const person = ACCOUNTS.find(({ userId }) => userId === member.fields['user_id']);
   return { person: by.person, path, ...(person && { next: goOnAs(scene, person, by.organization) }) };
 };
 

@@ -30,7 +30,7 @@ export const drawPayer = ({ prng, users }: Scene): Person => (prng.chance(0.8) ?
 
 /** The organization that a user names, or none. */
 export const drawOrganization = (scene: Scene, person: Person, chance = 0.4): string | undefined =>
-  person.kind === 'user' && scene.prng.chance(chance)
+  person.kind !== 'guest' && scene.prng.chance(chance)
     ? choose(scene, { kind: 'organization', person: person.name })?.id
     : undefined;
 

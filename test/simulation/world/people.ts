@@ -11,17 +11,28 @@ const guest = (name: string): Person => ({ name, kind: 'guest', email: `${name}@
 
 export const ADA = user('ada');
 export const BEN = user('ben');
-const CLEO = user('cleo');
-const DAN = user('dan');
+export const CLEO = user('cleo');
+export const DAN = user('dan');
 /** Belongs to no organization at first, and tries what is not hers. */
 const EVE = user('eve');
 export const ROOT: Person = { ...user('root'), kind: 'admin' };
+export const FAY: Person = { ...user('fay'), staffRole: 'finance' };
+export const OLI: Person = { ...user('oli'), staffRole: 'operations' };
 export const GUS = guest('gus');
 const GIA = guest('gia');
+/** Fay, who pays without a session. */
+export const FAY_AS_GUEST: Person = { ...guest('fay-guest'), email: FAY.email };
+
+/** Has no records, and wants those of the guests. */
+export const STRANGER = guest('sam');
 
 export const USERS: readonly Person[] = [ADA, BEN, CLEO, DAN, EVE];
-export const GUESTS: readonly Person[] = [GUS, GIA];
-export const PEOPLE: readonly Person[] = [...USERS, ROOT, ...GUESTS];
+/** The people of the merchant. In some runs they also pay, and belong to organizations. */
+export const MERCHANTS: readonly Person[] = [ROOT, FAY, OLI];
+/** Everyone who has a session. */
+export const ACCOUNTS: readonly Person[] = [...USERS, ...MERCHANTS];
+export const GUESTS: readonly Person[] = [GUS, GIA, FAY_AS_GUEST];
+export const PEOPLE: readonly Person[] = [...ACCOUNTS, ...GUESTS, STRANGER];
 
 export const WORLD_PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
 export type WorldProvider = (typeof WORLD_PROVIDERS)[number];

@@ -22,9 +22,14 @@ type Body = Readonly<Record<string, unknown>>;
 const CHANGEABLE = new Set(['active', 'trialing']);
 
 /** Mostly a subscription that can change; sometimes one that is past due, paused or canceled. */
-const chooseChangeable = ({ prng, knowledge, latest }: Scene): Known | undefined => {
+export const chooseChangeable = (
+  { prng, knowledge, latest }: Scene,
+  fits: (subscription: Known) => boolean = () => true,
+): Known | undefined => {
   const isAny = prng.chance(0.25);
-  const found = knowledge.all('subscription').filter(({ fields }) => isAny || CHANGEABLE.has(fields['status']));
+  const found = knowledge
+    .all('subscription')
+    .filter((one) => (isAny || CHANGEABLE.has(one.fields['status'])) && fits(one));
   return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
 };
 
@@ -48,7 +53,7 @@ const TIMES = [
   { weight: 1, value: 'period_end' },
 ] as const;
 
-const drawTarget = (prng: Prng): Body => {
+export const drawTarget = (prng: Prng): Body => {
   const product = prng.chance(0.6) ? prng.pick(Object.values(PRODUCTS)).id : undefined;
   const quantity = product === undefined || prng.chance(0.5) ? prng.int(1, 5) : undefined;
   return {
@@ -58,11 +63,11 @@ const drawTarget = (prng: Prng): Body => {
   };
 };
 
-const changeBy = ({ person, id }: Changer, body: Body): AskedRequest => ({
+export const changeBy = ({ person, id }: Changer, body: Body): AskedRequest => ({
   ...{ kind: 'request', person, method: 'POST', path: `/subscriptions/${id}/change`, body },
 });
 
-const withdrawBy = ({ person, id }: Changer): AskedRequest => ({
+export const withdrawBy = ({ person, id }: Changer): AskedRequest => ({
   ...{ kind: 'request', person, method: 'DELETE', path: `/subscriptions/${id}/change` },
 });
 
@@ -158,7 +163,7 @@ const withdrawChange: WorldOperation = {
   },
 };
 
-const drawFree = (prng: Prng): Body =>
+export const drawFree = (prng: Prng): Body =>
   prng.weighted([
     { weight: 3, value: { total_cents: drawAmount(prng) } },
     { weight: 1, value: { total_cents: 0 } },

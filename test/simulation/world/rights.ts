@@ -3,7 +3,7 @@ import type { Known } from './knowledge.ts';
 import { drawFirstToken } from './methods-to-try.ts';
 import { maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
 import { confirmStep, drawAmount, drawProvider, isOpenPayment, isUnconfirmed } from './payments.ts';
-import { USERS } from './people.ts';
+import { ACCOUNTS } from './people.ts';
 import { drawPrice } from './subscriptions.ts';
 
 /** @module Members who act for their organization while its owner removes their right to do so, and found keys. */
@@ -18,7 +18,7 @@ interface Manager {
 const managerIn = ({ prng, knowledge }: Scene): Manager | undefined => {
   const organizations = knowledge.all('organization');
   const managers = knowledge.all('member').flatMap(({ id, fields }) => {
-    const person = USERS.find(({ userId }) => userId === fields['user_id']);
+    const person = ACCOUNTS.find(({ userId }) => userId === fields['user_id']);
     const organization = organizations.find((one) => one.id === fields['organization_id']);
     const isManager = fields['role'] === 'admin' || fields['role'] === 'billing';
     return person && organization && isManager ? [{ person, memberId: id, organization }] : [];
@@ -139,7 +139,7 @@ const OF_OWNER = [
 
 /** The owner removes or demotes the member, or deletes the organization. */
 const endOfRight = ({ prng }: Scene, { organization, memberId }: Manager): OperationStep | undefined => {
-  const owner = USERS.find(({ userId }) => userId === organization.fields['owner_user_id']);
+  const owner = ACCOUNTS.find(({ userId }) => userId === organization.fields['owner_user_id']);
   const { method, isOfMember, body } = prng.weighted(OF_OWNER).value;
   const path = `/organizations/${organization.id}${isOfMember ? `/members/${memberId}` : ''}`;
   return owner && { kind: 'request', person: owner, method, path, ...(body && { body }) };

@@ -1,0 +1,139 @@
+import { firstUnderKey, isCarriedOut, SKEW_MS, UNDER_WAY_MS } from './exchanges.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from './history.ts';
+import { changeRequests, isMerchantsChange, plansStarted } from './plans.ts';
+import { at, recordsOf } from './records.ts';
+
+/**
+ * @module What only the merchant decides: refunds, captures, releases, prices, plans without their difference, and
+ * cheaper plans before the period ends. Each with the person who decided, as the table and the responses show.
+ */
+export interface Decision {
+  /** In plain words, such as `the capture of pay_1`. */
+  readonly what: string;
+  readonly decider: Decider;
+  /** The payment or subscription. */
+  readonly record: HistoryItem;
+  /** Epoch ms, true time. The write of the decision came in between. */
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Decider {
+  readonly person: Person;
+  /** True if a key of the person decided, and acted for no payer. */
+  readonly byKey: boolean;
+}
+
+export const decisionsOf = (history: History): readonly Decision[] => [
+  ...refunds(history),
+  ...endsOfHolds(history),
+  ...changes(history),
+  ...downgrades(history),
+];
+
+/** The persons by their user ids, and those who made the keys by the ids of the keys. */
+const decidersOf = ({ people, exchanges }: History): ReadonlyMap<string, Decider> => {
+  const byName = new Map(people.map((person) => [person.name, person]));
+  const makers = exchanges.flatMap(({ path, method, body, person: name }): [string, Decider][] => {
+    const person = byName.get(name);
+    const id: string | undefined = body?.data?.id;
+    return method === 'POST' && path === '/admin/keys' && id && person ? [[id, { person, byKey: true }]] : [];
+  });
+  const users = people
+    .filter(({ userId }) => userId !== '')
+    .map((person): [string, Decider] => [person.userId, { person, byKey: false }]);
+  return new Map([...users, ...makers]);
+};
+
+type Found = Omit<Decision, 'from' | 'to' | 'decider'> & {
+  readonly decider: Decider | undefined;
+  /** By the clock of the function that decided. */
+  readonly decidedAt: string;
+};
+
+/** The write may come long after the time that it states. */
+const decided = ({ decidedAt, decider, ...found }: Found): readonly Decision[] =>
+  decider === undefined
+    ? []
+    : [{ ...found, decider, from: at(decidedAt) - SKEW_MS, to: at(decidedAt) + UNDER_WAY_MS + SKEW_MS }];
+
+const refunds = (history: History): readonly Decision[] => {
+  const { refunds: all, payment } = recordsOf(history);
+  const deciders = decidersOf(history);
+  return all.flatMap(({ id, paymentId, createdBy, createdAt }) => {
+    const record = payment(paymentId);
+    const decider = deciders.get(createdBy);
+    return record ? decided({ what: `the refund ${id} of ${paymentId}`, record, decider, decidedAt: createdAt }) : [];
+  });
+};
+
+const endsOfHolds = (history: History): readonly Decision[] => {
+  const { payments, versionsOf } = recordsOf(history);
+  const deciders = decidersOf(history);
+  return payments.flatMap((record) =>
+    versionsOf(record['id'])
+      .filter(({ holdCall }) => holdCall !== undefined)
+      .flatMap(({ holdCall, actor, at: decidedAt }) =>
+        decided({
+          what: `the ${holdCall.kind} of ${record['id']}`,
+          record,
+          decider: deciderBy(deciders, actor),
+          decidedAt,
+        }),
+      ),
+  );
+};
+
+/** A key that acts for a payer is that payer. */
+const deciderBy = (deciders: ReadonlyMap<string, Decider>, actor: HistoryJson): Decider | undefined =>
+  deciders.get(actor?.onBehalfOf?.id ?? actor?.id);
+
+/** The person whose session, or whose key, the request had. */
+const deciderOfRequest = ({ people }: History, { person: name, credential }: HistoryExchange): Decider | undefined => {
+  const person = people.find((one) => one.name === name);
+  return person && { person, byKey: credential === 'merchant key' };
+};
+
+const subscriptionsOf = (history: History): ReadonlyMap<string, HistoryItem> =>
+  new Map(recordsOf(history).subscriptions.map((one) => [one['id'], one]));
+
+const changes = (history: History): readonly Decision[] => {
+  const subscriptions = subscriptionsOf(history);
+  return [...changeRequests(history)].flatMap(([id, requests]) =>
+    requests.flatMap((exchange) => {
+      const decider = deciderOfRequest(history, exchange);
+      const record = subscriptions.get(id);
+      if (!isCarriedOut(exchange) || !isMerchantsChange(exchange.sent) || !decider || !record) return [];
+      const { sentAt, answeredAt } = firstUnderKey(history, exchange);
+      return [
+        { what: `the price of ${id} by answer ${exchange.number}`, decider, record, from: sentAt, to: answeredAt },
+      ];
+    }),
+  );
+};
+
+const LONGEST_PERIOD_MS = 31 * 86_400_000;
+/** Both totals are for a whole period, so a small difference may be nothing for what is left of it. */
+const LEAST_CENTS = 2;
+
+/** A cheaper plan that began before the end of a paid period, without a payment. */
+const isDowngrade = ({ plan, wasPlan, dueCents, was, status, periodEnd, at: time }: HistoryItem): boolean => {
+  const left = (at(periodEnd) - at(time)) / LONGEST_PERIOD_MS;
+  return (
+    dueCents === 0 &&
+    was !== 'trialing' &&
+    status === 'active' &&
+    (wasPlan.totalCents - plan.totalCents) * left >= LEAST_CENTS
+  );
+};
+
+const downgrades = (history: History): readonly Decision[] => {
+  const deciders = decidersOf(history);
+  return [...subscriptionsOf(history)].flatMap(([id, record]) =>
+    plansStarted(history, id)
+      .filter(isDowngrade)
+      .flatMap(({ actor, at: decidedAt }) =>
+        decided({ what: `the downgrade of ${id} now`, record, decider: deciderBy(deciders, actor), decidedAt }),
+      ),
+  );
+};

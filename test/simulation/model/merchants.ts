@@ -1,0 +1,23 @@
+import type { HistoryExchange, Person } from './history.ts';
+
+/** What the people of the merchant may do, by section 20's table of scopes. */
+
+/** True for platform admins and staff. */
+export const isOfMerchant = ({ kind, staffRole }: Person): boolean => kind === 'admin' || staffRole !== undefined;
+
+const CAPTURES = 'POST /payments/[^/]+/capture';
+const CANCELS = 'POST /payments/intents/[^/]+/cancel';
+const OPERATES = 'POST /subscriptions/[^/]+/(?:cancel|change|change/preview)';
+
+const STAFF_ROUTES = {
+  finance: [CAPTURES, CANCELS, OPERATES, 'POST /payments/[^/]+/refunds'],
+  operations: [CAPTURES, CANCELS, OPERATES, 'POST /payments/sync/[^/]+', 'POST /webhooks/logs/[^/]+/replay'],
+} as const;
+
+/** True if the role of the staff permits the request on records of others. Platform admins are no staff. */
+export const mayAsStaff = (
+  { staffRole }: Person,
+  { method, path }: Pick<HistoryExchange, 'method' | 'path'>,
+): boolean =>
+  staffRole !== undefined &&
+  STAFF_ROUTES[staffRole].some((route) => new RegExp(`^${route}$`).test(`${method} ${path}`));

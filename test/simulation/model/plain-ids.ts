@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { HistoryExchange, Person } from './history.ts';
+
+/** @module Ids that everyone computes who knows e-mail addresses, Idempotency-Keys and the ids of payments. */
+
+const PREFIXES = {
+  payments: 'pay',
+  'payment-methods': 'pmt',
+  customers: 'cust',
+  addresses: 'addr',
+  subscriptions: 'subs',
+};
+
+const isCreate = (path: string): path is keyof typeof PREFIXES => Object.hasOwn(PREFIXES, path);
+
+const hashOf = (...parts: readonly string[]): string =>
+  createHash('sha256')
+    .update(parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''))
+    .digest('hex');
+
+const idOf = (prefix: string, ...parts: readonly string[]): string => `${prefix}_${hashOf(...parts).slice(0, 24)}`;
+
+type Keyed = Pick<HistoryExchange, 'method' | 'path' | 'idempotencyKey'>;
+
+/** The id that the record of a create would have, if it were the hash of caller and Idempotency-Key. */
+export const idOfKey = (
+  { method, path, idempotencyKey }: Keyed,
+  { kind, email, userId }: Person,
+): readonly string[] => {
+  const created = path.split('/')[1] ?? '';
+  if (method !== 'POST' || idempotencyKey === undefined || !isCreate(created)) return [];
+  const caller = kind === 'guest' ? `email:${email}` : `user:${userId}`;
+  const scope = hashOf(caller, `POST ${path}`, '{}', idempotencyKey).slice(0, 40);
+  return [idOf(PREFIXES[created], scope)];
+};
+
+/** The ids that a card saved while paying, and a customer made for a record, would have as the hash of its id. */
+export const idsBeside = (id: string): readonly string[] => [idOf('pmt', id), idOf('cust', id)];

@@ -1,0 +1,51 @@
+import { isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
+import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
+import { isOfMerchant } from '../model/merchants.ts';
+import { type Model, modelOf } from '../model/owners.ts';
+import { changesAndWithdrawals, plansStarted } from '../model/plans.ts';
+import { at } from '../model/records.ts';
+
+/** A sentence about organizations whose subscriptions a member's own method pays. */
+
+/** The user whose own method pays for an organization, as a response shows the subscription. */
+const lenderIn = ({ ownerOf }: Model, { body }: HistoryExchange): string | undefined => {
+  const owner = body?.organization_id ? ownerOf(body.payment_method_id ?? '') : undefined;
+  return owner?.organizationId === undefined ? owner?.userId : undefined;
+};
+
+/** The method that the last response before the request showed. */
+const methodBefore = ({ exchanges }: History, id: string, { sentAt }: HistoryExchange): string | undefined =>
+  exchanges.findLast(({ body, answeredAt }) => body?.id === id && answeredAt <= sentAt)?.body.payment_method_id;
+
+const INTERVAL = ['billing_interval', 'interval_multiplier'] as const;
+
+/** True if the merchant's change leaves everything but the price, and the price is not above the present price. */
+const isLowering = (history: History, id: string, exchange: HistoryExchange): boolean => {
+  const { method, sent, body, sentAt, answeredAt } = exchange;
+  const isPriceAlone = sent?.product_id === undefined && INTERVAL.every((field) => sent?.[field] === undefined);
+  if (method !== 'POST' || !isPriceAlone) return false;
+  if (sent?.when !== 'now') return (body?.scheduled_change?.total_cents ?? 0) <= body?.total_cents;
+  const started = plansStarted(history, id).find(
+    ({ at: time }) => at(time) >= sentAt - SKEW_MS && at(time) <= answeredAt + SKEW_MS,
+  );
+  return started === undefined || started['plan'].totalCents <= started['wasPlan'].totalCents;
+};
+
+export const lenderChooses: Oracle = {
+  sentence: 'A lent card pays what its lender chose, and the merchant at most lowers the price',
+  atRestOnly: false,
+  violations: (history) => {
+    const model = modelOf(history);
+    return [...changesAndWithdrawals(history)].flatMap(([id, requests]) =>
+      requests.filter(isCarriedOut).flatMap((exchange) => {
+        const { number, method, path, body } = exchange;
+        const lender = lenderIn(model, exchange);
+        const person: Person | undefined = model.person(exchange.person);
+        const wasLent = methodBefore(history, id, exchange) === body?.payment_method_id;
+        if (lender === undefined || !wasLent || !person || person.userId === lender) return [];
+        if (isOfMerchant(person) && isLowering(history, id, exchange)) return [];
+        return [`answer ${number}: ${person.name} did ${method} ${path}, and ${lender} lends the method`];
+      }),
+    );
+  },
+};
