@@ -37,6 +37,7 @@ import { PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
 import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
+import { cancelIntentEndpoint } from './hold-endpoints.ts';
 
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
@@ -154,41 +155,6 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
-}));
-
-export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
-  id: 'payments.cancel-intent',
-  method: 'POST',
-  path: '/payments/intents/{id}/cancel',
-  summary: 'Cancel an unconfirmed payment, or release a hold',
-  description: `Cancels the payment at the provider, then here. It works on payments that are \`created\`, \`requires_payment_method\` or
-    \`pending\`; a canceled payment returns 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
-    its subscription, so both get 409 \`INVALID_STATE\`.
-
-    For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403, also as staff, admin or by an own service
-    key (\`details.reason: own_payment\`). 202 with \`release_pending: true\` means
-    that the provider has not responded; \`payment.released\` follows as an event. While a capture is under way: 409
-    \`PAYMENT_IN_PROGRESS\`.`,
-  auth: 'session',
-  access: { action: 'canManagePayments', record: paymentRecord },
-  params: byId,
-  query: none,
-  body: none,
-  response: paymentViewSchema,
-  status: 200,
-  form: 'bare',
-  accepted: 'The provider has not responded to the release, and `release_pending` is true. The service looks it up.',
-  errors: [
-    'RESOURCE_NOT_FOUND',
-    'INSUFFICIENT_PERMISSIONS',
-    'INVALID_STATE',
-    'PAYMENT_IN_PROGRESS',
-    'VERSION_CONFLICT',
-    'PROVIDER_ERROR',
-  ],
-  idempotent: 'stored',
-  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
-  timeoutSeconds: 25,
 }));
 
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;

@@ -1,4 +1,4 @@
-/** @module The HTTP endpoint for captures. A hold is released by the route that cancels a payment. */
+/** @module The HTTP endpoints that end a payment before it is paid, or take what it holds. */
 
 import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
@@ -8,6 +8,43 @@ import { captureBody } from '../../shared/payments/holds/capture-payment.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { byPaymentId } from '../../shared/payments/payment-requests.ts';
 import { paymentViewSchema } from '../../shared/payments/payment-view.ts';
+
+const none = z.object({});
+
+export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
+  id: 'payments.cancel-intent',
+  method: 'POST',
+  path: '/payments/intents/{id}/cancel',
+  summary: 'Cancel an unconfirmed payment, or release a hold',
+  description: `Cancels the payment at the provider, then here. It works on payments that are \`created\`, \`requires_payment_method\` or
+    \`pending\`; a canceled payment returns 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
+    its subscription, so both get 409 \`INVALID_STATE\`.
+
+    For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403, also as staff, admin or by an own service
+    key (\`details.reason: own_payment\`). 202 with \`release_pending: true\` means
+    that the provider has not responded; \`payment.released\` follows as an event. While a capture is under way: 409
+    \`PAYMENT_IN_PROGRESS\`.`,
+  auth: 'session',
+  access: { action: 'canManagePayments', record: paymentRecord },
+  params: byPaymentId,
+  query: none,
+  body: none,
+  response: paymentViewSchema,
+  status: 200,
+  form: 'bare',
+  accepted: 'The provider has not responded to the release, and `release_pending` is true. The service looks it up.',
+  errors: [
+    'RESOURCE_NOT_FOUND',
+    'INSUFFICIENT_PERMISSIONS',
+    'INVALID_STATE',
+    'PAYMENT_IN_PROGRESS',
+    'VERSION_CONFLICT',
+    'PROVIDER_ERROR',
+  ],
+  idempotent: 'stored',
+  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
+  timeoutSeconds: 25,
+}));
 
 export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   id: 'payments.capture',
