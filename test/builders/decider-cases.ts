@@ -180,6 +180,11 @@ export const MORE_DECIDER_CASES: readonly (readonly [what: string, sentence: str
     { broken: refunded(KEY, { userId: ROOT.userId }), sound: refunded(KEY, OF_ORGANIZATION) },
   ],
   [
+    'a payment as a guest with the e-mail of the key’s person',
+    NOBODY,
+    { broken: refunded(KEY, { ...GUESTS, guestEmail: ROOT.email }), sound: refunded(KEY, GUESTS) },
+  ],
+  [
     'a hold',
     NOBODY,
     {
@@ -212,14 +217,6 @@ export const MORE_DECIDER_CASES: readonly (readonly [what: string, sentence: str
     {
       broken: refused(historyPayment(OF_ORGANIZATION), { person: ROOT.name, credential: 'merchant key' }),
       sound: refused(historyPayment(OF_ORGANIZATION), { person: ROOT.name }),
-    },
-  ],
-  [
-    'a key, for a guest with the e-mail of its person',
-    REFUSED,
-    {
-      broken: refused(historyPayment(GUESTS), { person: FAY.name, credential: 'merchant key' }),
-      sound: refused(historyPayment(GUESTS), { person: FAY.name }),
     },
   ],
   [

@@ -6,9 +6,9 @@ import { recordsOf } from '../model/records.ts';
 
 /** Sentences about the people of the merchant who pay themselves. */
 
-/** The record names the decider as its payer. A key has no e-mail address. */
-const isPayer = ({ person, byKey }: Decider, { userId, guestEmail }: HistoryItem): boolean =>
-  userId === person.userId || (!byKey && guestEmail !== undefined && guestEmail === person.email);
+/** The record names the decider, or the maker of the key that decides, as its payer. */
+const isPayer = ({ person }: Pick<Decider, 'person'>, { userId, guestEmail }: HistoryItem): boolean =>
+  userId === person.userId || (guestEmail !== undefined && guestEmail === person.email);
 
 /** True if the decider surely belonged to the paying organization at the decision. A key counts only as its owner. */
 const surelyBelongs = ({ standing }: Model, { decider, record, from, to }: Decision): boolean => {
@@ -56,7 +56,7 @@ export const onlyPayersRefused: Oracle = {
             ? new Set<string>()
             : standing.rolesBetween({ userId: person.userId, organizationId }, sentAt - SKEW_MS, answeredAt);
         const belongs = byKey ? roles.has('owner') : roles.size > 0;
-        return belongs || isPayer({ person, byKey }, record)
+        return belongs || isPayer({ person }, record)
           ? []
           : [`answer ${number}: ${byKey ? 'a key of ' : ''}${name} is refused as a payer of ${record['id']}`];
       });
