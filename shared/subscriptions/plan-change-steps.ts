@@ -167,7 +167,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
       ...changed,
       ...(inTrial && !period
         ? trialEnd !== undefined && shorterTrial(trialEnd)
-        : tierAfterChange({ ...subscription, ...changed }, change)),
+        : tierAfterChange(subscription, { ...subscription, ...changed }, change)),
       ...period,
       ...covered,
       ...syncAfterChange(subscription, at, now),
@@ -178,11 +178,18 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
   );
 };
 
-/** A change of a trial that has ended meanwhile is unpaid until a later period than the present one is paid. */
-const tierAfterChange = (changed: Subscription, { inTrial, paymentId }: PlanChange): Partial<Subscription> =>
-  inTrial && paymentId === undefined && changed.totalCents > 0
-    ? { tierUnpaidSince: changed.currentPeriodEnd }
-    : unpaidOncePaid(changed);
+/**
+ * A change of a trial that has ended meanwhile pays for nothing. The present period was paid at the price of before, so
+ * another tier is unpaid until a later period is paid.
+ */
+const tierAfterChange = (
+  before: Subscription,
+  changed: Subscription,
+  { inTrial, paymentId }: PlanChange,
+): Partial<Subscription> => {
+  if (!inTrial || paymentId !== undefined || changed.totalCents === 0) return unpaidOncePaid(changed);
+  return before.tierId === changed.tierId ? {} : { tierUnpaidSince: changed.currentPeriodEnd };
+};
 
 /** The period that begins with the change. In a trial, only a change that ends the trial begins a period. */
 const periodOfChange = (

@@ -49,6 +49,9 @@ export const declinesLimited: Oracle = {
 /** The smallest window that a person can fill. */
 const LEAST = 5;
 
+/** A sliding window of an hour also counts a share of the hour before. */
+const SLIDING_MS = 2 * HOUR_MS;
+
 /** Lists by e-mail address have a window per address, because the address is all that protects the list. */
 const isOfAddress = ({ path }: HistoryExchange): boolean => path.includes('/guest/');
 
@@ -70,7 +73,7 @@ export const limitedByOwnRequests: Oracle = {
               person === one.person &&
               method !== 'GET' &&
               sentAt < one.sentAt &&
-              sentAt > one.sentAt - HOUR_MS - SKEW_MS,
+              sentAt > one.sentAt - SLIDING_MS - SKEW_MS,
           ).length < LEAST,
       )
       .map(({ number, person, path }) => `answer ${number}: ${person} was refused at ${path}`);
