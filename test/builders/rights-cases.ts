@@ -1,5 +1,5 @@
-import type { History, HistoryExchange, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
-import { ADA, BEN, GUS, PROJECT, ROOT } from '../simulation/world/people.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from '../simulation/model/history.ts';
+import { ADA, BEN, FAY, GUS, OLI, PROJECT, ROOT } from '../simulation/world/people.ts';
 import {
   exchangeOf,
   historyPayment,
@@ -37,6 +37,14 @@ const doneIn = (role: string, parts: Parts): History =>
   historyWith({ exchanges: [...joined(role), exchangeOf({ at: 20, person: BEN.name, ...parts })] });
 const done = (items: readonly HistoryItem[], parts: Parts): History =>
   historyWith({ items, exchanges: [exchangeOf(parts)] });
+
+/** A person of the merchant does it to a payment or a subscription of Ada. */
+const doneByStaff = (person: Person, parts: Parts): History =>
+  historyWith({
+    people: [ADA, FAY, OLI],
+    items: [historyPayment(), subscriptionItem()],
+    exchanges: [exchangeOf({ person: person.name, ...parts })],
+  });
 
 const ENTRY = `log_${'7'.repeat(24)}`;
 const deleting = { method: 'DELETE', path: `/organizations/${ORGANIZATION}` } as const;
@@ -346,6 +354,26 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
     false,
     done([subscriptionItem()], { person: ROOT.name, method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/cancel` }),
   ],
+  [
+    OWN,
+    'a platform admin withdraws a change of a subscription of another',
+    false,
+    done([subscriptionItem()], { person: ROOT.name, method: 'DELETE', path: `/subscriptions/${SUBSCRIPTION}/change` }),
+  ],
+  [
+    OWN,
+    'a person of finance cancels a subscription of another',
+    false,
+    doneByStaff(FAY, { method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/cancel` }),
+  ],
+  [
+    OWN,
+    'a person of finance pauses a subscription of another',
+    true,
+    doneByStaff(FAY, { method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/pause` }),
+  ],
+  [ADMINS, 'a person of finance refunds', false, doneByStaff(FAY, refunding)],
+  [ADMINS, 'a person of operations refunds', true, doneByStaff(OLI, refunding)],
   [
     OWN,
     'a platform admin pauses a subscription of another',

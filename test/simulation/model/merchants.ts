@@ -7,7 +7,7 @@ export const isOfMerchant = ({ kind, staffRole }: Person): boolean => kind === '
 
 const CAPTURES = 'POST /payments/[^/]+/capture';
 const CANCELS = 'POST /payments/intents/[^/]+/cancel';
-const OPERATES = 'POST /subscriptions/[^/]+/(?:cancel|change|change/preview)';
+const OPERATES = 'POST /subscriptions/[^/]+/(?:cancel|change|change/preview)|DELETE /subscriptions/[^/]+/change';
 
 const STAFF_ROUTES = {
   finance: [CAPTURES, CANCELS, OPERATES, 'POST /payments/[^/]+/refunds'],
@@ -20,4 +20,4 @@ export const mayAsStaff = (
   { method, path }: Pick<HistoryExchange, 'method' | 'path'>,
 ): boolean =>
   staffRole !== undefined &&
-  STAFF_ROUTES[staffRole].some((route) => new RegExp(`^${route}$`).test(`${method} ${path}`));
+  STAFF_ROUTES[staffRole].some((route) => new RegExp(`^(?:${route})$`).test(`${method} ${path}`));

@@ -41,7 +41,7 @@ const ROWS: readonly (readonly [string, string, Who])[] = [
   ['PATCH', `/subscriptions/(${ID})`, 'who owns the record'],
   ['POST', `/subscriptions/(${ID})/(?:pause|resume|reactivate)`, 'who owns the record'],
   ['POST', `/subscriptions/(${ID})/(?:cancel|change|change/preview)`, 'who owns the record, and platform admins'],
-  ['DELETE', `/subscriptions/(${ID})/change`, 'who owns the record'],
+  ['DELETE', `/subscriptions/(${ID})/change`, 'who owns the record, and platform admins'],
   ['POST', `/payments/${ID}/refunds`, 'platform admins'],
   ['POST|PUT|DELETE', '/admin/.+', 'platform admins'],
   ['POST', `/webhooks/logs/(${ID})/replay`, 'who may send events'],

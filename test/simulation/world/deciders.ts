@@ -5,7 +5,7 @@ import type { Knowledge, Known } from './knowledge.ts';
 import { PLAIN_TOKENS } from './methods-to-try.ts';
 import { type AskedRequest, isDone, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
 import { drawAmount, drawProvider } from './payments.ts';
-import { FAY, FAY_AS_GUEST, MERCHANTS, OLI, ROOT, USERS } from './people.ts';
+import { FAY, FAY_AS_GUEST, MERCHANTS, OLI, PRODUCTS, ROOT, USERS } from './people.ts';
 import { chooseChangeable, drawFree, drawTarget } from './plans.ts';
 import type { StageAnswer } from './stage.ts';
 
@@ -162,13 +162,17 @@ const decideOnKnown: WorldOperation = {
   },
 };
 
+/** Cheaper than most plans that people have. */
+const CHEAPEST = { product_id: PRODUCTS.weekly.id, quantity: 1 };
+
 /** A free price, a change without its difference, or a downgrade now. Payers only change the product or the quantity. */
 const drawDecision = (prng: Prng): Readonly<Record<string, unknown>> =>
   prng.weighted([
     { weight: 2, value: { ...drawFree(prng), when: 'period_end' } },
     { weight: 2, value: { ...drawFree(prng), when: 'now', proration: 'none' } },
     { weight: 2, value: { ...drawTarget(prng), when: 'now', proration: 'none' } },
-    { weight: 2, value: { ...drawTarget(prng), when: 'now' } },
+    { weight: 1, value: { ...drawTarget(prng), when: 'now' } },
+    { weight: 3, value: { ...CHEAPEST, when: 'now' } },
     { weight: 1, value: { total_cents: 60, when: 'now' } },
   ]).value;
 

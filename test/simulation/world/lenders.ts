@@ -1,10 +1,11 @@
+import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { PLAIN_TOKENS } from './methods-to-try.ts';
-import { type AskedRequest, isDone, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
+import { type AskedRequest, isDone, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
 import { drawAmount, drawProvider } from './payments.ts';
 import { ACCOUNTS, MERCHANTS, PRODUCTS, ROOT } from './people.ts';
-import { changeBy, drawFree, drawTarget, withdrawBy } from './plans.ts';
+import { changeBy, drawFree, withdrawBy } from './plans.ts';
 
 /**
  * @module Members whose own card pays for a subscription of their organization, and other members and the merchant, who
@@ -50,10 +51,15 @@ const drawChanger = (scene: Scene, { organization, lender }: Lent): Person => {
   return drawn < 0.75 && others.length > 0 ? prng.pick(others) : prng.pick(merchants);
 };
 
+const drawProduct = (prng: Prng): Body => ({
+  product_id: prng.pick(Object.values(PRODUCTS)).id,
+  ...maybe('quantity', prng.chance(0.5) ? prng.int(1, 5) : undefined),
+});
+
 const drawBody = (scene: Scene, person: Person): Body => {
   const { prng } = scene;
   const when = prng.pick(['now', 'period_end']);
-  if (!MERCHANTS.includes(person)) return { ...drawTarget(prng), when };
+  if (!MERCHANTS.includes(person)) return { ...drawProduct(prng), when };
   return { ...drawFree(prng), when, ...(when === 'now' && { proration: 'none' }) };
 };
 
@@ -65,12 +71,12 @@ const changeLent = (scene: Scene, lent: Lent): OperationStep => {
   if (lender === undefined || prng.chance(0.6)) return change;
   // The lender schedules a plan, and the other person replaces or withdraws it.
   const next = prng.chance(0.5) ? withdrawBy({ person, id }) : change;
-  return { ...changeBy({ person: lender, id }, { ...drawTarget(prng), when: 'period_end' }), next: () => next };
+  return { ...changeBy({ person: lender, id }, { ...drawProduct(prng), when: 'period_end' }), next: () => next };
 };
 
 const changeWhatIsLent: WorldOperation = {
   name: 'change what a lent card pays',
-  weight: 12,
+  weight: 16,
   twice: 0.1,
   plan: (scene) => {
     const lent = lentIn(scene);
@@ -81,7 +87,7 @@ const changeWhatIsLent: WorldOperation = {
 /** A member saves a card and subscribes for the organization. Mostly another person changes the plan at once. */
 const lendCard: WorldOperation = {
   name: 'lend a card to an organization',
-  weight: 6,
+  weight: 15,
   twice: 0.1,
   plan: (scene) => {
     const { prng, knowledge } = scene;
@@ -101,7 +107,7 @@ const lendCard: WorldOperation = {
           : { total_cents: drawAmount(prng), currency: 'USD', billing_interval: prng.pick(['weekly', 'monthly']) }),
       },
       next: (answer) =>
-        isDone(answer) && prng.chance(0.7)
+        isDone(answer) && prng.chance(0.9)
           ? changeLent(scene, { organization, id: answer.body.id, lender })
           : undefined,
     });

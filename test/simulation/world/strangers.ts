@@ -120,7 +120,7 @@ const repeatIt = ({ prng }: Scene, earlier: HistoryExchange): OperationStep => {
 
 const goOnAsGuest: WorldOperation = {
   name: 'go on as a guest whose e-mail and order are known',
-  weight: 12,
+  weight: 16,
   twice: 0.1,
   plan: (scene) => {
     const { prng } = scene;
