@@ -69,9 +69,15 @@ const unknownField = (path: string, name: string, known: readonly string[]): Pro
 export const nearestField = (name: string, known: readonly string[]): string | undefined => {
   const plain = plainName(name);
   const written = known.find((one) => plainName(one) === plain);
-  const vendors = (rowOf(VENDORS_NAMES, plain) ?? []).find((one) => known.includes(one));
+  const vendors = Object.entries(VENDORS_NAMES).find(([its]) => plainName(its) === plain)?.[1] ?? [];
   const suffixed = known.find((one) => plainName(one) === `${plain}cents` || plainName(one) === `${plain}id`);
-  return written ?? vendors ?? suffixed ?? nearestSpelling(plain, known) ?? wholeOf(plain, known);
+  return (
+    written ??
+    vendors.find((one) => known.includes(one)) ??
+    suffixed ??
+    nearestSpelling(plain, known) ??
+    wholeOf(plain, known)
+  );
 };
 
 const LEAST_PART = 4;
@@ -85,38 +91,36 @@ const wholeOf = (plain: string, known: readonly string[]): string | undefined =>
 /** The name without case, underscores and hyphens. */
 const plainName = (name: string): string => name.replaceAll(/[_-]/g, '').toLowerCase();
 
-/** Names of Stripe, PayPal and Square by their plain form, with our names for the same. */
+/** Names of Stripe, PayPal and Square, and of forms, with our names for the same. */
 const VENDORS_NAMES: Readonly<Record<string, readonly string[]>> = {
   amount: ['amount_cents', 'total_cents'],
-  amountmoney: ['amount_cents', 'total_cents'],
-  amounttocapture: ['amount_cents', 'total_cents'],
+  amount_money: ['amount_cents', 'total_cents'],
+  amount_to_capture: ['amount_cents', 'total_cents'],
   capture: ['capture_method'],
   coupon: ['discount_code'],
-  couponcode: ['discount_code'],
-  promocode: ['discount_code'],
-  promotioncode: ['discount_code'],
+  coupon_code: ['discount_code'],
+  promo_code: ['discount_code'],
+  promotion_code: ['discount_code'],
   customer: ['customer_id'],
   source: ['payment_method_id', 'provider_payment_method_token'],
-  sourceid: ['payment_method_id', 'provider_payment_method_token'],
-  paymentmethod: ['payment_method_id', 'provider_payment_method_token'],
-  defaultpaymentmethod: ['payment_method_id'],
+  source_id: ['payment_method_id', 'provider_payment_method_token'],
+  payment_method: ['payment_method_id', 'provider_payment_method_token'],
+  default_payment_method: ['payment_method_id'],
   token: ['provider_payment_method_token', 'payment_method_id'],
-  trialperioddays: ['trial_days'],
+  trial_period_days: ['trial_days'],
   price: ['product_id', 'total_cents'],
   plan: ['product_id'],
-  planid: ['product_id'],
-  planvariationid: ['product_id'],
-  prorationbehavior: ['proration'],
-  prorationdate: ['proration_at'],
+  plan_id: ['product_id'],
+  plan_variation_id: ['product_id'],
+  proration_behavior: ['proration'],
+  proration_date: ['proration_at'],
   interval: ['billing_interval'],
-  intervalcount: ['interval_multiplier'],
-  referenceid: ['reference_code'],
-  customid: ['reference_code'],
+  interval_count: ['interval_multiplier'],
+  reference_id: ['reference_code'],
+  custom_id: ['reference_code'],
   note: ['description'],
-  taxidtype: ['tax_id_type'],
   zip: ['postal_code'],
   street: ['line1'],
-  scope: ['scopes'],
 };
 
 /** Names of up to 7 characters may differ by one edit, longer ones by two. */

@@ -111,7 +111,7 @@ interface Changed {
   readonly version?: HistoryJson;
 }
 
-/** The organization's subscription is paid by a card of Ada, and somebody changes its plan at second 100. */
+/** The organization's subscription is paid by a card of Ada, and another person changes its plan at second 100. */
 const changed = ({ person = BEN.name, parts, body, method = {}, before = LENT, version }: Changed = {}): History =>
   withPeople({
     items: [
@@ -133,12 +133,12 @@ const FREE_NOW = { total_cents: 900, when: 'now', proration: 'none' };
 const next = (total_cents: number): HistoryJson => ({ total_cents: 1_000, scheduled_change: { total_cents } });
 const from = (totalCents: number): HistoryJson => ({ wasPlan: { totalCents }, plan: { totalCents: 900 } });
 
-const NOBODY = 'Nobody decides on their own payment';
+const NO_ONE = 'No one decides on their own payment';
 const REFUSED = 'Only those who pay are refused as payers, and a key only as the owner of what pays';
 const LENDER = 'A lent card pays what its lender chose, and the merchant at most lowers the price';
 
 export const DECIDER_CASES: Readonly<Record<string, Case>> = {
-  [NOBODY]: {
+  [NO_ONE]: {
     broken: refunded(FAY.userId, { userId: FAY.userId }),
     sound: refunded(FAY.userId, { userId: ADA.userId }),
   },
@@ -155,12 +155,12 @@ const byKey = { type: 'key', id: KEY };
 export const MORE_DECIDER_CASES: readonly (readonly [what: string, sentence: string, Case])[] = [
   [
     'a payment as a guest with the e-mail of the session',
-    NOBODY,
+    NO_ONE,
     { broken: refunded(FAY.userId, GUESTS), sound: refunded(ROOT.userId, GUESTS) },
   ],
   [
     'a payment of an organization with the person as a member',
-    NOBODY,
+    NO_ONE,
     {
       broken: refunded(FAY.userId, OF_ORGANIZATION),
       sound: refunded(FAY.userId, OF_ORGANIZATION, [removal(100)]),
@@ -168,7 +168,7 @@ export const MORE_DECIDER_CASES: readonly (readonly [what: string, sentence: str
   ],
   [
     'a removal whose response was lost',
-    NOBODY,
+    NO_ONE,
     {
       broken: refunded(FAY.userId, OF_ORGANIZATION, [{ ...removal(100), status: 403 }]),
       sound: refunded(FAY.userId, OF_ORGANIZATION, [{ ...removal(100), status: 0 }]),
@@ -176,17 +176,17 @@ export const MORE_DECIDER_CASES: readonly (readonly [what: string, sentence: str
   ],
   [
     'the key of the person who pays',
-    NOBODY,
+    NO_ONE,
     { broken: refunded(KEY, { userId: ROOT.userId }), sound: refunded(KEY, OF_ORGANIZATION) },
   ],
   [
     'a payment as a guest with the e-mail of the key’s person',
-    NOBODY,
+    NO_ONE,
     { broken: refunded(KEY, { ...GUESTS, guestEmail: ROOT.email }), sound: refunded(KEY, GUESTS) },
   ],
   [
     'a hold',
-    NOBODY,
+    NO_ONE,
     {
       broken: endedBy({ type: 'user', id: ADA.userId }),
       sound: endedBy({ type: 'admin', id: FAY.userId }),
@@ -194,23 +194,23 @@ export const MORE_DECIDER_CASES: readonly (readonly [what: string, sentence: str
   ],
   [
     'a hold by a key',
-    NOBODY,
+    NO_ONE,
     {
       broken: endedBy(byKey, { userId: ROOT.userId }),
       sound: endedBy(byKey),
     },
   ],
-  ['a price', NOBODY, { broken: priced({ total_cents: 50 }), sound: priced({ total_cents: 50 }, { status: 403 }) }],
+  ['a price', NO_ONE, { broken: priced({ total_cents: 50 }), sound: priced({ total_cents: 50 }, { status: 403 }) }],
   [
     'a change without its difference',
-    NOBODY,
+    NO_ONE,
     {
       broken: priced({ quantity: 9, when: 'now', proration: 'none' }),
       sound: priced({ quantity: 9, when: 'now' }),
     },
   ],
-  ['a downgrade now', NOBODY, { broken: lowered({}), sound: lowered({ actor: { type: 'admin', id: FAY.userId } }) }],
-  ['a downgrade in a trial', NOBODY, { broken: lowered({}), sound: lowered({ was: 'trialing' }) }],
+  ['a downgrade now', NO_ONE, { broken: lowered({}), sound: lowered({ actor: { type: 'admin', id: FAY.userId } }) }],
+  ['a downgrade in a trial', NO_ONE, { broken: lowered({}), sound: lowered({ was: 'trialing' }) }],
   [
     'a member of the organization that pays',
     REFUSED,

@@ -30,7 +30,7 @@ const GUESTS_METHOD = methodItem({ userId: undefined, guestId: 'guest_1', guestE
 
 type Parts = HistoryJson;
 
-/** Somebody names the method at second 60, and pays with it. */
+/** A person names the method at second 60, and pays with it. */
 const namedBy = (parts: Parts): History =>
   historyWith({
     people: [GUS, STRANGER],
@@ -56,7 +56,7 @@ const method = (id: string): HistoryItem => ({ ...GUESTS_METHOD, pk: `PM#${id}` 
 
 const OWN = 'Only the guest who made it opens, names or charges a guest’s record';
 const ONE = 'A guest who goes on without a token gets one that opens the new record alone';
-const COMPUTED = 'Nobody computes the id of a record from an Idempotency-Key or from another id';
+const COMPUTED = 'No one computes the id of a record from an Idempotency-Key or from another id';
 
 export const STRANGER_CASES: Readonly<Record<string, Case>> = {
   [OWN]: {

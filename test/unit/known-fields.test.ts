@@ -15,11 +15,11 @@ const schema = z.object({
 
 describe('the unknown fields of a body', () => {
   test('are found at every depth, also in lists', () => {
-    const body = { amount: 1, guest: { mail: 'x' }, rows: [{ owner: 'a' }, { ownr: 'b' }] };
+    const body = { amount: 1, guest: { mail: 'x' }, rows: [{ owner: 'a' }, { owners: 'b' }] };
     expect(unknownFields(schema, body).map(({ path, message }) => [path, message])).toEqual([
       ['amount', 'is not a known field; did you mean amount_cents?'],
       ['guest.mail', 'is not a known field; did you mean email?'],
-      ['rows.1.ownr', 'is not a known field; did you mean owner?'],
+      ['rows.1.owners', 'is not a known field; did you mean owner?'],
     ]);
   });
 
@@ -55,7 +55,7 @@ describe('the nearest known field', () => {
   test.each([
     ['amount', refund, 'amount_cents'],
     ['Amount-Cents', refund, 'amount_cents'],
-    ['ammount_cents', refund, 'amount_cents'],
+    ['amounts_cents', refund, 'amount_cents'],
     ['despiteDispute', refund, 'despite_dispute'],
     ['payment_method', subscription, 'payment_method_id'],
     ['source', subscription, 'payment_method_id'],
@@ -63,7 +63,7 @@ describe('the nearest known field', () => {
     ['plan', subscription, 'product_id'],
     ['price', subscription, 'product_id'],
     ['interval', subscription, 'billing_interval'],
-    ['custommer_id', subscription, 'customer_id'],
+    ['customers_id', subscription, 'customer_id'],
     ['multiplier', subscription, 'interval_multiplier'],
     ['guest', subscription, 'guest_data'],
   ])('of %s is found by its spelling, a vendor or its suffix', (name, known, field) => {

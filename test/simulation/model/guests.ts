@@ -77,7 +77,7 @@ const readNetworks = ({ exchanges }: History): ReadonlyMap<string, ReadonlySet<s
   return found;
 };
 
-/** A guest_id whose token has reached nobody is a guest's of that e-mail. */
+/** A guest_id whose token has reached no one is a guest's of that e-mail. */
 const isNetworkOf = (history: History, { guestId, email }: GuestRecord, network: string): boolean => {
   const known = networksOf(history).get(guestId);
   const guest = history.people.find((person) => person.kind === 'guest' && person.email === email);

@@ -20,7 +20,7 @@ const surelyBelongs = ({ standing }: Model, { decider, record, from, to }: Decis
 };
 
 export const othersDecide: Oracle = {
-  sentence: 'Nobody decides on their own payment',
+  sentence: 'No one decides on their own payment',
   atRestOnly: false,
   violations: (history) => {
     const model = modelOf(history);

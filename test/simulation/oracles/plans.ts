@@ -108,7 +108,7 @@ export const previewIsCharge: Oracle = {
   },
 };
 
-/** A change that takes effect later is nobody's request of that moment. */
+/** A change that takes effect later is no one's request of that moment. */
 const isBySchedule = ({ actor, dueCents }: HistoryItem): boolean =>
   dueCents === undefined && !['user', 'admin', 'key'].includes(actor?.type);
 

@@ -76,7 +76,7 @@ export const continuedOpensOne: Oracle = {
 };
 
 export const idsNotComputed: Oracle = {
-  sentence: 'Nobody computes the id of a record from an Idempotency-Key or from another id',
+  sentence: 'No one computes the id of a record from an Idempotency-Key or from another id',
   atRestOnly: false,
   violations: (history) => {
     const { person } = modelOf(history);

@@ -36,7 +36,7 @@ interface Paying {
   readonly organizationId?: string | undefined;
 }
 
-/** The step after which somebody pays, or none. */
+/** The step after which a person pays, or none. */
 type Then = (paying: Paying) => OperationStep | undefined;
 type Payer = (scene: Scene, decider: Decider, then: Then) => OperationStep | undefined;
 
