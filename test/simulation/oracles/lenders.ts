@@ -25,8 +25,9 @@ const isLowering = (history: History, id: string, exchange: HistoryExchange): bo
   const isPriceAlone = sent?.product_id === undefined && INTERVAL.every((field) => sent?.[field] === undefined);
   if (method !== 'POST' || !isPriceAlone) return false;
   if (sent?.when !== 'now') return (body?.scheduled_change?.total_cents ?? 0) <= body?.total_cents;
-  const started = plansStarted(history, id).find(
-    ({ at: time }) => at(time) >= sentAt - SKEW_MS && at(time) <= answeredAt + SKEW_MS,
+  const started = plansStarted(history, id).findLast(
+    ({ at: time, actor }) =>
+      actor?.type !== 'provider' && at(time) >= sentAt - SKEW_MS && at(time) <= answeredAt + SKEW_MS,
   );
   return started === undefined || started['plan'].totalCents <= started['wasPlan'].totalCents;
 };

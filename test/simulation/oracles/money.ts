@@ -50,12 +50,16 @@ interface PaidPeriod {
 const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id ?? id]));
   const taken = new Set(ledger.charges.filter(isChargeTaken).map(({ payment_intent }) => payment_intent));
-  return ledger.invoices
-    .filter(({ amount, status, payment_intent }) => amount > 0 && (status === 'paid' || taken.has(payment_intent)))
-    .map(({ id, subscription, period_start, period_end }) => ({
-      ...{ subscription: ours.get(subscription) ?? subscription, by: id },
-      ...{ start: at(period_start), end: at(period_end) },
-    }));
+  return (
+    ledger.invoices
+      // An invoice whose total is 0 collects the debt of a customer, and pays for no period.
+      .filter(({ amount, total }) => amount > 0 && total !== 0)
+      .filter(({ status, payment_intent }) => status === 'paid' || taken.has(payment_intent))
+      .map(({ id, subscription, period_start, period_end }) => ({
+        ...{ subscription: ours.get(subscription) ?? subscription, by: id },
+        ...{ start: at(period_start), end: at(period_end) },
+      }))
+  );
 };
 
 /** If the service bills, a payment belongs to the period that was claimed for it. */
