@@ -4,7 +4,7 @@ import { type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { asMerchant, createKey, forUser, newAdmin } from './keys.ts';
 import {
   DECIDERS,
-  type Decider,
+  type DecidingParty,
   deciding,
   newDecider,
   PAYING,
@@ -23,7 +23,7 @@ const ACTIONS = ['refund', 'capture', 'release', 'free price', 'no proration', '
 type Action = (typeof ACTIONS)[number];
 
 /** The staff who may decide so on another's payment. */
-const STAFF: Readonly<Record<Action, readonly Decider[]>> = {
+const STAFF: Readonly<Record<Action, readonly DecidingParty[]>> = {
   refund: ['support', 'finance'],
   capture: ['finance', 'operations'],
   release: ['finance', 'operations'],
@@ -32,11 +32,11 @@ const STAFF: Readonly<Record<Action, readonly Decider[]>> = {
   'downgrade now': ['finance', 'operations'],
 };
 
-const isStaff = (decider: Decider): boolean => ['finance', 'operations', 'support'].includes(decider);
-const isSession = (decider: Decider): boolean => isStaff(decider) || decider === 'platform admin';
+const isStaff = (decider: DecidingParty): boolean => ['finance', 'operations', 'support'].includes(decider);
+const isSession = (decider: DecidingParty): boolean => isStaff(decider) || decider === 'platform admin';
 
 /** A membership binds no key. */
-const BINDING: Readonly<Record<PayingParty, (decider: Decider) => boolean>> = {
+const BINDING: Readonly<Record<PayingParty, (decider: DecidingParty) => boolean>> = {
   'the person': (decider) => decider !== 'another’s key',
   'the person as a guest': (decider) => decider !== 'another’s key',
   'an organization of the person': (decider) => decider !== 'another’s key',
@@ -46,7 +46,7 @@ const BINDING: Readonly<Record<PayingParty, (decider: Decider) => boolean>> = {
 
 type Expected = 'done' | 'own payment' | 'no scope';
 
-const expectedOf = (decider: Decider, payer: PayingParty, action: Action): Expected => {
+const expectedOf = (decider: DecidingParty, payer: PayingParty, action: Action): Expected => {
   if (isStaff(decider) && !STAFF[action].includes(decider)) return 'no scope';
   return BINDING[payer](decider) ? 'own payment' : 'done';
 };

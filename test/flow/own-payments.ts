@@ -16,7 +16,7 @@ export const DECIDERS = [
   ...(['finance', 'operations', 'support', 'platform admin'] as const),
   ...(['own key', 'another’s key'] as const),
 ] as const;
-export type Decider = (typeof DECIDERS)[number];
+export type DecidingParty = (typeof DECIDERS)[number];
 
 /** Who pays, seen from the person who decides, or who made the key that decides. */
 export const PAYING = [
@@ -34,7 +34,7 @@ let people = 0;
 /** The e-mail has capitals, so that a guest's e-mail is compared without them. */
 export const newDecider = async (service: TestHost, fields: Fields = {}): Promise<DecidingPerson> => {
   people += 1;
-  const email = `Decider.${people}@Example.com`;
+  const email = `DecidingParty.${people}@Example.com`;
   return { ...(await signIn(service, { email, expires_in: YEAR_SECONDS, ...fields })), email };
 };
 
@@ -105,10 +105,10 @@ interface Deciding {
   readonly options: RequestOptions;
 }
 
-const STAFF: readonly Decider[] = ['finance', 'operations', 'support'];
+const STAFF: readonly DecidingParty[] = ['finance', 'operations', 'support'];
 
 /** A new person of that role, and how the requests of the decider are sent. */
-export const deciding = async (service: TestHost, decider: Decider): Promise<Deciding> => {
+export const deciding = async (service: TestHost, decider: DecidingParty): Promise<Deciding> => {
   const isStaff = STAFF.includes(decider);
   const person = await newDecider(service, isStaff ? { staff_role: decider } : { is_admin: true });
   if (isStaff || decider === 'platform admin') return { person, options: person.options };

@@ -147,14 +147,21 @@ const saveAndGoOn: WorldOperation = {
       ...{ kind: 'request', person, method: 'POST', path, withoutToken: true },
       body: { provider_id: provider, ...body, ...guestData(person) },
     });
+    /** The latest token is that of the payment, and does not open the method. */
+    const lookBack = (method: Known['fields']): AskedRequest => ({
+      ...{ kind: 'request', person, method: 'GET', path: `/payment-methods/${method['id']}` },
+    });
     const pay = (method: Known['fields']): AskedRequest => ({
       ...request('/payments/intents', {
         ...{ total_cents: drawAmount(prng), currency: 'USD' },
         payment_method_id: prng.chance(0.8) ? method['id'] : method['provider_payment_method_id'],
       }),
       elsewhere,
-      next: ({ status, body }) =>
-        status === 201 ? confirmStep(person, { id: body.id, fields: { ...body, status: 'created' } }, prng) : undefined,
+      next: ({ status, body }) => {
+        if (status !== 201) return undefined;
+        if (prng.chance(0.3)) return lookBack(method);
+        return confirmStep(person, { id: body.id, fields: { ...body, status: 'created' } }, prng);
+      },
     });
     return {
       ...request('/payment-methods', { provider_payment_method_token: PLAIN_TOKENS[provider] }),
