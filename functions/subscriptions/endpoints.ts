@@ -64,7 +64,7 @@ export const createSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
     - 402 \`PAYMENT_DECLINED\`: the first charge was declined, and there is no subscription. The same \`Idempotency-Key\` returns this
       response again; try another method under a new key.
 
-    If the product names a membership tier, the membership becomes active with the first payment, or at once if the
+    If the product names a membership tier, the membership becomes active with the first payment, or immediately if the
     product costs nothing.`,
   auth: 'session-or-guest',
   access: {

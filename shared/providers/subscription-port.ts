@@ -113,8 +113,8 @@ export type NewPrice = OfSubscription &
     /** Our id of the change, by which a read shows whether the provider has the price. */
     readonly changeId: string;
     /**
-     * Nothing is charged before this time. Needed with another interval, which would be charged at once, and to shorten
-     * or end a trial.
+     * Nothing is charged before this time. Needed with another interval, which would be charged immediately, and to
+     * shorten or end a trial.
      */
     readonly trialEnd: number | 'now' | undefined;
     /** True if that trial covers time that is already paid. */

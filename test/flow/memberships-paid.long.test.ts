@@ -6,7 +6,7 @@ import { company, saveReadyMethod } from './payers.ts';
 import { changeTo, PLAN_PLACES, type PlanHolder, plan, subscribed } from './plan-changes.ts';
 import { command, patch, payer, paymentsOf, readSubscription, subscriber, trySubscribe } from './subscribers.ts';
 
-/** A tier is active only once a payment has covered it, by whichever way the subscription came to it. */
+/** A tier is active only once a payment has covered it, after every command that can bring a tier. */
 
 const FAILING = {
   provider_a: {
@@ -177,7 +177,7 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     expect(await activations(service, of.id)).toHaveLength(1);
   });
 
-  test('is active at once if it costs nothing, and pending once it has a price that is not paid', async () => {
+  test('is active immediately if it is free, and pending once it has an unpaid price', async () => {
     const product_id = await plan(service, 0, { metadata: { membership_type_id: 'gold' } });
     const of = await subscribed(service, place, { product_id });
     expect((await goldOf(service, of))?.status).toBe('active');

@@ -160,7 +160,7 @@ describe('a read-only field', () => {
     expect(problem).toMatchObject({ rule: 'read_only', message: expect.stringContaining('is now "paused"') });
   });
 
-  test('is accepted as null or an empty text where the record has none, and with its time in another form', async () => {
+  test('is accepted as null or an empty string if the record lacks it, and with its time in another form', async () => {
     const update = await updateOf('customers.update');
     const { created_at: at } = await recordOf(update);
     expect((await send(update, { name: 'New', organization_id: null, project_id: '' })).status).toBe(200);
