@@ -74,13 +74,15 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, sent: ApiR
 const withoutKnownIds = async (deps: AccessDeps, { record }: AccessRule, sent: ApiRequest): Promise<ApiRequest> => {
   const id = record && (await recordId(deps, record, sent));
   const item = record && id !== undefined ? await deps.table.get(record.key(id)) : undefined;
-  const known = new Set(Object.values(item ?? {}).filter((value) => typeof value === 'string'));
   const fields = Object.entries(bodySchema.parse(sent.body));
-  const isKnown = ([name, value]: [string, unknown]) => name.endsWith('_id') && known.has(String(value));
+  const isKnown = ([name, value]: [string, unknown]) => name.endsWith('_id') && item?.[attributeOf(name)] === value;
   return { ...sent, body: Object.fromEntries(fields.filter((field) => !isKnown(field))) };
 };
 
 const bodySchema = z.record(z.string(), z.unknown());
+
+/** `payment_method_id` is stored as `paymentMethodId`. */
+const attributeOf = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** A key acts for no deleted organization, whichever record the request names. @throws DomainError */
 const requireOrganization = async ({ standings }: AccessDeps, caller: Caller, { standing }: Loaded): Promise<void> => {
