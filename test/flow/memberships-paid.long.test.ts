@@ -177,6 +177,20 @@ describe.each(PLAN_PLACES)('an unpaid tier at %s', (_, place) => {
     expect(await activations(service, of.id)).toHaveLength(1);
   });
 
+  test.each(OUTCOMES)('is pending after a scheduled change from a paid tier whose charge is %s', async (outcome) => {
+    const silver = await plan(service, 1_000, { metadata: { membership_type_id: 'silver' } });
+    const of = await subscribed(service, place, { product_id: silver });
+    await changeTo(service, of, { product_id: await goldPlan(service), when: 'period_end' });
+    await failing(of, outcome);
+    await untilPeriodEnds(of);
+    await service.advance(3 * HOUR_SECONDS);
+    await service.settle();
+    expect(await goldOf(service, of)).toMatchObject({ status: 'pending', starts_at: null });
+    expect(await activations(service, of.id)).toEqual([]);
+    const { data } = (await service.get('/memberships', of.who.options)).body;
+    expect(data.find((one: ParsedJson) => one.membership_type_id === 'silver').status).toBe('cancelled');
+  });
+
   test('is active immediately if it is free, and pending once it has an unpaid price', async () => {
     const product_id = await plan(service, 0, { metadata: { membership_type_id: 'gold' } });
     const of = await subscribed(service, place, { product_id });
