@@ -87,7 +87,7 @@ export const authenticator = (options: AuthenticateOptions) => {
   };
 
   const signedIn = async (kind: 'session' | 'bearer', value: string): Promise<Caller> => {
-    // The identity service never gets the secret of a key, in whichever place and form it is sent.
+    // The identity service never gets the secret of a key, from any header and in any form.
     if (meansSecret(value)) throw new DomainError('API_KEY_INVALID');
     const session = await find(kind, value);
     if (!session) throw new DomainError('SESSION_INVALID');

@@ -84,7 +84,7 @@ const bodySchema = z.record(z.string(), z.unknown());
 /** `payment_method_id` is stored as `paymentMethodId`. */
 const attributeOf = (name: string): string => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** A key acts for no deleted organization, whichever record the request names. @throws DomainError */
+/** A key acts for no deleted organization, on any record. @throws DomainError */
 const requireOrganization = async ({ standings }: AccessDeps, caller: Caller, { standing }: Loaded): Promise<void> => {
   if (caller.kind !== 'organization') return;
   const { exists } = standing ?? (await standings.cached(caller, caller.organizationId));

@@ -12,7 +12,7 @@ const MAX_JSON_VALUES = 5_000;
 
 interface SentBody {
   readonly raw: Buffer;
-  /** True if the gateway has decoded the bytes, with U+FFFD for bytes that are not UTF-8. */
+  /** True if the gateway has decoded the bytes. It replaces invalid UTF-8 by U+FFFD. */
   readonly isDecoded: boolean;
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
@@ -46,7 +46,7 @@ const requirePlain = (encoding: string | undefined): void => {
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const REPLACED = '\ufffd';
 
-/** @throws DomainError INVALID_JSON for bytes that are not UTF-8 */
+/** @throws DomainError INVALID_JSON for invalid UTF-8 */
 const textOf = (raw: Buffer, isDecoded: boolean): string => {
   const text = decoded(raw);
   if (text !== undefined && !(isDecoded && text.includes(REPLACED))) return text;

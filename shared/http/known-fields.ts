@@ -10,7 +10,7 @@ import { rowOf } from '../core/rows.ts';
 import { innerOf, type Schema } from './parse.ts';
 
 interface KnownFields {
-  /** Known fields that are not part of the schema, such as read-only fields of an update. */
+  /** Known fields outside the schema, such as read-only fields of an update. */
   isAlsoKnown(name: string, value: unknown): boolean;
 }
 
@@ -82,7 +82,7 @@ export const nearestField = (name: string, known: readonly string[]): string | u
 
 const LEAST_PART = 4;
 
-/** The one known field of which the name is the beginning or the end, such as `is_default` for `default`. */
+/** The only known field that begins or ends with the name, such as `is_default` for `default`. */
 const wholeOf = (plain: string, known: readonly string[]): string | undefined => {
   const longer = known.filter((one) => plainName(one).startsWith(plain) || plainName(one).endsWith(plain));
   return plain.length >= LEAST_PART && longer.length === 1 ? longer[0] : undefined;

@@ -71,7 +71,7 @@ const fieldOf = (schema: Schema): Field => {
   return { isOptional: false, isNullable: false, inner: schema };
 };
 
-/** The schema of a value that is sent, without what makes it optional, nullable or transformed. */
+/** The schema of a present value, without its optional, nullable and transforming wrappers. */
 export const innerOf = (schema: Schema): Schema => fieldOf(schema).inner;
 
 const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> | undefined => {
@@ -146,7 +146,7 @@ interface Schemas {
 }
 
 /**
- * @param found problems that were found before
+ * @param found problems of earlier checks
  * @throws DomainError VALIDATION_ERROR with one entry per problem, over all three parts
  */
 export const checkAll = (schemas: Schemas, parts: RequestParts, found: readonly Problem[] = []): RequestParts => {

@@ -186,7 +186,7 @@ const addTo = async ({ table }: StoreDeps, window: Window, clauses: readonly Cla
 /** More windows than these are removed from an item. */
 const MOST_WINDOWS = 10;
 
-/** Removes earlier windows, which no longer count, from the item of a subject that is counted again and again. */
+/** Removes the outdated windows of a subject. */
 const forget = async (table: StoreDeps['table'], { key, number }: Window, item: Item): Promise<void> => {
   const windows = Object.keys(item).filter((name) => /^w\d+$/.test(name));
   if (windows.length <= MOST_WINDOWS) return;

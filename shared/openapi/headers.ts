@@ -54,7 +54,7 @@ const actFor = optionalText.meta({
 const payerAddress = optionalText.meta({
   description: `For service keys only: the IP address of the payer, IPv4 or IPv6. A declined charge or save of a guest or of an
     organization then counts against the network of the payer, as if the payer had called, and not against the key. A guest without a token
-    continues only records that were created from this network. A session or a guest with this header gets 403.`,
+    continues only records from this network. A session or a guest with this header gets 403.`,
   examples: ['203.0.113.7'],
   param: { id: 'X-Payer-Address' },
 });

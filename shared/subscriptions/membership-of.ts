@@ -19,7 +19,7 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
 };
 
 /**
- * Only a tier that is paid for is active. While a first charge is pending, the membership keeps the status that it had
+ * Only a paid tier is active. While a first charge is pending, the membership keeps the status that it had
  * before the charge.
  */
 const statusOf = (subscription: Subscription): MembershipStatus | undefined => {

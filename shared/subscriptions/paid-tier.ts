@@ -14,7 +14,7 @@ type UnpaidTier = Pick<Subscription, 'tierUnpaidSince'>;
 export const isTierPaid = ({ totalCents, tierUnpaidSince }: PaidFacts): boolean =>
   totalCents === 0 || tierUnpaidSince === undefined;
 
-/** A plan takes effect. Another tier is unpaid from then on, and a tier that was paid for stays paid for. */
+/** A plan takes effect. Another tier becomes unpaid, and a paid tier stays paid. */
 export const unpaidByPlan = (
   { tierId, tierUnpaidSince }: Subscription,
   plan: Pick<SubscriptionPlan, 'tierId'>,

@@ -46,7 +46,7 @@ const LONGEST = 512;
 /**
  * The fields that the report changes. Null and an empty string clear a field. An absent field stays unchanged, and so
  * does a field whose reported value is the form in which the provider keeps our value. A name from the provider
- * replaces first and last name. A value that is longer than any provider keeps counts as absent.
+ * replaces first and last name. A value above every provider's limit counts as absent.
  */
 const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
   const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });
