@@ -80,8 +80,10 @@ const isSameTime = (one: string, other: string): boolean => Date.parse(one) === 
 
 const LONGEST_VALUE = 100;
 
+/** An object is not repeated, because it may hold a payer's secret, such as the address of a next action. */
 const messageOf = (now: unknown, route: string | undefined): string => {
-  const value = cutText(canonicalJson(now ?? null), LONGEST_VALUE);
+  const isObject = typeof now === 'object' && now !== null;
+  const value = isObject ? 'different' : cutText(canonicalJson(now ?? null), LONGEST_VALUE);
   const advice = route === undefined ? 'no request changes it' : `${route} changes it`;
   return `is read-only here and is now ${value}; ${advice}`;
 };

@@ -150,6 +150,16 @@ describe('a read-only field', () => {
     ]);
   });
 
+  test('does not repeat an object, which may hold a secret of the payer', async () => {
+    const { options, ...user } = await someone();
+    const body = { provider_id: 'provider_b', payment_method_id: undefined };
+    const { id, next_action } = await createIntent(service, { options, ...user }, body);
+    const answer = await service.put(`/payments/intents/${id}`, { concept: 'x', next_action: { type: 'x' } }, options);
+    const message = 'is read-only here and is now different; no request changes it';
+    expect(answer.body.details).toEqual([{ path: 'next_action', rule: 'read_only', message }]);
+    expect(next_action.url).toEqual(expect.any(String));
+  });
+
   test('is refused with a status that has moved since the read', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
