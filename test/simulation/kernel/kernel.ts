@@ -212,9 +212,10 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
     return true;
   };
 
-  /** Runs the next step or timer. @returns false if nothing is left until `latest` */
-  const advance = async (latest: number): Promise<boolean> => {
+  /** Runs the next step or timer, unless the caller is done. @returns false if nothing is left until `latest` */
+  const advance = async (latest: number, isDone = (): boolean => false): Promise<boolean> => {
     await drain();
+    if (isDone()) return true;
     moves += 1;
     if (moves > MOST_MOVES) throw new StuckError('the history never comes to rest: time passes, but no work ends');
     if (pending.some(isStopped)) pending = pending.filter((one) => !isStopped(one));
@@ -265,7 +266,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
       };
       work.then(end, end);
       while (!settled) {
-        if (!(await advance(Number.POSITIVE_INFINITY)) && !settled) {
+        if (!(await advance(Number.POSITIVE_INFINITY, () => settled)) && !settled) {
           await drain();
           if (!settled) throw new StuckError('an operation waits for something that never happens');
         }
