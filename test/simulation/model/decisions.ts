@@ -127,11 +127,25 @@ const isDowngrade = ({ plan, wasPlan, dueCents, was, status, periodEnd, at: time
   );
 };
 
+/** The statuses of a request that has claimed nothing. A claimed change may be refused because a cancellation ends it. */
+const UNCLAIMED: ReadonlySet<number> = new Set([400, 401, 403, 404, 429]);
+
+/** A merchant's price that another request has finished, such as a cancellation; `changes` judges the merchant. */
+const isMerchantsPrice = (history: History, { id, userId }: HistoryItem, { plan, at: time }: HistoryItem): boolean =>
+  (changeRequests(history).get(id) ?? []).some(
+    (exchange) =>
+      isMerchantsChange(exchange.sent) &&
+      exchange.sent?.total_cents === plan.totalCents &&
+      exchange.sentAt <= at(time) + SKEW_MS &&
+      !UNCLAIMED.has(exchange.status) &&
+      deciderOfRequest(history, exchange)?.person.userId !== userId,
+  );
+
 const downgrades = (history: History): readonly Decision[] => {
   const deciders = decidersOf(history);
   return [...subscriptionsOf(history)].flatMap(([id, record]) =>
     plansStarted(history, id)
-      .filter(isDowngrade)
+      .filter((started) => isDowngrade(started) && !isMerchantsPrice(history, record, started))
       .flatMap(({ actor, at: decidedAt }) =>
         decided({ what: `the downgrade of ${id} now`, record, decider: deciderBy(deciders, actor), decidedAt }),
       ),
