@@ -349,3 +349,37 @@ describe('an unknown field', () => {
     expect(made).toMatchObject({ status: 201, body: { is_guest_subscription: false } });
   });
 });
+
+describe('the bytes of a body', () => {
+  const sent = async (body: Uint8Array, headers: Readonly<Record<string, string>> = {}) => {
+    const { options } = await someone();
+    const plain = { 'content-type': 'application/json', ...headers };
+    return service.request('POST', '/payments/intents', { ...options, body, headers: plain });
+  };
+  const [before, after] = ['{"total_cents":2500,"currency":"USD","description":"', '"}'].map((text) =>
+    Buffer.from(text),
+  );
+  const intent = (...bytes: readonly number[]): Uint8Array =>
+    Buffer.concat([before ?? Buffer.alloc(0), Buffer.from(bytes), after ?? Buffer.alloc(0)]);
+
+  test('must be UTF-8, with any JSON escape', async () => {
+    for (const bytes of [[0xff], [0xc3, 0x28], [0xef, 0xbf, 0xbd]]) {
+      expect(await sent(intent(...bytes))).toMatchObject({ status: 400, body: { code: 'INVALID_JSON' } });
+    }
+    expect((await sent(Buffer.concat([intent(...Buffer.from('caf\u00e9 \\ufffd'))]))).status).toBe(201);
+  });
+
+  test('must be sent in that charset and without compression', async () => {
+    const refused: readonly Readonly<Record<string, string>>[] = [
+      { 'content-type': 'application/json; charset=iso-8859-1' },
+      { 'content-encoding': 'gzip' },
+    ];
+    for (const headers of refused) {
+      expect(await sent(intent(0x61), headers)).toMatchObject({
+        status: 415,
+        body: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+      });
+    }
+    expect((await sent(intent(0x61), { 'content-type': 'application/json; charset=utf8' })).status).toBe(201);
+  });
+});
