@@ -7,6 +7,7 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { booleanParameter, boundedText } from '../http/fields.ts';
 import { wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
+import { openDisputesOf } from '../payments/money-account.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
 import { paymentView, paymentViewSchema, REFUND_EXTENTS, refundStatusOf } from '../payments/payment-view.ts';
 import { moment, paymentStatusList } from '../queries/parameters.ts';
@@ -128,7 +129,7 @@ const PAYMENTS: EveryKind<VisiblePayment, EveryPaymentQuery> = {
   matches: (payment, query) =>
     isOrAny(query.currency, payment.currency) &&
     isOrAny(query.refund_status, refundStatusOf(payment)) &&
-    isOrAny(query.disputed, (payment.openDisputes?.length ?? 0) > 0) &&
+    isOrAny(query.disputed, openDisputesOf(payment).length > 0) &&
     isWithin(payment.totalCents, query.min_cents, query.max_cents) &&
     hasMethod(payment, query) &&
     isOrAny(query.decline_code, payment.failureCode) &&

@@ -2,12 +2,12 @@
 
 import { DomainError } from '../core/errors.ts';
 import { isClosedDispute } from '../core/money-back.ts';
-import { besidePayment, type Key, keyOf } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import { type Dispute, disputeKey, disputeOf } from './dispute.ts';
+import { openDisputesOf } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
 
-type Named = Pick<VisiblePayment, 'id' | 'openDisputes'>;
+type Named = Pick<VisiblePayment, 'id' | 'disputes'>;
 
 /** @throws DomainError PAYMENT_DISPUTED unless the caller says that the dispute is known */
 export const requireUndisputed = async (
@@ -15,7 +15,7 @@ export const requireUndisputed = async (
   payment: Named,
   despiteDispute: boolean | null | undefined,
 ): Promise<void> => {
-  if (despiteDispute || !payment.openDisputes?.length) return;
+  if (despiteDispute || openDisputesOf(payment).length === 0) return;
   throw new DomainError('PAYMENT_DISPUTED', { details: await describeDispute(table, payment) });
 };
 
@@ -30,6 +30,15 @@ export const refusedAsDisputed = async (
     details: { ...details, ...(await describeDispute(table, payment)) },
   });
 
+/** The error of a refund of an amount that a lost dispute has taken. */
+export const takenByLostDispute = async (table: Table, payment: Named): Promise<DomainError> => {
+  const dispute = await lostDispute(table, payment);
+  return new DomainError('PAYMENT_DISPUTED', {
+    message: 'A lost dispute has already given this amount back to the payer',
+    details: { dispute_id: dispute?.id ?? null, status: 'lost' },
+  });
+};
+
 const describeDispute = async (table: Table, payment: Named) => {
   const dispute = await openDispute(table, payment);
   const named = dispute ?? (await lostDispute(table, payment));
@@ -37,19 +46,19 @@ const describeDispute = async (table: Table, payment: Named) => {
 };
 
 /** The open dispute that waits for evidence, else the first. */
-const openDispute = async (table: Table, { openDisputes = [] }: Named): Promise<Dispute | undefined> => {
-  const items = await table.getMany(openDisputes.map(disputeKey), { consistent: true });
+const openDispute = async (table: Table, payment: Named): Promise<Dispute | undefined> => {
+  const items = await table.getMany(openDisputesOf(payment).map(disputeKey), { consistent: true });
   const open = items
     .flatMap((item) => (item ? [disputeOf(item)] : []))
     .filter(({ status }) => !isClosedDispute(status));
   return open.find(({ status }) => status === 'needs_response') ?? open[0];
 };
 
-const lostDispute = async (table: Table, { id }: Named): Promise<Dispute | undefined> => {
-  const keys: Key[] = [];
-  for await (const item of table.eachInIndex({ index: 'owner', partition: besidePayment(id, 'DSP') })) {
-    keys.push(keyOf(item));
-  }
-  const items = await table.getMany(keys, { consistent: true });
+const lostDispute = async (table: Table, { disputes = [] }: Named): Promise<Dispute | undefined> => {
+  const lost = disputes.filter(({ lostAt }) => lostAt !== undefined);
+  const items = await table.getMany(
+    lost.map(({ id }) => disputeKey(id)),
+    { consistent: true },
+  );
   return items.flatMap((item) => (item ? [disputeOf(item)] : [])).findLast(({ status }) => status === 'lost');
 };

@@ -129,13 +129,11 @@ const commit = async (
 };
 
 const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instant): VisiblePayment => {
-  const others = (payment.openDisputes ?? []).filter((id) => id !== next.id);
-  const open = isClosedDispute(next.status) ? others : [...others, next.id].sort();
   const { amountCents, evidenceDueBy } = next;
   const isChanged = was && (was.amountCents !== amountCents || was.evidenceDueBy !== evidenceDueBy);
   return {
     ...payment,
-    openDisputes: open.length > 0 ? open : undefined,
+    disputes: disputesWith(payment, next),
     dispute: {
       id: next.id,
       amountCents,
@@ -150,6 +148,16 @@ const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instan
     version: payment.version + 1,
     updatedAt: iso(now),
   };
+};
+
+/** A dispute that was won or closed took no money. */
+const disputesWith = (payment: VisiblePayment, next: Dispute): VisiblePayment['disputes'] => {
+  const others = (payment.disputes ?? []).filter(({ id }) => id !== next.id);
+  const isLost = next.status === 'lost';
+  if (isClosedDispute(next.status) && !isLost) return others.length > 0 ? others : undefined;
+  const amountCents = next.currency === payment.currency ? next.amountCents : payment.totalCents;
+  const counted = { id: next.id, amountCents, ...(isLost && { lostAt: next.closedAt ?? next.updatedAt }) };
+  return [...others, counted].sort((one, other) => (one.id < other.id ? -1 : 1));
 };
 
 const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {

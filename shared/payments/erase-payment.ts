@@ -15,6 +15,7 @@ import {
   wordKey,
 } from '../platform/keys.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
+import { moneyAccount, openDisputesOf } from './money-account.ts';
 import {
   isVisiblePayment,
   type Payment,
@@ -34,8 +35,8 @@ const MAX_STEPS = 100;
 const MAX_BESIDE = 40;
 
 /** True while money is under way to or from the payer, because the outcome needs the record. */
-const isInFlight = ({ status, refundingCents = 0, openDisputes = [] }: VisiblePayment): boolean =>
-  IN_FLIGHT.includes(status) || refundingCents > 0 || openDisputes.length > 0;
+const isInFlight = (payment: VisiblePayment): boolean =>
+  IN_FLIGHT.includes(payment.status) || moneyAccount(payment).refunding > 0 || openDisputesOf(payment).length > 0;
 
 export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const item = await table.get(paymentKey(id));

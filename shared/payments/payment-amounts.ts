@@ -48,9 +48,3 @@ export const statusHere = (
   { captureMethod }: Pick<Payment, 'captureMethod'>,
   status: ReportedStatus,
 ): ReportedStatus => (status === 'requires_capture' && captureMethod !== 'manual' ? 'processing' : status);
-
-/** The amount that can still be refunded, in minor units; 0 unless the payment has succeeded. */
-export const refundableCents = (payment: VisiblePayment): number =>
-  payment.status === 'succeeded'
-    ? Math.max(0, payment.totalCents - (payment.refundedCents ?? 0) - (payment.refundingCents ?? 0))
-    : 0;

@@ -4,6 +4,7 @@ import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
 import { eventDetailsView } from './facts-view.ts';
 import { capturableOf } from './holds/hold-versions.ts';
+import { moneyAccount } from './money-account.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import { isShown, type Payment, type PaymentStatus, type VisiblePayment } from './payment.ts';
 
@@ -65,7 +66,7 @@ const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {
   const data = {
     ...dataOf(payment),
     refund: { id, amount, reason: reason ?? null, status },
-    refunded_cents: payment.refundedCents ?? 0,
+    refunded_cents: moneyAccount(payment).refunded,
   };
   return [canonicalBusEvent(name, payment, data)];
 };

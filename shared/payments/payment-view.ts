@@ -9,6 +9,7 @@ import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fi
 import { guestTokenView } from '../http/guest-fields.ts';
 import { declineView, methodDetailsView, paymentFactSchemas, settlementFor } from './facts-view.ts';
 import { holdSchemas, holdView } from './holds/hold-view.ts';
+import { accountView, openDisputesOf } from './money-account.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import {
   BILLING_REASONS,
@@ -18,7 +19,6 @@ import {
   type Payment,
   type VisiblePayment,
 } from './payment.ts';
-import { refundableCents } from './payment-amounts.ts';
 
 export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   id: payment.id,
@@ -44,10 +44,9 @@ export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
   decline: declineView(payment),
   ...settlementFor(audience, payment),
   ...holdView(payment),
-  refunded_cents: payment.refundedCents ?? 0,
-  refundable_cents: refundableCents(payment),
+  ...accountView(payment),
   refund_status: refundStatusOf(payment),
-  disputed: payment.openDisputes !== undefined,
+  disputed: openDisputesOf(payment).length > 0,
   is_guest_payment: isGuestPayment(payment),
   guest_email: payment.guestEmail ?? null,
   billing_address_id: payment.billingAddressId ?? null,
@@ -274,8 +273,10 @@ export const paymentViewSchema = /* @__PURE__ */ once(() => {
       ...holdSchemas(),
       refunded_cents: given.cents.describe('The sum of the succeeded refunds, in minor units.'),
       refundable_cents: given.cents.describe(
-        'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',
+        'What can be refunded now, in minor units: `captured_cents` less succeeded and pending refunds, open disputes and lost disputes; never below 0.',
       ),
+      disputed_cents: given.cents.describe('The sum of the open disputes, in minor units.'),
+      lost_cents: given.cents.describe('The sum of the lost disputes, in minor units. It went back to the payer.'),
       refund_status: z.enum(REFUND_EXTENTS).describe('Whether nothing, a part or the whole total was refunded.'),
       disputed: z.boolean().describe('True while a dispute about the payment is open.'),
       is_guest_payment: given.isGuest,

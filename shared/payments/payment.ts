@@ -193,8 +193,18 @@ export const paymentSchema = z.object({
   refundedCount: z.int().optional(),
   /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
   refundingCents: z.int().optional(),
-  /** The ids of the disputes that are open. */
-  openDisputes: z.array(z.string()).optional(),
+  /** The disputes that are open or lost, ordered by id. */
+  disputes: z
+    .array(
+      z.object({
+        id: z.string(),
+        /** The payment's total for a dispute in another currency. */
+        amountCents: z.int(),
+        /** When the dispute was lost; undefined while it is open. */
+        lostAt: optional,
+      }),
+    )
+    .optional(),
   /** The refund that changed, with its former status, if `refund` is the cause of this version. */
   refund: z
     .object({

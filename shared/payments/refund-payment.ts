@@ -20,9 +20,9 @@ import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { type ProviderRefund, REFUND_DISPUTED, type RefundsPort } from '../providers/refund-port.ts';
 import { unavailableError } from '../providers/unwrap.ts';
 import { makeClaimedCall } from './claimed-call.ts';
-import { refusedAsDisputed, requireUndisputed } from './dispute-guard.ts';
+import { refusedAsDisputed, requireUndisputed, takenByLostDispute } from './dispute-guard.ts';
+import { moneyAccount } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
-import { refundableCents } from './payment-amounts.ts';
 import { reconcileTime } from './payment-due.ts';
 import { readDisputesOf } from './read-money-back.ts';
 import { foundRefund, type Refund, refundView } from './refunds/refund.ts';
@@ -35,7 +35,7 @@ import {
   sendRefund,
 } from './refunds/refund-attempt.ts';
 import { type RefundStore, refundStore } from './refunds/refund-store.ts';
-import { requireRefundable } from './refunds/refund-sums.ts';
+import { refundsOf, requireRefundable } from './refunds/refund-sums.ts';
 
 export const createRefundBody = z
   .object({
@@ -161,8 +161,7 @@ type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'> &
 
 /** The limit counts every refund of the payment, also those under way. @throws DomainError INSUFFICIENT_PERMISSIONS */
 const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, amountCents: number): void => {
-  const { refundedCents = 0, refundingCents = 0 } = payment;
-  if (limitCents === undefined || refundedCents + refundingCents + amountCents <= limitCents) return;
+  if (limitCents === undefined || refundsOf(payment) + amountCents <= limitCents) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
     message: 'The refunds of this payment would exceed the limit of support',
     details: { required_scope: 'refunds:write', limit_cents: limitCents },
@@ -176,6 +175,7 @@ export const decideAmount = async (
   { amount_cents: amount, despite_dispute: despiteDispute, limitCents }: AskedRefund,
 ): Promise<number> => {
   const amountCents = requireRefundable(payment, amount);
+  if (amountCents === undefined) throw await takenByLostDispute(table, payment);
   requireWithin(limitCents, payment, amountCents);
   await requireUndisputed(table, payment, despiteDispute);
   return amountCents;
@@ -247,7 +247,7 @@ const reply = async (deps: MoneyDeps, { refund, refusal, notDone }: RefundResult
 
 const refusedError = async (deps: MoneyDeps, refund: Refund): Promise<DomainError> => {
   const payment = await refundStore(deps).loadPayment(refund.paymentId);
-  if (refund.failureCode !== REFUND_DISPUTED) return refundRefusedError(refund, refundableCents(payment));
+  if (refund.failureCode !== REFUND_DISPUTED) return refundRefusedError(refund, moneyAccount(payment).refundable);
   return refusedAsDisputed(deps.table, payment, { refund_id: refund.id, payment_id: payment.id });
 };
 

@@ -1,5 +1,6 @@
 /** @module The entries of the list of all payments. */
 
+import { openDisputesOf } from '../payments/money-account.ts';
 import { isShown, type Payment, type VisiblePayment } from '../payments/payment.ts';
 import { refundStatusOf } from '../payments/payment-view.ts';
 import { isMethodErased } from '../payments/recorded-facts.ts';
@@ -15,7 +16,7 @@ export const paymentEntries = (payment: VisiblePayment, savedDigits: string | un
     c: payment.currency,
     a: payment.totalCents,
     r: refundStatusOf(payment),
-    d: payment.openDisputes !== undefined && payment.openDisputes.length > 0,
+    d: openDisputesOf(payment).length > 0,
     l: digits,
     b: details?.cardBrand,
     w: details?.walletType,

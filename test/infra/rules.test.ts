@@ -54,7 +54,7 @@ const moneyBackOf = (paid: VisiblePayment): readonly BusEvent[] => {
   return [
     ...next({ cause: 'refund', refund: { ...refund, status: 'succeeded' } }),
     ...next({ cause: 'refund', refund: { ...refund, status: 'failed' } }),
-    ...next({ cause: 'dispute', dispute: { ...dispute, status: 'needs_response' }, openDisputes: [dispute.id] }),
+    ...next({ cause: 'dispute', dispute: { ...dispute, status: 'needs_response' }, disputes: [dispute] }),
     ...next({ cause: 'dispute', dispute: { ...dispute, status: 'won' } }),
     ...next({
       cause: 'dispute',

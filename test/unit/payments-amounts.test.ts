@@ -5,8 +5,9 @@ import { priceOf } from '../../shared/catalog/price.ts';
 import { REFUND_STATUSES } from '../../shared/core/money-back.ts';
 import { iso } from '../../shared/core/time.ts';
 import { requireAcceptedAmount } from '../../shared/payments/accepted-amount.ts';
+import { moneyAccount } from '../../shared/payments/money-account.ts';
 import { PAYMENT_STATUSES } from '../../shared/payments/payment.ts';
-import { findMismatch, matchAmount, refundableCents } from '../../shared/payments/payment-amounts.ts';
+import { findMismatch, matchAmount } from '../../shared/payments/payment-amounts.ts';
 import type { Refund } from '../../shared/payments/refunds/refund.ts';
 import { isLaterRefund, refundMismatch } from '../../shared/payments/refunds/refund-states.ts';
 import {
@@ -209,21 +210,21 @@ const paid = (fields = {}) => payment({ status: 'succeeded', ...fields });
 
 describe('the refundable amount', () => {
   test('is the total minus the refunded and the reserved amount', () => {
-    expect(refundableCents(paid())).toBe(2_500);
-    expect(refundableCents(paid({ refundedCents: 400 }))).toBe(2_100);
-    expect(refundableCents(paid({ refundingCents: 300 }))).toBe(2_200);
-    expect(refundableCents(paid({ refundedCents: 400, refundingCents: 300 }))).toBe(1_800);
+    expect(moneyAccount(paid()).refundable).toBe(2_500);
+    expect(moneyAccount(paid({ refundedCents: 400 })).refundable).toBe(2_100);
+    expect(moneyAccount(paid({ refundingCents: 300 })).refundable).toBe(2_200);
+    expect(moneyAccount(paid({ refundedCents: 400, refundingCents: 300 })).refundable).toBe(1_800);
   });
 
   test('is never below 0, even if the provider refunded more than the total', () => {
-    expect(refundableCents(paid({ refundedCents: 2_600 }))).toBe(0);
+    expect(moneyAccount(paid({ refundedCents: 2_600 })).refundable).toBe(0);
     expect(hasGivenBackTooMuch(paid({ refundedCents: 2_501 }))).toBe(true);
     expect(hasGivenBackTooMuch(paid({ refundedCents: 2_500 }))).toBe(false);
     expect(hasGivenBackTooMuch(paid())).toBe(false);
   });
 
   test.each(PAYMENT_STATUSES.filter((status) => status !== 'succeeded'))('is 0 for a %s payment', (status) => {
-    expect(refundableCents(payment({ status }))).toBe(0);
+    expect(moneyAccount(payment({ status })).refundable).toBe(0);
     expect(refusalOf(() => requireRefundable(payment({ status }), 1))).toMatchObject({
       code: 'INVALID_STATE',
       message: 'Only a succeeded payment can be refunded',
@@ -244,6 +245,18 @@ describe('the refundable amount', () => {
       code: 'REFUND_EXCEEDS_PAYMENT',
       details: { refundable_cents: 0 },
     });
+  });
+
+  test('is less an open dispute, unless the refund is wanted nevertheless, and always less a lost one', () => {
+    const disputed = paid({ disputes: [{ id: 'dsp_1', amountCents: 1_000 }] });
+    expect(moneyAccount(disputed)).toMatchObject({ captured: 2_500, disputed: 1_000, lost: 0, refundable: 1_500 });
+    expect(moneyAccount(disputed, { despiteDispute: true }).refundable).toBe(2_500);
+    const lost = paid({ disputes: [{ id: 'dsp_1', amountCents: 1_000, lostAt: iso(NOON) }] });
+    expect(moneyAccount(lost)).toMatchObject({ disputed: 0, lost: 1_000, refundable: 1_500 });
+    expect(moneyAccount(lost, { despiteDispute: true }).refundable).toBe(1_500);
+    expect(requireRefundable(lost, undefined)).toBe(1_500);
+    expect(requireRefundable(lost, 1_501)).toBeUndefined();
+    expect(refusalOf(() => requireRefundable(lost, 2_501))).toMatchObject({ code: 'REFUND_EXCEEDS_PAYMENT' });
   });
 });
 

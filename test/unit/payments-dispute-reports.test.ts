@@ -257,7 +257,9 @@ describe('two reports of one dispute at the same time', () => {
       const { dispute: stored, payment: paid } = await read();
       const { status, amountCents } = newer.report;
       expect({ after, stored }).toMatchObject({ after, stored: { status, amountCents, reportedAt: iso(newer.at) } });
-      expect(paid?.openDisputes).toEqual(isClosedDispute(status) ? undefined : [stored?.id]);
+      const isOpen = !isClosedDispute(status);
+      const counted = { id: stored?.id, amountCents, ...(!isOpen && { lostAt: stored?.closedAt }) };
+      expect(paid?.disputes).toEqual(isOpen || status === 'lost' ? [counted] : undefined);
       // The payment has a version for each version of its dispute, and none more.
       expect(paid?.version).toBe(versionBefore + (stored?.version ?? 0) - before.length);
     }

@@ -3,8 +3,8 @@ import { DomainError } from '../../../shared/core/errors.ts';
 import { amountWithCurrency, majorUnits } from '../../../shared/core/money.ts';
 import type { RefundReason } from '../../../shared/core/money-back.ts';
 import type { NotDone } from '../../../shared/core/outcome.ts';
+import { moneyAccount } from '../../../shared/payments/money-account.ts';
 import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/payment.ts';
-import { refundableCents } from '../../../shared/payments/payment-amounts.ts';
 import { decideAmount, openRefunds, orderRefund } from '../../../shared/payments/refund-payment.ts';
 import { refundView, refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import { refundStore } from '../../../shared/payments/refunds/refund-store.ts';
@@ -60,7 +60,7 @@ interface RefundedPayment {
 }
 
 const shown = (payment: VisiblePayment): RefundedPayment => ({
-  ...{ id: payment.id, total_cents: payment.totalCents, refundable_cents: refundableCents(payment) },
+  ...{ id: payment.id, total_cents: payment.totalCents, refundable_cents: moneyAccount(payment).refundable },
   ...{ currency: payment.currency, provider_id: payment.providerId },
 });
 
@@ -136,10 +136,11 @@ const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | unde
 
 const describeRefusal = ({ code, message, details }: DomainError, payment: VisiblePayment): string => {
   const disputed = disputeSchema.safeParse(details).data;
+  if (disputed?.status === 'lost') return `${code}: the dispute ${disputed.dispute_id} is lost: ${message}`;
   if (disputed) {
     return `${code}: the dispute ${disputed.dispute_id} is ${disputed.status}; to refund ${payment.id} anyway, add --despite-dispute`;
   }
-  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${leftLine(payment.currency, refundableCents(payment))}`;
+  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${leftLine(payment.currency, moneyAccount(payment).refundable)}`;
 };
 
 const disputeSchema = z.object({ dispute_id: z.string(), status: z.string() });

@@ -6,6 +6,7 @@ import type { Outcome } from '../../../shared/core/outcome.ts';
 import { iso, SECOND_MS } from '../../../shared/core/time.ts';
 import { type Dispute, disputeViewSchema } from '../../../shared/payments/dispute.ts';
 import { findReportedDispute } from '../../../shared/payments/dispute-store.ts';
+import { moneyAccount, openDisputesOf } from '../../../shared/payments/money-account.ts';
 import type { VisiblePayment } from '../../../shared/payments/payment.ts';
 import { readMoneyBack } from '../../../shared/payments/read-money-back.ts';
 import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
@@ -109,7 +110,8 @@ const refundsOnlyHere = async (
   { reader, payment }: Parts,
   reports: readonly ProviderRefund[],
 ): Promise<readonly Drift[]> => {
-  if ((payment.refundedCents ?? 0) + (payment.refundingCents ?? 0) === 0) return [];
+  const { refunded, refunding } = moneyAccount(payment);
+  if (refunded + refunding === 0) return [];
   const refunds = await listRefundsHere(reader, payment);
   const there = new Set(reports.map(({ refundId }) => refundId));
   return refunds.flatMap(({ provider_refund_id: id, status }) =>
@@ -122,7 +124,7 @@ const compareDisputes = async (
   reports: readonly ProviderDispute[],
 ): Promise<readonly Drift[]> => {
   const drifts: Drift[] = [];
-  const open = new Set(payment.openDisputes);
+  const open = new Set(openDisputesOf(payment));
   for (const report of reports) {
     const here = await findReportedDispute(reader.deps, { payment, report });
     if (here) open.delete(here.id);

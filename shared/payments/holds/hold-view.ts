@@ -2,13 +2,14 @@
 
 import * as z from 'zod';
 import { timestamp } from '../../http/fields.ts';
+import { moneyAccount } from '../money-account.ts';
 import { HOLD_ENDS, type VisiblePayment } from '../payment.ts';
 import { capturableOf } from './hold-versions.ts';
 
 export const holdView = (payment: VisiblePayment) => ({
   capture_method: payment.captureMethod ?? ('automatic' as const),
   authorized_cents: payment.authorizedCents ?? null,
-  captured_cents: payment.status === 'succeeded' ? payment.totalCents : 0,
+  captured_cents: moneyAccount(payment).captured,
   capturable_cents: capturableOf(payment),
   capture_before: payment.captureBefore ?? null,
   guaranteed_until: payment.guaranteedUntil ?? null,

@@ -2,8 +2,8 @@
 
 import { DomainError } from '../../core/errors.ts';
 import { type Instant, iso } from '../../core/time.ts';
+import { moneyAccount } from '../money-account.ts';
 import type { VisiblePayment } from '../payment.ts';
-import { refundableCents } from '../payment-amounts.ts';
 import type { Refund } from './refund.ts';
 
 interface Sums {
@@ -24,20 +24,32 @@ const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Su
 export const isSameShare = (was: Refund, next: Refund): boolean =>
   was.status === next.status && was.amountCents === next.amountCents;
 
-/** @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with the amount that can be refunded */
-export const requireRefundable = (payment: VisiblePayment, amountCents: number | undefined): number => {
+/** Refunds made here and under way or done. */
+export const refundsOf = (payment: VisiblePayment): number => {
+  const { refunded, refunding } = moneyAccount(payment);
+  return refunded + refunding;
+};
+
+/**
+ * The amount to refund, also while a dispute is open, which another guard refuses. Undefined if a lost dispute has
+ * taken this amount. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with the amount that can be refunded
+ */
+export const requireRefundable = (payment: VisiblePayment, amountCents: number | undefined): number | undefined => {
   if (payment.status !== 'succeeded') {
     throw new DomainError('INVALID_STATE', {
       message: 'Only a succeeded payment can be refunded',
       details: { payment_id: payment.id, status: payment.status },
     });
   }
-  const left = refundableCents(payment);
+  const { refundable: left, captured, refunded, refunding, lost } = moneyAccount(payment, { despiteDispute: true });
   const amount = amountCents ?? left;
-  if (amount > left || amount === 0) {
-    throw new DomainError('REFUND_EXCEEDS_PAYMENT', { details: { payment_id: payment.id, refundable_cents: left } });
-  }
-  return amount;
+  if (amount >= 1 && amount <= left) return amount;
+  const isTakenByDispute = lost > 0 && Math.max(1, amount) <= captured - refunded - refunding;
+  if (isTakenByDispute) return undefined;
+  const { refundable } = moneyAccount(payment);
+  throw new DomainError('REFUND_EXCEEDS_PAYMENT', {
+    details: { payment_id: payment.id, refundable_cents: refundable },
+  });
 };
 
 /** The payment after a change of one of its refunds. @param was the refund before; undefined if it is new */
@@ -76,5 +88,7 @@ const withShare = (payment: VisiblePayment, was: Sums, next: Sums): VisiblePayme
   refundingCents: (payment.refundingCents ?? 0) - was.refundingCents + next.refundingCents,
 });
 
-export const hasGivenBackTooMuch = ({ refundedCents = 0, totalCents }: VisiblePayment): boolean =>
-  refundedCents > totalCents;
+export const hasGivenBackTooMuch = (payment: VisiblePayment): boolean => {
+  const { refunded, lost, captured } = moneyAccount(payment);
+  return refunded + lost > captured;
+};

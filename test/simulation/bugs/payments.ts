@@ -181,7 +181,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     name: 'disputed-is-refunded',
     what: 'A payment with an open dispute is refunded without an explicit request',
     file: 'shared/payments/dispute-guard.ts',
-    text: '  if (despiteDispute || !payment.openDisputes?.length) return;',
+    text: '  if (despiteDispute || openDisputesOf(payment).length === 0) return;',
     replacement: '  if (despiteDispute || payment) return;',
   },
   {

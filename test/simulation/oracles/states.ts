@@ -342,7 +342,7 @@ export const disputesAgree: Oracle = {
     });
     const disputed = new Set(history.ledger.disputes.map(({ payment_id }: HistoryJson) => payment_id));
     const marked = [...disputed].flatMap((id) => {
-      const isMarked = (payment(id)?.['openDisputes'] ?? []).length > 0;
+      const isMarked = (payment(id)?.['disputes'] ?? []).some(({ lostAt }: HistoryJson) => lostAt === undefined);
       return isMarked === open.has(id) ? [] : [`${id} is ${isMarked ? '' : 'not '}marked as disputed`];
     });
     return [...wrong, ...marked];

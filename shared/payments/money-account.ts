@@ -1,0 +1,53 @@
+/** @module The account of a payment: what was held, taken, given back and lost. Every reader of money uses it. */
+
+import type { Payment } from './payment.ts';
+
+/** Amounts in minor units of the payment's currency. None is negative. */
+export interface MoneyAccount {
+  /** The amount that the provider held for a capture; 0 for a payment without a hold. */
+  readonly authorized: number;
+  /** The amount that the provider took. */
+  readonly captured: number;
+  /** The sum of the refunds that succeeded. */
+  readonly refunded: number;
+  /** The sum of the refunds whose outcome is open. */
+  readonly refunding: number;
+  /** The sum of the open disputes. */
+  readonly disputed: number;
+  /** The sum of the lost disputes. */
+  readonly lost: number;
+  /** What can be refunded now. */
+  readonly refundable: number;
+}
+
+export type AccountFields = Pick<
+  Payment,
+  'status' | 'totalCents' | 'authorizedCents' | 'refundedCents' | 'refundingCents' | 'disputes'
+>;
+
+/** @param options.despiteDispute true if a refund is wanted although a dispute is open; what was lost stays lost */
+export const moneyAccount = (
+  payment: AccountFields,
+  { despiteDispute = false }: { readonly despiteDispute?: boolean } = {},
+): MoneyAccount => {
+  const { authorizedCents: authorized = 0, refundedCents: refunded = 0, refundingCents: refunding = 0 } = payment;
+  const { disputes = [] } = payment;
+  const captured = payment.status === 'succeeded' ? payment.totalCents : 0;
+  const lost = sumOf(disputes.filter(({ lostAt }) => lostAt !== undefined));
+  const disputed = sumOf(disputes.filter(({ lostAt }) => lostAt === undefined));
+  const left = captured - refunded - refunding - lost - (despiteDispute ? 0 : disputed);
+  return { authorized, captured, refunded, refunding, disputed, lost, refundable: Math.max(0, left) };
+};
+
+const sumOf = (disputes: NonNullable<AccountFields['disputes']>): number =>
+  disputes.reduce((sum, { amountCents }) => sum + amountCents, 0);
+
+/** The ids of the disputes that are open. */
+export const openDisputesOf = ({ disputes = [] }: Pick<Payment, 'disputes'>): readonly string[] =>
+  disputes.filter(({ lostAt }) => lostAt === undefined).map(({ id }) => id);
+
+/** The sums of a payment's money back, as views and CSV show them. */
+export const accountView = (payment: AccountFields) => {
+  const { refunded, refundable, disputed, lost } = moneyAccount(payment);
+  return { refunded_cents: refunded, refundable_cents: refundable, disputed_cents: disputed, lost_cents: lost };
+};
