@@ -131,6 +131,7 @@ export const updateIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     expanded: INCLUDES,
     moving: [
       ...['authorized_cents', 'captured_cents', 'capturable_cents', 'refunded_cents', 'refundable_cents'],
+      ...['disputed_cents', 'lost_cents'],
       'settlement',
     ],
     changedBy: { status: 'POST /payments/confirm/{id} or POST /payments/intents/{id}/cancel' },

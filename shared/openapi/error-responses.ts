@@ -159,7 +159,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     example: because('PAYMENT_NOT_UPDATABLE', undefined, { status: 'succeeded' }),
   },
   PAYMENT_DISPUTED: {
-    when: 'A dispute of the payment is open, so a refund could give the money back twice. `details` names the dispute. Send `despite_dispute: true` to refund anyway. The provider may still refuse; `details` then also names the refund.',
+    when: 'A dispute of the payment is open, so a refund could give the money back twice. `details` names the dispute. Send `despite_dispute: true` to refund anyway. The provider may still refuse; `details` then also names the refund. With `details.status: lost`, the bank has given the money back already, and the flag does not help.',
     example: because('PAYMENT_DISPUTED', undefined, {
       dispute_id: 'dsp_0123456789abcdef01234567',
       status: 'needs_response',

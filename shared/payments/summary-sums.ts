@@ -2,27 +2,36 @@
  * @module The sums behind the summaries, with one item per scope (user, organization, or a shard of all payments), UTC
  * day and currency. Each item holds counts and amounts by status (payments by their day of creation, with their
  * refunds), by method (succeeded payments by their day of completion, with their refunds) and by provider (succeeded
- * payments by their day of completion, refunds by the day on which they succeeded). The sums always equal the shares of
+ * payments by their day of completion, refunds by the day on which they succeeded, lost disputes by the day of the loss).
+ * The sums always equal the shares of
  * all payments.
  */
 
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { utcDay } from '../core/time.ts';
 import { allScope, type Key, ownerPartition, sumKey } from '../platform/keys.ts';
+import { moneyAccount } from './money-account.ts';
 import type { Payment } from './payment.ts';
 
 const GROUPS = ['status', 'provider', 'method'] as const;
 export type Group = (typeof GROUPS)[number];
-const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
+const MEASURES = ['count', 'cents', 'refunds', 'refunded', 'lost'] as const;
 type Measure = (typeof MEASURES)[number];
 
 /** An amount has two attributes, with the billions apart, because large sums exceed what a number holds exactly. */
-const ATTRIBUTES = ['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const;
+const ATTRIBUTES = [
+  ...(['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const),
+  ...(['lost', 'lostE9'] as const),
+] as const;
 type Attribute = (typeof ATTRIBUTES)[number];
+
+type AmountMeasure = Exclude<Measure, 'count' | 'refunds'>;
+const isAmount = (measure: Measure): measure is AmountMeasure => measure !== 'count' && measure !== 'refunds';
+
 const BILLION = 1_000_000_000;
 
 const inParts = (measure: Measure, by: number): readonly (readonly [Attribute, number])[] =>
-  measure === 'cents' || measure === 'refunded'
+  isAmount(measure)
     ? [
         [measure, by % BILLION],
         [`${measure}E9`, Math.trunc(by / BILLION)],
@@ -37,10 +46,12 @@ export const NO_SUMS: Readonly<AttributeSums> = {
   refunds: 0,
   refunded: 0,
   refundedE9: 0,
+  lost: 0,
+  lostE9: 0,
 };
 
 /** The sum of an amount; rounded to 53 bits if it is larger. */
-export const amountSum = (measure: 'cents' | 'refunded', sums: AttributeSums): number =>
+export const amountSum = (measure: AmountMeasure, sums: AttributeSums): number =>
   Number(BigInt(sums[measure]) + BigInt(sums[`${measure}E9`]) * BigInt(BILLION));
 
 /** The addition of a payment or a refund to one number of one item. */
@@ -86,15 +97,16 @@ const share = (
   );
 
 /**
- * A payment's refunds move with its status and its method; `refundShares` adds them to their days.
+ * A payment's refunds and losses move with its status and its method; `refundShares` adds refunds to their days.
  * @param spread chooses the shard
  */
 export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
   const measures = { count: 1, cents: payment.totalCents };
-  const refunds = { refunds: payment.refundedCount, refunded: payment.refundedCents };
+  const { refunded, lost } = moneyAccount(payment);
+  const moneyBack = { refunds: payment.refundedCount, refunded, lost };
   const made = share(payment, ['status', payment.status], {
     day: utcDay(payment.createdAt),
-    measures: { ...measures, ...refunds },
+    measures: { ...measures, ...moneyBack },
     spread,
   });
   if (payment.status !== 'succeeded') return made;
@@ -102,9 +114,24 @@ export const sharesOf = (payment: Payment, spread: string): readonly Share[] => 
   return [
     ...made,
     ...share(payment, ['provider', payment.providerId], { day, measures, spread }),
-    ...share(payment, ['method', methodKeyOf(payment)], { day, measures: { ...measures, ...refunds }, spread }),
+    ...share(payment, ['method', methodKeyOf(payment)], { day, measures: { ...measures, ...moneyBack }, spread }),
+    ...(payment.disputes ?? []).flatMap((dispute) => lossShares(payment, dispute, spread)),
   ];
 };
+
+/** A lost dispute on the day of the loss. */
+const lossShares = (
+  payment: Payment,
+  { amountCents, lostAt }: NonNullable<Payment['disputes']>[number],
+  spread: string,
+): readonly Share[] =>
+  lostAt === undefined
+    ? []
+    : share(payment, ['provider', payment.providerId], {
+        day: utcDay(lostAt),
+        measures: { lost: amountCents },
+        spread,
+      });
 
 /** The brand of a card, also of a card in a wallet; `bank_account`; or the wallet. Empty while it is not known. */
 const methodKeyOf = ({ details }: Payment): string => {

@@ -27,7 +27,11 @@ const HOLD_COLUMNS = [
   'captured_cents',
 ] as const satisfies readonly (keyof ReturnType<typeof paymentRow>)[];
 
-export const PAYMENT_CSV_COLUMNS = [...UP_TO_METHOD, ...HOLD_COLUMNS] as const;
+const LOST_COLUMNS = ['disputed_cents', 'lost_cents'] as const satisfies readonly (keyof ReturnType<
+  typeof paymentRow
+>)[];
+
+export const PAYMENT_CSV_COLUMNS = [...UP_TO_METHOD, ...HOLD_COLUMNS, ...LOST_COLUMNS] as const;
 
 /** A payment as a row of CSV, for callers who may read it. */
 export const paymentRow = (payment: VisiblePayment) => ({ ...paymentView(payment, 'payer'), ...methodCells(payment) });
@@ -51,4 +55,5 @@ export const EVERY_PAYMENT_COLUMNS = [
   ...SETTLEMENT_COLUMNS,
   ...PAYER_COLUMNS,
   ...HOLD_COLUMNS,
+  ...LOST_COLUMNS,
 ] as const;

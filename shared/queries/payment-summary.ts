@@ -64,6 +64,11 @@ export const summaryRows = z.array(
           "How many refunds succeeded in the period; with `group_by=status` or `method`, how many refunds of the row's payments.",
         ),
       refunded_cents: z.int().describe('The sum of these refunds, in minor units.'),
+      lost_cents: z
+        .int()
+        .describe(
+          "The sum of the disputes lost in the period, in minor units; with `group_by=status` or `method`, of the lost disputes of the row's payments.",
+        ),
     })
     .meta({ id: 'SummaryRow', description: 'Payments and refunds of one period in one currency.' }),
 );
@@ -79,6 +84,7 @@ export const SUMMARY_COLUMNS = [
   'refunded_count',
   'refunded_cents',
   'method',
+  'lost_cents',
 ] as const satisfies readonly (keyof SummaryRow)[];
 
 export const ownerSummary = async (
@@ -164,7 +170,7 @@ const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRo
     }
   }
   return [...totals]
-    .filter(([, { count, refunds }]) => count > 0 || refunds > 0)
+    .filter(([, { count, refunds, lost }]) => count > 0 || refunds > 0 || lost > 0)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, sums]) => ({
       ...labelsOf(key, query),
@@ -172,6 +178,7 @@ const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRo
       amount_cents: amountSum('cents', sums),
       refunded_count: sums.refunds,
       refunded_cents: amountSum('refunded', sums),
+      lost_cents: amountSum('lost', sums),
     }));
 };
 

@@ -121,7 +121,7 @@ describe('the overview page', () => {
       await page.getByRole('button', { name: 'Download CSV' }).click();
       const file = await readFile(await (await download).path(), 'utf8');
       expect(file).toMatch(
-        /^period,currency,status,provider_id,count,amount_cents,refunded_count,refunded_cents,method\r\n/,
+        /^period,currency,status,provider_id,count,amount_cents,refunded_count,refunded_cents,method,lost_cents\r\n/,
       );
       expect(file).toContain(',EUR,,,1,900,0,0,\r\n');
     });

@@ -59,9 +59,14 @@ export const expectAgreement = async (service: TestHost, paymentId: string, admi
   const amountThere = ({ amount }: ParsedJson): number => amount;
   const refunded = sumOf(items, amountHere, ['succeeded']);
   const reserved = sumOf(items, amountHere, ['pending']);
+  const { disputes } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
+  const disputed = sumOf(disputes, amountThere, ['needs_response', 'under_review']);
+  const lost = sumOf(disputes, amountThere, ['lost']);
   expect(payment).toMatchObject({
     refunded_cents: refunded,
-    refundable_cents: Math.max(0, payment.total_cents - refunded - reserved),
+    refundable_cents: Math.max(0, payment.total_cents - refunded - reserved - disputed - lost),
+    disputed_cents: disputed,
+    lost_cents: lost,
   });
   const byId = (one: string, other: string) => (one < other ? -1 : 1);
   const here = items.filter((item) => item['providerRefundId'] !== undefined);

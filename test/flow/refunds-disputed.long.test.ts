@@ -37,7 +37,10 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
       expect(refused.body.details).toEqual(await nameOf(disputed));
       expect(await refundsOf(disputed)).toEqual([]);
       expect(await refundsAtProvider(service, payment.id)).toEqual([]);
-      expect(await read(service, payment.id, admin.options)).toMatchObject({ refundable_cents: 2_500 });
+      expect(await read(service, payment.id, admin.options)).toMatchObject({
+        refundable_cents: 0,
+        disputed_cents: 2_500,
+      });
     },
   );
 
@@ -97,7 +100,7 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
 });
 
 describe('a chargeback at Stripe', () => {
-  test.each(['needs_response', 'under_review', 'lost'])(
+  test.each(['needs_response', 'under_review'])(
     'blocks a refund when %s, even with despite_dispute',
     async (status) => {
       const { disputed, admin, payment } = await setUp(STRIPE, { status });
@@ -127,7 +130,7 @@ describe('a chargeback at Stripe', () => {
 });
 
 describe('a dispute at Square', () => {
-  test.each(['needs_response', 'under_review', 'lost'])(
+  test.each(['needs_response', 'under_review'])(
     'blocks a refund when %s, even with despite_dispute',
     async (status) => {
       const { disputed, admin, payment } = await setUp(SQUARE, { status });

@@ -24,6 +24,10 @@ const paymentSchema = z.object({
   status: z.string(),
   total_cents: z.int(),
   refundable_cents: z.int(),
+  captured_cents: z.int(),
+  refunded_cents: z.int(),
+  disputed_cents: z.int(),
+  lost_cents: z.int(),
   currency: z.string(),
   provider_id: z.string(),
   provider_payment_id: z.string().nullish(),
@@ -148,8 +152,10 @@ export const releaseByKey = async (api: Api, id: string): Promise<Report> => {
 };
 
 /** The API has no dry run, so only the remaining amount is checked. */
-const planRefund = (payment: Payment, { amount, reason }: RefundOptions): Report => {
-  const left = payment.refundable_cents;
+const planRefund = (payment: Payment, { amount, reason, despiteDispute }: RefundOptions): Report => {
+  const { captured_cents: captured, refunded_cents: refunded, lost_cents: lost } = payment;
+  const despite = Math.min(captured - refunded - lost, payment.refundable_cents + payment.disputed_cents);
+  const left = despiteDispute ? Math.max(0, despite) : payment.refundable_cents;
   const amountCents = amount ?? left;
   if (left === 0 || amountCents > left) {
     throw new NotReachable(`${payment.id} is ${payment.status}, and ${left} minor units are left to refund`);

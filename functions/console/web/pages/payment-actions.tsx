@@ -10,6 +10,7 @@ import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
+import { leftToRefund } from './refund-draft.ts';
 
 const CANCELABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending'];
 const OPEN_DISPUTE: readonly Dispute['status'][] = ['needs_response', 'under_review'];
@@ -23,9 +24,9 @@ interface ActionsProps {
 type Open = 'refund' | 'cancel' | undefined;
 
 const mayRefund = (payment: Payment): boolean => {
-  const { status, refundable_cents: refundable, currency } = payment;
+  const { status, currency } = payment;
   const isOffered = may('refunds:write') && refundLimitIn(currency) !== 0 && !isOwnPayment(payment);
-  return isOffered && status === 'succeeded' && refundable > 0;
+  return isOffered && status === 'succeeded' && leftToRefund(payment) > 0;
 };
 
 export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) => {

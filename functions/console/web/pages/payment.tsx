@@ -313,6 +313,8 @@ const Prices = ({ payment }: { readonly payment: Payment }) => {
     ['Total', payment.total_cents],
     ...(payment.authorized_cents === null ? [] : heldPrices(payment)),
     ['Refunded', payment.refunded_cents],
+    ...(payment.disputed_cents === 0 ? [] : ([['Disputed', payment.disputed_cents]] as const)),
+    ...(payment.lost_cents === 0 ? [] : ([['Lost in disputes', payment.lost_cents]] as const)),
     ['Can be refunded', payment.refundable_cents],
   ];
   return (

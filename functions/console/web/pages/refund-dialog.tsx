@@ -19,6 +19,7 @@ import {
   isOutcomeUnknown,
   isRepeatable,
   keepSentRefund,
+  leftToRefund,
   limitIn,
   REASONS,
   type Reason,
@@ -114,9 +115,10 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
 };
 
 /** The most that can be refunded now under the user's limit, which counts every refund of the payment. */
-const withinLimit = ({ total_cents: total, refundable_cents: refundable, currency }: Payment): number => {
-  const limit = refundLimitIn(currency) ?? total;
-  return Math.max(0, Math.min(refundable, limit - (total - refundable)));
+const withinLimit = (payment: Payment): number => {
+  const { captured_cents: captured, lost_cents: lost, currency } = payment;
+  const [limit, left] = [refundLimitIn(currency) ?? captured, leftToRefund(payment)];
+  return Math.max(0, Math.min(left, limit - (captured - lost - left)));
 };
 
 const createRefund = async (
@@ -150,7 +152,8 @@ interface DraftFormProps {
 }
 
 const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: DraftFormProps) => {
-  const { currency, refundable_cents: refundable } = payment;
+  const { currency } = payment;
+  const refundable = leftToRefund(payment);
   const [isWrong, setWrong] = useState(false);
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -236,7 +239,8 @@ interface QuestionProps {
 }
 
 const Question = ({ payment, cents, isSent, despite, sending, onBack }: QuestionProps) => {
-  const { currency, refundable_cents: refundable } = payment;
+  const { currency } = payment;
+  const refundable = leftToRefund(payment);
   return (
     <div class="form">
       <p>The payer gets the money back. A refund cannot be undone.</p>
