@@ -9,7 +9,7 @@ import { PAYING_METHODS, refund, refundsAtProvider, signInAdmin } from './refund
 const service = withHost({ frozen: true, env: PATIENT });
 
 describe.each(PAYING_METHODS)('the money of a disputed payment at %s', (...paying) => {
-  const setUp = async (fields: object = {}) => {
+  const setUp = async (fields: Readonly<Record<string, unknown>> = {}) => {
     const disputed = await disputedPayment(service, paying, fields);
     const admin = await signInAdmin(service);
     const { user, payment } = disputed;

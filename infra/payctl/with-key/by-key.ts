@@ -5,6 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
+import { refundableDespiteDispute } from '../../../shared/core/money-back.ts';
 import { disputeViewSchema } from '../../../shared/payments/dispute.ts';
 import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import { timelineSchema } from '../../../shared/queries/payment-timeline.ts';
@@ -153,9 +154,7 @@ export const releaseByKey = async (api: Api, id: string): Promise<Report> => {
 
 /** The API has no dry run, so only the remaining amount is checked. */
 const planRefund = (payment: Payment, { amount, reason, despiteDispute }: RefundOptions): Report => {
-  const { captured_cents: captured, refunded_cents: refunded, lost_cents: lost } = payment;
-  const despite = Math.min(captured - refunded - lost, payment.refundable_cents + payment.disputed_cents);
-  const left = despiteDispute ? Math.max(0, despite) : payment.refundable_cents;
+  const left = despiteDispute ? refundableDespiteDispute(payment) : payment.refundable_cents;
   const amountCents = amount ?? left;
   if (left === 0 || amountCents > left) {
     throw new NotReachable(`${payment.id} is ${payment.status}, and ${left} minor units are left to refund`);

@@ -130,3 +130,32 @@ export const disputedRefundsAsked: Oracle = {
     });
   },
 };
+
+/** The refunds claimed here that give back more than what a lost dispute left of the payment. */
+const claimedBeyondLoss = (total: number, versions: readonly HistoryItem[]): readonly string[] => {
+  const lost = new Map<string, number>();
+  const given = new Map<string, number>();
+  const sum = (amounts: ReadonlyMap<string, number>): number =>
+    [...amounts.values()].reduce((all, one) => all + one, 0);
+  return versions.flatMap(({ cause, refund, dispute, at: time }) => {
+    if (cause === 'dispute' && dispute) lost.set(dispute.id, dispute.status === 'lost' ? dispute.amountCents : 0);
+    if (cause !== 'refund' || !refund) return [];
+    given.set(refund.id, ['pending', 'succeeded'].includes(refund.status) ? refund.amountCents : 0);
+    const isBeyond = refund.was === undefined && sum(lost) > 0 && sum(lost) + sum(given) > total;
+    return isBeyond ? [`${refund.id} at ${time}`] : [];
+  });
+};
+
+export const lostStaysLost: Oracle = {
+  sentence: 'A refund made here gives back nothing that a lost dispute has taken',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payments, refunds, versionsOf } = recordsOf(history);
+    const atProvider = new Set(refunds.filter(({ source }) => source !== 'api').map(({ id }) => id));
+    return payments.filter(isVisible).flatMap(({ id, totalCents }) =>
+      claimedBeyondLoss(totalCents, versionsOf(id))
+        .filter((claim) => ![...atProvider].some((refundId) => claim.startsWith(`${refundId} `)))
+        .map((claim) => `${claim} of ${id} gives back what was lost`),
+    );
+  },
+};

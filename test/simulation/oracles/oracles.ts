@@ -18,7 +18,7 @@ import {
   sendersPermitted,
 } from './changes.ts';
 import { onlyPayersRefused, othersDecide } from './deciders.ts';
-import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced } from './disputes.ts';
+import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced, lostStaysLost } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId, storedOnce } from './events.ts';
@@ -83,6 +83,7 @@ import {
   chargesKnown,
   disputesAgree,
   historyIsWhole,
+  lossesAgree,
   membershipIfPaid,
   methodsAttached,
   nativeMethodsAgree,
@@ -144,9 +145,11 @@ export const ORACLES: readonly Oracle[] = [
   nothingOwedAfterEnd,
   canceledThereToo,
   disputesAgree,
+  lossesAgree,
   disputeFieldsAgree,
   lastWordAnnounced,
   disputedRefundsAsked,
+  lostStaysLost,
   methodsAttached,
   customersAgree,
   cardsAgree,

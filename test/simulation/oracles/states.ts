@@ -330,22 +330,38 @@ export const disputesAgree: Oracle = {
   sentence: 'At rest a dispute has the status that its provider decided',
   atRestOnly: true,
   violations: (history) => {
-    const { disputes, payment } = recordsOf(history);
+    const { disputes } = recordsOf(history);
     const here = new Map(disputes.map((one) => [`${one['providerId']} ${one['providerDisputeId']}`, one]));
-    const open = new Set<string>();
-    const wrong = history.ledger.disputes.flatMap(({ provider, id, status, payment_id }: HistoryJson) => {
+    return history.ledger.disputes.flatMap(({ provider, id, status, payment_id }: HistoryJson) => {
       const record = here.get(`${provider} ${id}`);
-      if (DISPUTE_OPEN.has(status)) open.add(payment_id);
       return record?.['status'] === status
         ? []
         : [`${id} of ${payment_id} is ${status}, here ${record?.['status'] ?? 'unknown'}`];
     });
-    const disputed = new Set(history.ledger.disputes.map(({ payment_id }: HistoryJson) => payment_id));
-    const marked = [...disputed].flatMap((id) => {
-      const isMarked = (payment(id)?.['disputes'] ?? []).some(({ lostAt }: HistoryJson) => lostAt === undefined);
-      return isMarked === open.has(id) ? [] : [`${id} is ${isMarked ? '' : 'not '}marked as disputed`];
+  },
+};
+
+export const lossesAgree: Oracle = {
+  sentence: 'At rest a payment counts what its open disputes ask for and what its lost disputes took',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    const there = new Map<string, { open: number; lost: number }>();
+    for (const { payment_id: id, status, amount } of history.ledger.disputes) {
+      const sums = there.get(id) ?? { open: 0, lost: 0 };
+      if (DISPUTE_OPEN.has(status)) sums.open += amount;
+      if (status === 'lost') sums.lost += amount;
+      there.set(id, sums);
+    }
+    return [...there].flatMap(([id, { open, lost }]) => {
+      const counted: readonly HistoryJson[] = payment(id)?.['disputes'] ?? [];
+      const sum = (isLost: boolean): number =>
+        counted.reduce((total, one) => total + ((one.lostAt !== undefined) === isLost ? one.amountCents : 0), 0);
+      const [openHere, lostHere] = [sum(false), sum(true)];
+      return openHere === open && lostHere === lost
+        ? []
+        : [`${id} counts ${openHere} open and ${lostHere} lost, its provider ${open} and ${lost}`];
     });
-    return [...wrong, ...marked];
   },
 };
 

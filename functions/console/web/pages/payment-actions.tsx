@@ -1,6 +1,7 @@
 /** @module The actions on a payment, each for users with its scope. */
 
 import { useState } from 'preact/hooks';
+import { refundableDespiteDispute } from '../../../../shared/core/money-back.ts';
 import { answerOf, api } from '../api/client.ts';
 import { isOwnPayment } from '../api/organizations.ts';
 import { may, refundLimitIn } from '../api/session.ts';
@@ -10,7 +11,6 @@ import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
-import { leftToRefund } from './refund-draft.ts';
 
 const CANCELABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending'];
 const OPEN_DISPUTE: readonly Dispute['status'][] = ['needs_response', 'under_review'];
@@ -26,7 +26,7 @@ type Open = 'refund' | 'cancel' | undefined;
 const mayRefund = (payment: Payment): boolean => {
   const { status, currency } = payment;
   const isOffered = may('refunds:write') && refundLimitIn(currency) !== 0 && !isOwnPayment(payment);
-  return isOffered && status === 'succeeded' && leftToRefund(payment) > 0;
+  return isOffered && status === 'succeeded' && refundableDespiteDispute(payment) > 0;
 };
 
 export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) => {

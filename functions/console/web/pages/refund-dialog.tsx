@@ -5,6 +5,7 @@
 
 import { useState } from 'preact/hooks';
 import { majorUnits } from '../../../../shared/core/money.ts';
+import { refundableDespiteDispute } from '../../../../shared/core/money-back.ts';
 import { answerOf, api } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
 import { refundLimitIn } from '../api/session.ts';
@@ -19,7 +20,6 @@ import {
   isOutcomeUnknown,
   isRepeatable,
   keepSentRefund,
-  leftToRefund,
   limitIn,
   REASONS,
   type Reason,
@@ -117,7 +117,7 @@ export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDi
 /** The most that can be refunded now under the user's limit, which counts every refund of the payment. */
 const withinLimit = (payment: Payment): number => {
   const { captured_cents: captured, lost_cents: lost, currency } = payment;
-  const [limit, left] = [refundLimitIn(currency) ?? captured, leftToRefund(payment)];
+  const [limit, left] = [refundLimitIn(currency) ?? captured, refundableDespiteDispute(payment)];
   return Math.max(0, Math.min(left, limit - (captured - lost - left)));
 };
 
@@ -153,7 +153,7 @@ interface DraftFormProps {
 
 const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: DraftFormProps) => {
   const { currency } = payment;
-  const refundable = leftToRefund(payment);
+  const refundable = refundableDespiteDispute(payment);
   const [isWrong, setWrong] = useState(false);
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -240,7 +240,7 @@ interface QuestionProps {
 
 const Question = ({ payment, cents, isSent, despite, sending, onBack }: QuestionProps) => {
   const { currency } = payment;
-  const refundable = leftToRefund(payment);
+  const refundable = refundableDespiteDispute(payment);
   return (
     <div class="form">
       <p>The payer gets the money back. A refund cannot be undone.</p>

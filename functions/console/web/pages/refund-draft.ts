@@ -5,13 +5,7 @@
 
 import type { Problem } from '../api/problem.ts';
 import { session } from '../api/session.ts';
-import type { Payment, Refund } from '../api/types.ts';
-
-/** What can be refunded if the user refunds despite an open dispute. What a dispute has taken is not among it. */
-export const leftToRefund = (payment: Payment): number => {
-  const { captured_cents: captured, refunded_cents: refunded, lost_cents: lost } = payment;
-  return Math.max(0, Math.min(captured - refunded - lost, payment.refundable_cents + payment.disputed_cents));
-};
+import type { Refund } from '../api/types.ts';
 
 export type Reason = NonNullable<Refund['reason']>;
 export const REASONS: readonly Reason[] = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'];
