@@ -35,7 +35,7 @@ import {
   sendRefund,
 } from './refunds/refund-attempt.ts';
 import { type RefundStore, refundStore } from './refunds/refund-store.ts';
-import { refundsOf, requireRefundable } from './refunds/refund-sums.ts';
+import { requireRefundable } from './refunds/refund-sums.ts';
 
 export const createRefundBody = z
   .object({
@@ -161,7 +161,8 @@ type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'> &
 
 /** The limit counts every refund of the payment, also those under way. @throws DomainError INSUFFICIENT_PERMISSIONS */
 const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, amountCents: number): void => {
-  if (limitCents === undefined || refundsOf(payment) + amountCents <= limitCents) return;
+  const { refunded, refunding } = moneyAccount(payment);
+  if (limitCents === undefined || refunded + refunding + amountCents <= limitCents) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
     message: 'The refunds of this payment would exceed the limit of support',
     details: { required_scope: 'refunds:write', limit_cents: limitCents },

@@ -21,6 +21,13 @@ const there = (fields: HistoryJson = {}): HistoryJson => ({
   ...{ currency: 'USD', reason: 'fraudulent', evidence_due_by: DUE, ...fields },
 });
 
+/** A payment whose record counts these disputes, beside a lost one at its provider. */
+const counted = (disputes: readonly HistoryJson[]): History =>
+  historyWith({
+    items: [historyPayment({ disputes })],
+    ledger: { charges: [chargeRow()], disputes: [there({ status: 'lost' })] },
+  });
+
 /** @param here fields of the record; @param ledger fields of the provider's dispute */
 const disputed = (here: HistoryJson = {}, ledger: HistoryJson = {}, events: readonly HistoryJson[] = []): History =>
   historyWith({
@@ -69,6 +76,8 @@ const refunded = (status: string, despite: boolean | undefined, fields: HistoryJ
 
 const FIELDS = 'At rest the amount, the reason and the due date of a dispute are those of its provider';
 const LAST_WORD = 'At rest the latest provider state of a dispute has been announced';
+const COUNTED = 'At rest a payment counts what its open disputes ask for and what its lost disputes took';
+const STAYS_LOST = 'A refund made here gives back nothing that a lost dispute has taken';
 const ASKED = 'A payment with an open dispute is refunded here only by a request that says so';
 
 export const DISPUTE_CASES: Readonly<Record<string, Case>> = {
@@ -77,6 +86,11 @@ export const DISPUTE_CASES: Readonly<Record<string, Case>> = {
     broken: disputed(WON, WON, [OPENED, LOST]),
     sound: disputed(LOST, LOST, [OPENED, LOST, OPENED, LOST]),
   },
+  [COUNTED]: {
+    broken: counted([{ id: DISPUTE, amountCents: 1_000 }]),
+    sound: counted([{ id: DISPUTE, amountCents: 1_000, lostAt: historyTime(9) }]),
+  },
+  [STAYS_LOST]: { broken: refunded('lost', true), sound: refunded('won', true) },
   [ASKED]: { broken: refunded('under_review', undefined), sound: refunded('under_review', true) },
 };
 
@@ -126,6 +140,19 @@ export const MORE_DISPUTE_CASES: readonly (readonly [what: string, sentence: str
       broken: disputed({}, { amount: 900 }, [OPENED]),
       sound: disputed({}, { amount: 900 }, [{ ...OPENED, amount: 900 }]),
     },
+  ],
+  [
+    'an amount that was not lost',
+    COUNTED,
+    {
+      broken: counted([{ id: DISPUTE, amountCents: 900, lostAt: historyTime(9) }]),
+      sound: counted([{ id: DISPUTE, amountCents: 1_000, lostAt: historyTime(9) }]),
+    },
+  ],
+  [
+    'a refund at the provider after the loss',
+    STAYS_LOST,
+    { broken: refunded('lost', undefined), sound: refunded('lost', undefined, { source: 'provider' }) },
   ],
   ['a request that refuses', ASKED, { broken: refunded('needs_response', false), sound: refunded('won', false) }],
   [

@@ -24,12 +24,6 @@ const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Su
 export const isSameShare = (was: Refund, next: Refund): boolean =>
   was.status === next.status && was.amountCents === next.amountCents;
 
-/** Refunds made here and under way or done. */
-export const refundsOf = (payment: VisiblePayment): number => {
-  const { refunded, refunding } = moneyAccount(payment);
-  return refunded + refunding;
-};
-
 /**
  * The amount to refund, also while a dispute is open, which another guard refuses. Undefined if a lost dispute has
  * taken this amount. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with the amount that can be refunded
