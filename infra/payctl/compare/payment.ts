@@ -79,6 +79,13 @@ export const findingOf = (payment: Payment, difference: Difference): Drift => ({
 const holdInWords = (payment: VisiblePayment): string =>
   `${amountWithCurrency(capturableOf(payment), payment.currency)} until ${payment.captureBefore ?? 'an unknown time'}`;
 
+/** True if further captures have taken more of the hold. */
+const hasGrown = (payment: VisiblePayment, { status, amountCents = 0 }: ProviderPayment): boolean =>
+  payment.status === 'succeeded' &&
+  status === 'succeeded' &&
+  payment.captureMethod === 'manual' &&
+  amountCents > payment.totalCents;
+
 /** How a payment differs from what was found at its provider. */
 export const findDifference = (
   payment: VisiblePayment,
@@ -89,10 +96,10 @@ export const findDifference = (
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
   const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
-  if (mismatch === 'amount differs') {
+  if (mismatch === 'amount differs' || hasGrown(payment, report)) {
     const { totalCents, currency } = payment;
     const there = report.amountCents === undefined ? 'none' : amountWithCurrency(report.amountCents, currency);
-    return of(mismatch, amountWithCurrency(totalCents, currency), there);
+    return of('amount differs', amountWithCurrency(totalCents, currency), there);
   }
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
   if (wasFailedUnreached(payment, report)) return undefined;
