@@ -27,6 +27,7 @@ export type DriftKind =
   | 'amount differs'
   | 'currency differs'
   | 'hold differs'
+  | 'captured more'
   | 'never reached the provider'
   | 'not at the provider'
   | 'creation unfinished'
@@ -96,10 +97,10 @@ export const findDifference = (
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
   const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
-  if (mismatch === 'amount differs' || hasGrown(payment, report)) {
+  if (mismatch === 'amount differs' || (!mismatch && hasGrown(payment, report))) {
     const { totalCents, currency } = payment;
     const there = report.amountCents === undefined ? 'none' : amountWithCurrency(report.amountCents, currency);
-    return of('amount differs', amountWithCurrency(totalCents, currency), there);
+    return of(mismatch ?? 'captured more', amountWithCurrency(totalCents, currency), there);
   }
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
   if (wasFailedUnreached(payment, report)) return undefined;

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 
-export const captureFields = {
+export const severalCapturesFields = {
   /** In the provider's order. Their sum is the payment's total. */
   captures: z
     .array(

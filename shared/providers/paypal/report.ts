@@ -82,15 +82,15 @@ const decidingAuthorization = (authorizations: readonly Authorization[]): Author
 /** A declined capture leaves the authorization as it was. The attempt is the authorization, whatever is captured of it. */
 const chargedLater = (authorization: Authorization, captures: readonly Capture[]): Charged => {
   const taken = captures.filter((capture) => captureStatus(capture) === 'succeeded');
-  const [first] = taken;
+  const last = taken.at(-1);
   const isCapturing = captures.some((capture) => captureStatus(capture) === 'processing');
-  if (!first) {
+  if (!last) {
     const status = isCapturing ? 'requires_capture' : authorizationStatus(authorization);
     const hold = readHold(authorization, isCapturing ? 'capturing' : undefined);
     return { ...chargedAs(authorization, status), isRefunded: false, hold };
   }
   return {
-    ...chargedAs(first, 'succeeded'),
+    ...chargedAs(last, 'succeeded'),
     attemptRef: authorization.id,
     amountCents: sumOf(taken),
     isRefunded: taken.some(isRefunded),

@@ -18,7 +18,7 @@ import {
   whole,
 } from '../wire/parameters.ts';
 import { listPage, none, type StripeObject, type StripeRequest, type StripeRoute } from '../wire/request.ts';
-import { versionOf } from '../wire/versions.ts';
+import { stripeVersionOf } from '../wire/versions.ts';
 
 export const stripeRefundRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/refunds', run: (request) => ({ object: listRefunds(request) }) },
@@ -69,9 +69,7 @@ const untakenOf = (
     holder === undefined
       ? [one].filter((known) => known !== undefined)
       : charges.list(unit.slot, { holder, limit: MANY });
-  return found
-    .map((known) => untakenRefund(known, versionOf(call)))
-    .filter((refund) => refund !== undefined);
+  return found.map((known) => untakenRefund(known, stripeVersionOf(call))).filter((refund) => refund !== undefined);
 };
 
 const readRefund = ({ unit, call, id }: StripeRequest): StripeObject => {
@@ -79,7 +77,7 @@ const readRefund = ({ unit, call, id }: StripeRequest): StripeObject => {
   const refund = unit.documents.refunds.get(unit.slot, id);
   if (refund) return stripeRefundView(refund);
   const charge = unit.documents.charges.get(unit.slot, chargeIdOfUntaken(id));
-  const untaken = charge && untakenRefund(charge, versionOf(call));
+  const untaken = charge && untakenRefund(charge, stripeVersionOf(call));
   if (!untaken) throw stripeNotFound('refund', id, 'id');
   return untaken;
 };

@@ -14,7 +14,7 @@ import { leastStripeCharge, stripeMinorUnits } from '../wire/currencies.ts';
 import { stripeError, unauthorized } from '../wire/errors.ts';
 import { formOf } from '../wire/parameters.ts';
 import type { StripeRoute } from '../wire/request.ts';
-import { versionOf } from '../wire/versions.ts';
+import { stripeVersionOf } from '../wire/versions.ts';
 import { chargeRoutes } from './charges.ts';
 import { stripeCustomerRoutes } from './customers.ts';
 import { stripeDisputeRoutes } from './disputes.ts';
@@ -59,7 +59,7 @@ export const stripe: Vendor = {
     const key = call.headers.get('idempotency-key');
     return {
       'request-id': requestId,
-      'stripe-version': versionOf(call),
+      'stripe-version': stripeVersionOf(call),
       ...(key === null ? {} : { 'idempotency-key': key }),
     };
   },

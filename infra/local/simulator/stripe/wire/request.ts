@@ -4,7 +4,7 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { Answer, Call, VendorCaller } from '../../protocol/vendor.ts';
 import { stripeNotFound } from './errors.ts';
 import { type createdRange, page, readParameters } from './parameters.ts';
-import { versionOf } from './versions.ts';
+import { stripeVersionOf } from './versions.ts';
 
 export type StripeObject = { readonly [field: string]: unknown };
 
@@ -99,7 +99,7 @@ export const getRoute = <T>(
   path,
   run: ({ call, unit, id }) => {
     readParameters(call, none);
-    const { collection, view } = open(unit, versionOf(call));
+    const { collection, view } = open(unit, stripeVersionOf(call));
     const document = collection.get(unit.slot, id);
     if (!document) throw stripeNotFound(kind, id, 'id');
     return { object: view(document) };

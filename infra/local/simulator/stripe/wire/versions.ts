@@ -18,4 +18,5 @@ export const refundsUntaken = (version: string): boolean => isBefore(version, '2
 /** True if `refund.created` is sent for every refund (docs.stripe.com/changelog/acacia/2024-10-28). */
 export const announcesRefunds = (version: string): boolean => !isBefore(version, '2024-10-28');
 
-export const versionOf = ({ headers }: Pick<Call, 'headers'>): string => headers.get('stripe-version') ?? API_VERSION;
+export const stripeVersionOf = ({ headers }: Pick<Call, 'headers'>): string =>
+  headers.get('stripe-version') ?? API_VERSION;
