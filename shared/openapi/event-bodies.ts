@@ -205,7 +205,7 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   },
   'payment.captured_more': {
     summary: 'More of a hold was captured',
-    when: 'A payment that has succeeded was captured again at the provider, as PayPal allows on its site. `payment.succeeded` told the sum until then, and is not sent again.',
+    when: 'A payment that has succeeded was captured again at the provider, as PayPal allows on its site. `payment.succeeded` is not sent again.',
     data: {
       ...attempted,
       amount: z.int().positive().describe('What was added, in minor units.'),

@@ -142,7 +142,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(events.filter((name) => name === 'payment.captured_more').length).toBeLessThan(2);
   });
 
-  test('whose first event told 6.00 grow by a sync, once', async () => {
+  test('of which only the first had an event grow by a sync, once', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await service.webhookMode('drop');

@@ -98,11 +98,14 @@ describe('a PayPal order with an authorization', () => {
   });
 
   test('that PayPal’s dashboard captured twice has each capture, and the sum of the fees once each is known', () => {
-    const part = (id: string, value: string, fee: string, net: string) => ({
-      ...capture(id, 'COMPLETED', value),
+    const settled = (one: Capture, fee: string, net: string): Capture => ({
+      ...one,
       seller_receivable_breakdown: { paypal_fee: money(fee), net_amount: money(net) },
     });
-    const captures = [part('C1', '10.00', '0.84', '9.16'), part('C2', '5.00', '0.66', '4.34')];
+    const captures = [
+      settled(capture('C1', 'COMPLETED', '10.00'), '0.84', '9.16'),
+      settled(capture('C2', 'COMPLETED', '5.00'), '0.66', '4.34'),
+    ];
     const report = read(order([authorization('CAPTURED')], captures));
     expect(report).toMatchObject({
       amountCents: 1_500,
