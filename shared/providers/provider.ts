@@ -36,7 +36,7 @@ export interface EventEndpoint {
 }
 
 /** Set if a provider's events have versions. */
-export interface EventVersions {
+interface EventVersions {
   /** The version that the adapter reads. */
   readonly pinned: string;
   endpoints(): Promise<Outcome<readonly EventEndpoint[]>>;

@@ -7,7 +7,7 @@ import type { LedgerCharge, LedgerPayment } from './documents.ts';
 import { withFee } from './fees.ts';
 import type { Unit } from './unit.ts';
 
-export interface FurtherCapture {
+interface FurtherCapture {
   readonly payment: LedgerPayment;
   /** The charge of the hold, after its first capture. */
   readonly held: LedgerCharge;

@@ -125,7 +125,7 @@ export const retrySettings = z.strictObject({
 export type RetrySettings = z.infer<typeof retrySettings>;
 
 /** The address to which the provider sends its events, as its owner has registered it. */
-export interface WebhookEndpoint {
+interface WebhookEndpoint {
   readonly url: string;
   /** The version of the provider's API in which the events are; undefined if the owner has chosen none. */
   readonly apiVersion: string | undefined;
