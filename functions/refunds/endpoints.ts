@@ -28,7 +28,7 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
     has not responded. In both cases \`payment.refunded\` or \`payment.refund_failed\` follows as an event. Send an \`Idempotency-Key\`, so that
     a repeat does not refund twice.
 
-    - 409 \`INVALID_STATE\`: the payment has not succeeded, or the amount exceeds what the provider can still refund.
+    - 409 \`INVALID_STATE\`: the payment has not succeeded, or the amount exceeds what the provider can still refund. A refund takes from one capture. If PayPal has captured the payment several times on its site, and the amount exceeds what is left of each capture, \`details.captures\` says what is left of each; send several refunds.
     - 409 \`PAYMENT_DISPUTED\`: a dispute of the payment is open, and the body does not have \`despite_dispute: true\`, or the provider
       refuses to refund a disputed payment. \`details\` has the \`dispute_id\` and \`status\` of an open dispute. Stripe and Square refuse
       unless the dispute is an inquiry; Stripe also refuses after a lost dispute, and PayPal refuses a partial refund.

@@ -203,6 +203,15 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
         .describe('`released` by the merchant, `expired` at or after `capture_before`, or ended by the `provider`.'),
     },
   },
+  'payment.captured_more': {
+    summary: 'More of a hold was captured',
+    when: 'A payment that has succeeded was captured again at the provider, as PayPal allows on its site. `payment.succeeded` is not sent again.',
+    data: {
+      ...attempted,
+      amount: z.int().positive().describe('What was added, in minor units.'),
+      captured_amount: z.int().positive().describe('The sum of all captures after this event, in minor units.'),
+    },
+  },
   'payment.refunded': {
     summary: 'A refund succeeded',
     when: 'A refund became `succeeded`, whether it was made here or at the provider; at most once per refund. Do not add up the amounts: `refunded_cents` is the sum.',

@@ -4,6 +4,7 @@ import { notFound } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { withMoreCaptured } from './holds/more-captured.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
 import { findMismatch, matchAmount, statusHere } from './payment-amounts.ts';
 import { decideRead } from './payment-decisions.ts';
@@ -39,7 +40,7 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
   const decision = decideRead(current, { ...report, status: statusHere(current, report.status) });
   if (decision.kind !== 'store' && !draft) {
     if (decision.kind !== 'same') return { outcome: decision.kind };
-    const next = withNews(current, report, deps.now());
+    const next = newsOf(current, { report, cause }, deps.now());
     return next ? { outcome: 'store', next } : { outcome: 'same' };
   }
   const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
@@ -53,6 +54,12 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
     next: advancePayment(current, { to: status, now: deps.now(), cause, reported: report }, facts),
   };
 };
+
+const newsOf = (
+  payment: VisiblePayment,
+  { report, cause }: Omit<Reading, 'payment'>,
+  now: Instant,
+): VisiblePayment | undefined => withMoreCaptured(payment, report, { now, cause }) ?? withNews(payment, report, now);
 
 /**
  * The version that adds facts, or another amount or end of the hold, to a payment of the same status. A hold that was

@@ -24,6 +24,7 @@ import {
   paymentSchema,
   type VisiblePayment,
 } from './payment.ts';
+import { providerIdsOf } from './payment-aliases.ts';
 import { countersWithout, refundChangeOf } from './payment-history.ts';
 import type { CountedRefund } from './summary-sums.ts';
 
@@ -107,7 +108,5 @@ const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly 
   return last ? [...counted, last] : counted;
 };
 
-const aliasesOf = ({ providerId, providerIntentId, providerPaymentId }: Payment): readonly Key[] => {
-  const ids = new Set([providerIntentId, providerPaymentId].filter((id) => id !== undefined));
-  return [...ids].map((id) => aliasKey(providerId, id));
-};
+const aliasesOf = (payment: Payment): readonly Key[] =>
+  providerIdsOf(payment).map((id) => aliasKey(payment.providerId, id));

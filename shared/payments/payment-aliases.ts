@@ -7,13 +7,24 @@ type PaymentAlias = ExternalId & { readonly target: { readonly kind: 'PAY'; read
 
 /** The aliases of the provider's ids that are new in `next`. */
 export const newAliases = (was: Payment | undefined, next: Payment): readonly PaymentAlias[] => {
-  const known = [was?.providerIntentId, was?.providerPaymentId];
-  const ids = [next.providerIntentId, next.providerPaymentId].filter((id) => id !== undefined);
+  const known = was ? providerIdsOf(was) : [];
   const target = { kind: 'PAY', id: next.id } as const;
-  return [...new Set(ids)]
+  return providerIdsOf(next)
     .filter((id) => !known.includes(id))
     .map((externalId) => ({ providerId: next.providerId, externalId, target }));
 };
+
+/** The provider's ids of a payment: its intent, its payment or capture, and each of several captures. */
+export const providerIdsOf = ({
+  providerIntentId,
+  providerPaymentId,
+  captures = [],
+}: ProviderIds): readonly string[] => {
+  const ids = [providerIntentId, providerPaymentId, ...captures.map(({ id }) => id)];
+  return [...new Set(ids.filter((id) => id !== undefined))];
+};
+
+export type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId' | 'captures'>;
 
 export interface AliasedChange {
   readonly before: Payment | undefined;

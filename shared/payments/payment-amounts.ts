@@ -1,4 +1,4 @@
-import type { ProviderHold, ReportedStatus } from '../providers/payment-port.ts';
+import type { ProviderCapture, ProviderHold, ReportedStatus } from '../providers/payment-port.ts';
 import { type Payment, type VisiblePayment, withDraft } from './payment.ts';
 
 /** The amount in a provider's response or event; undefined if it names none. */
@@ -7,6 +7,7 @@ export interface ReportedAmount {
   readonly currency: string | undefined;
   readonly status?: ReportedStatus | undefined;
   readonly hold?: ProviderHold | undefined;
+  readonly captures?: readonly ProviderCapture[] | undefined;
 }
 
 /** The payment as stored or with its draft in force; undefined for another amount. Every report is checked here. */
@@ -32,11 +33,18 @@ export const findMismatch = (
   return undefined;
 };
 
-/** A capture may take less than was held, and a provider may lower what is held. The amount of a capture never changes. */
-const isAmountOf = (payment: Amounts, amountCents: number, { status, hold }: ReportedAmount): boolean => {
+/**
+ * A capture may take less than was held, and a provider may lower what is held. The amount of a capture never changes,
+ * but further captures may take more of the hold.
+ */
+const isAmountOf = (payment: Amounts, amountCents: number, { status, hold, captures }: ReportedAmount): boolean => {
   const { captureMethod, totalCents, authorizedCents } = payment;
   const isCaptured = status === 'succeeded';
-  if (captureMethod !== 'manual' || (isCaptured && payment.status === 'succeeded')) return amountCents === totalCents;
+  if (captureMethod !== 'manual') return amountCents === totalCents;
+  if (isCaptured && payment.status === 'succeeded') {
+    const mostCents = captures ? Math.max(totalCents, authorizedCents ?? totalCents) : totalCents;
+    return amountCents >= totalCents && amountCents <= mostCents;
+  }
   const heldCents = authorizedCents ?? totalCents;
   const isOfThisHold =
     isCaptured || authorizedCents !== undefined || (hold?.authorizedCents ?? amountCents) === heldCents;

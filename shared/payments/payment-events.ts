@@ -17,8 +17,18 @@ export const paymentEvents = (before: Payment | undefined, after: Payment): read
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
   const was = before && isShown(before) ? before : undefined;
-  return namesOf(was, after).map((name) => canonicalBusEvent(name, after, dataFor(name, after)));
+  return namesOf(was, after).map((name) =>
+    canonicalBusEvent(name, after, { ...dataFor(name, after), ...(name === CAPTURED_MORE && addedTo(was, after)) }),
+  );
 };
+
+const CAPTURED_MORE = 'payment.captured_more';
+
+/** What further captures have added, beside the sum of all captures. */
+const addedTo = (was: VisiblePayment | undefined, { totalCents }: VisiblePayment) => ({
+  amount: totalCents - (was?.totalCents ?? 0),
+  captured_amount: totalCents,
+});
 
 /** @param was the payment before; undefined if readers have not seen it */
 const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readonly CanonicalEvent[] => {
@@ -26,10 +36,12 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
   const failsAgain = was !== undefined && after.status === 'failed' && was.attempt < after.attempt;
   const entered = was?.status !== after.status || failsAgain ? STATUS_EVENT[after.status] : undefined;
   const isOfHold = entered !== 'payment.released' || was?.status === 'requires_capture';
+  const hasGrown = was?.status === 'succeeded' && after.status === 'succeeded' && after.totalCents > was.totalCents;
   const isReminder = after.captureDueSent && !was?.captureDueSent;
   return [
     ...(was ? [] : (['payment.created'] as const)),
     ...(entered && isOfHold ? [entered] : []),
+    ...(hasGrown ? ([CAPTURED_MORE] as const) : []),
     ...(isReminder ? (['payment.capture_due'] as const) : []),
   ];
 };

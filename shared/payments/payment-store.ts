@@ -17,7 +17,7 @@ import {
   paymentOf,
   type VisiblePayment,
 } from './payment.ts';
-import { newAliases } from './payment-aliases.ts';
+import { newAliases, type ProviderIds } from './payment-aliases.ts';
 import type { ReportedAmount } from './payment-amounts.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
 import { paymentItem } from './payment-item.ts';
@@ -317,8 +317,6 @@ const dueTimes = (table: Table, now: Now) => {
     askForFacts,
   };
 };
-
-type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;
 
 interface CommitOptions {
   /** The cause in the transition table, if it differs from the cause in the history. */

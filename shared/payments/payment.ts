@@ -14,6 +14,7 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
+import { severalCapturesFields } from './holds/capture-fields.ts';
 import { packedFacts, unpackedFacts } from './stored-facts.ts';
 
 export const PAYMENT_STATUSES = [
@@ -232,6 +233,7 @@ export const paymentSchema = z.object({
     .optional(),
   /** The amount that the provider held, set with the hold. A capture may take less; then the total is what was taken. */
   authorizedCents: z.int().optional(),
+  ...severalCapturesFields,
   /** What can still be captured, if it was lowered at the provider; `authorizedCents` otherwise. */
   capturableCents: z.int().optional(),
   /** When the provider ends the hold. */

@@ -21,6 +21,7 @@ import { type ProviderRefund, REFUND_DISPUTED, type RefundsPort } from '../provi
 import { unavailableError } from '../providers/unwrap.ts';
 import { makeClaimedCall } from './claimed-call.ts';
 import { refusedAsDisputed, requireUndisputed, takenByLostDispute } from './dispute-guard.ts';
+import { captureToRefund } from './holds/several-captures.ts';
 import { moneyAccount } from './money-account.ts';
 import type { VisiblePayment } from './payment.ts';
 import { reconcileTime } from './payment-due.ts';
@@ -169,7 +170,7 @@ const requireWithin = (limitCents: number | undefined, payment: VisiblePayment, 
   });
 };
 
-/** The amount to refund now. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; INSUFFICIENT_PERMISSIONS */
+/** The amount to refund now. @throws DomainError INVALID_STATE, also if it is more than one capture; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; INSUFFICIENT_PERMISSIONS */
 export const decideAmount = async (
   { table }: Pick<MoneyDeps, 'table'>,
   payment: VisiblePayment,
@@ -179,6 +180,7 @@ export const decideAmount = async (
   if (amountCents === undefined) throw await takenByLostDispute(table, payment);
   requireWithin(limitCents, payment, amountCents);
   await requireUndisputed(table, payment, despiteDispute);
+  captureToRefund(payment, amountCents);
   return amountCents;
 };
 
@@ -193,10 +195,10 @@ const insertUnlessMade = async (
 ): Promise<MadeRefund | undefined> => {
   const store = refundStore(deps);
   try {
-    const build = async (current: VisiblePayment) => ({
-      ...refund,
-      amountCents: await decideAmount(deps, current, asked),
-    });
+    const build = async (current: VisiblePayment) => {
+      const amountCents = await decideAmount(deps, current, asked);
+      return { ...refund, amountCents, captureId: captureToRefund(current, amountCents) };
+    };
     const made = await store.insert(payment, build, asked.onlyIf);
     if (made || asked.onlyIf === undefined || (await store.load(refund.id))) return made;
     throw new DomainError('VERSION_CONFLICT');

@@ -139,7 +139,10 @@ export const restorePayment = async ({ table, now }: StoreDeps, payment: Visible
   const store = paymentStore(table, now);
   const found = await store.insertOrFind(payment);
   if (found) return false;
-  await store.learnIds({ ...payment, providerIntentId: undefined, providerPaymentId: undefined }, payment);
+  await store.learnIds(
+    { ...payment, providerIntentId: undefined, providerPaymentId: undefined, captures: undefined },
+    payment,
+  );
   return true;
 };
 

@@ -31,6 +31,7 @@ export const CANONICAL_EVENTS = [
   'payment.authorized',
   'payment.capture_due',
   'payment.released',
+  'payment.captured_more',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 

@@ -40,6 +40,12 @@ export interface ProviderHold {
   readonly endedAt?: string | undefined;
 }
 
+/** One of several captures of a hold. */
+export interface ProviderCapture {
+  readonly captureId: string;
+  readonly amountCents: number;
+}
+
 export interface ProviderPayment {
   /** The intent or order, known from its creation. */
   readonly intentId: string;
@@ -69,6 +75,8 @@ export interface ProviderPayment {
   readonly facts?: PaymentFacts | undefined;
   /** Set once an amount was held for a later capture, also after the capture or the end of the hold. */
   readonly hold?: ProviderHold | undefined;
+  /** Set if several captures took the amount, oldest first. */
+  readonly captures?: readonly ProviderCapture[] | undefined;
 }
 
 /** Refusal reason of a confirmation. The intent failed permanently or expired, and can never be charged again. */

@@ -27,6 +27,21 @@ import type {
 import type { RefundsPort } from './refund-port.ts';
 import type { SubscriptionsPort } from './subscription-port.ts';
 
+/** An address to which a provider sends events. */
+export interface EventEndpoint {
+  readonly url: string;
+  readonly isEnabled: boolean;
+  /** The version of the provider's API in which the events are; undefined for the default of the account. */
+  readonly version: string | undefined;
+}
+
+/** Set if a provider's events have versions. */
+interface EventVersions {
+  /** The version that the adapter reads. */
+  readonly pinned: string;
+  endpoints(): Promise<Outcome<readonly EventEndpoint[]>>;
+}
+
 export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent'> {
   readonly adapter: AdapterName;
   readonly can: Capabilities;
@@ -38,6 +53,7 @@ export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent
   readonly holds?: HoldsPort | undefined;
   /** Set if the provider accepts payments. */
   readonly refunds?: RefundsPort | undefined;
+  readonly eventVersions?: EventVersions | undefined;
   /** Set if the provider can list its payments. */
   readonly listing?: ListingPort | undefined;
   /** True if the id's form shows a stored method, false for a one-time token, undefined if only a read can tell. */

@@ -11,6 +11,8 @@ export interface RefundedCharge {
   readonly intentId: string;
   /** The payment or capture; equal to intentId if the provider has one object for both. */
   readonly paymentId: string;
+  /** Set if several captures took the amount. A refund takes from `paymentId`; disputes may be about any of them. */
+  readonly captureIds?: readonly string[] | undefined;
 }
 
 export interface CreateRefund extends CallOptions {
@@ -29,6 +31,8 @@ export interface ProviderRefund {
   readonly currency: string;
   /** Our refund id as the provider stores it, which proves nothing, because anyone with the dashboard can set it. */
   readonly ourRefundId: string | undefined;
+  /** The capture that the refund takes from, if the provider names it. Only PayPal captures a hold several times. */
+  readonly captureId?: string | undefined;
   readonly reason: RefundReason | undefined;
   readonly failureCode: string | undefined;
   /** Epoch seconds. */

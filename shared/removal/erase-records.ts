@@ -14,6 +14,7 @@ import { membershipSchema } from '../memberships/membership.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { cancelIntent } from '../payments/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/payment.ts';
+import { providerIdsOf } from '../payments/payment-aliases.ts';
 import { paymentStore } from '../payments/payment-store.ts';
 import { blankPayment } from '../payments/payment-versions.ts';
 import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
@@ -114,9 +115,9 @@ const erasePaymentOf = async (erasing: Erasing, payment: Payment): Promise<boole
   if (!isVisiblePayment(payment)) throw inProgress();
   if (blankPayment(payment, deps.now()) === payment) return false;
   const isPersonal = payment.organizationId === undefined;
-  const { id, providerIntentId, providerPaymentId, providerInvoiceId, attemptRef, priorAttemptRefs = [] } = payment;
-  const charges = [providerPaymentId, attemptRef, ...priorAttemptRefs];
-  await noteRecord(erasing, payment, [id, providerIntentId, providerInvoiceId, ...charges]);
+  const { id, providerInvoiceId, attemptRef, priorAttemptRefs = [] } = payment;
+  const attempts = [attemptRef, ...priorAttemptRefs];
+  await noteRecord(erasing, payment, [id, ...providerIdsOf(payment), providerInvoiceId, ...attempts]);
   const store = paymentStore(deps.table, deps.now);
   const settled = isPersonal && OPEN.includes(payment.status) ? await cancelOpen(deps, payment) : payment;
   const { isOurs } = await store.change(settled, (current) => {

@@ -139,6 +139,7 @@ export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, un
   'payment.authorized': held('requires_capture', 1_000),
   'payment.capture_due': held('requires_capture', 1_000),
   'payment.released': { ...held('canceled', 0), reason: 'released' },
+  'payment.captured_more': { ...attempted('succeeded'), amount: 400, captured_amount: 1_000 },
   'payment.refunded': refunded('succeeded'),
   'payment.refund_failed': refunded('failed'),
   'payment.dispute_opened': disputed('needs_response'),

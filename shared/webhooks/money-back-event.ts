@@ -8,16 +8,19 @@ import {
   type ReportedDispute,
   recordDispute,
 } from '../payments/dispute-store.ts';
+import { moneyAccount } from '../payments/money-account.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { findMismatch } from '../payments/payment-amounts.ts';
 import { type PaymentStore, paymentStore } from '../payments/payment-store.ts';
 import { type DisputesRead, readDisputesOf, readRefundsOf } from '../payments/read-money-back.ts';
-import { findUnusable, recordReportedRefund } from '../payments/refunds/refund-reports.ts';
+import { findReportedRefund, findUnusable, recordReportedRefund } from '../payments/refunds/refund-reports.ts';
 import { findAlias } from '../platform/alias.ts';
 import type { MoneyBackEventType, ProviderEvent } from '../providers/event-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
+import type { ProviderRefund } from '../providers/refund-port.ts';
 import type { InboundEvent } from './inbound-event.ts';
 import type { PaymentEventResult } from './payment-event.ts';
+import { storeReadForEvent } from './read-for-event.ts';
 
 type Deps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
@@ -34,6 +37,7 @@ export const applyMoneyBackEvent = async (
     ? findUnusable(payment, refund)
     : dispute && findMismatch(payment, { amountCents: undefined, currency: dispute.currency });
   if (reason) return { kind: 'quarantined', payment, reason };
+  if (!dispute && payment.captureMethod === 'manual') return applyToHeld(deps, payment, refund);
   if (dispute) {
     const at = event.createdAt * SECOND_MS;
     const recorded = await recordInOrder(deps, { payment, report: dispute, by: 'event', at });
@@ -44,6 +48,35 @@ export const applyMoneyBackEvent = async (
   if (payment.status !== 'succeeded' && type !== 'dispute.updated') await store.reschedule(payment, iso(deps.now()));
   return { kind: 'applied', payment, status: payment.status };
 };
+
+/**
+ * A provider may call the part of a hold that was never taken a refund, as Stripe does in versions before 2025-03-31. So
+ * an unknown refund counts only if the payment, and then its refunds, show it in the adapter's own version.
+ */
+const applyToHeld = async (
+  deps: Deps,
+  payment: VisiblePayment,
+  report: ProviderRefund | undefined,
+): Promise<PaymentEventResult> => {
+  const applied = { kind: 'applied', payment, status: payment.status } as const;
+  const isKnown = async () =>
+    report !== undefined && (await findReportedRefund(deps, { payment, report })) !== undefined;
+  if (report && (await isKnown())) {
+    await recordReportedRefund(deps, { payment, report, isEvent: true });
+    return applied;
+  }
+  const read = await storeReadForEvent(deps, paymentStore(deps.table, deps.now), payment);
+  const { authorized, captured } = moneyAccount(read);
+  if (captured === 0) return { kind: 'ignored', payment: read, reason: NOTHING_TAKEN };
+  await readRefundsNow(deps, read);
+  if (report && !(await isKnown())) {
+    if (report.amountCents === authorized - captured) return { kind: 'ignored', payment: read, reason: NOTHING_TAKEN };
+    await recordReportedRefund(deps, { payment: read, report, isEvent: true });
+  }
+  return { ...applied, payment: read, status: read.status };
+};
+
+const NOTHING_TAKEN = 'nothing was taken';
 
 /**
  * Reads the provider if the order of the event and the record is unclear, before the event is recorded or because another

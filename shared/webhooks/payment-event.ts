@@ -3,7 +3,9 @@
 import { assertNever, DomainError } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
+import { type CaptureNews, captureNews } from '../payments/holds/several-captures.ts';
 import type { Payment, PaymentStatus, VisiblePayment } from '../payments/payment.ts';
+import { providerIdsOf } from '../payments/payment-aliases.ts';
 import { findMismatch, matchAmount, statusHere } from '../payments/payment-amounts.ts';
 import { captureApproval, claimApproval } from '../payments/payment-attempt.ts';
 import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
@@ -16,6 +18,7 @@ import { findAlias } from '../platform/alias.ts';
 import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import type { InboundEvent } from './inbound-event.ts';
+import { readForEvent } from './read-for-event.ts';
 
 /** The result of a provider's event about a payment. */
 export type PaymentEventResult =
@@ -97,7 +100,7 @@ const aliasedPayment = async (
 /** Our id in the metadata proves nothing, because anyone can set it there. The provider's own ids must match. */
 const findDifference = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
   if (payment.providerId !== slot) return 'provider differs';
-  const known = [payment.providerIntentId, payment.providerPaymentId];
+  const known = providerIdsOf(payment);
   return [object.id, object.intentId].some((id) => id !== undefined && known.includes(id))
     ? undefined
     : 'provider object differs';
@@ -112,6 +115,8 @@ interface PaymentEventContext {
 
 const decideEffect = async (context: PaymentEventContext, named: PaymentStatus): Promise<EventEffect> => {
   const { store, deps, payment, event } = context;
+  const news = named === 'succeeded' ? captureNews(payment, event.object) : undefined;
+  if (news) return decideOnCapture(context, news);
   const reported = { ...event.object, status: named };
   const current = matchAmount(payment, reported);
   if (!current) {
@@ -136,6 +141,24 @@ const decideEffect = async (context: PaymentEventContext, named: PaymentStatus):
     default:
       return assertNever(decision);
   }
+};
+
+/**
+ * An event of a capture tells the amount of this capture only. If the record does not have the capture, the provider is
+ * read for the sum of all.
+ */
+const decideOnCapture = async ({ deps, payment }: PaymentEventContext, news: CaptureNews): Promise<EventEffect> => {
+  if (news === 'known') return nothing({ kind: 'ignored', payment, reason: 'no change' });
+  const isMismatch = { kind: 'quarantined', payment, reason: 'amount differs' } as const;
+  if (news === 'other amount') return nothing(isMismatch);
+  const reading = await readForEvent(deps, payment);
+  if (reading.outcome === 'mismatch') return nothing(isMismatch);
+  if (reading.outcome !== 'store') return nothing({ kind: 'ignored', payment, reason: 'no change' });
+  return storing({ next: reading.next, by: 'read' }, (applied) => ({
+    kind: 'applied',
+    payment: applied,
+    status: applied.status,
+  }));
 };
 
 const applyStatus = async (context: PaymentEventContext, status: PaymentStatus): Promise<EventEffect> => {

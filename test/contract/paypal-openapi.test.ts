@@ -243,9 +243,27 @@ describe.skipIf(folder === undefined)(
         body: new URLSearchParams({ grant_type: 'client_credentials' }),
       });
       const { access_token: bearer } = (await token.json()) as { access_token: string };
-      const ask = (method: 'GET' | 'POST', path: string) =>
-        fetch(`${rig.url}/v2/payments/${path}`, { method, headers: { authorization: `Bearer ${bearer}` } });
+      const ask = (method: 'GET' | 'POST', path: string, body?: object) => {
+        const headers = { authorization: `Bearer ${bearer}` };
+        const sent = { headers: { ...headers, prefer: 'return=representation' }, body: JSON.stringify(body) };
+        return fetch(`${rig.url}/v2/payments/${path}`, { method, headers, ...(body && sent) });
+      };
       const [voided, captured] = [await hold('SIM-OK'), await hold('SIM-OK')];
+      const [several, part] = [await hold('SIM-OK'), await hold('SIM-OK')];
+      const takeOf = async ({ providerPaymentId: held }: Hold, value: string, final_capture: boolean) => {
+        const amount = { currency_code: 'USD', value };
+        const { status } = await ask('POST', `authorizations/${held}/capture`, { amount, final_capture });
+        const shown = (await (await ask('GET', `authorizations/${held}`)).json()) as { status: string };
+        return `${status} ${shown.status}`;
+      };
+      expect(await takeOf(several, '10.00', false)).toBe('201 PARTIALLY_CAPTURED');
+      expect(await takeOf(several, '15.01', false)).toBe('422 PARTIALLY_CAPTURED');
+      expect(await takeOf(several, '15.00', false)).toBe('201 CAPTURED');
+      expect(await takeOf(several, '0.01', false)).toBe('422 CAPTURED');
+      expect((await ask('POST', `authorizations/${several.providerPaymentId}/void`)).status).toBe(422);
+      expect(await takeOf(part, '10.00', false)).toBe('201 PARTIALLY_CAPTURED');
+      expect((await ask('POST', `authorizations/${part.providerPaymentId}/void`)).status).toBe(204);
+      expect(await takeOf(part, '0.01', false)).toBe('422 VOIDED');
       await ask('GET', `authorizations/${voided.providerPaymentId}`);
       await ask('POST', `authorizations/${voided.providerPaymentId}/void`);
       const taken = await ask('POST', `authorizations/${captured.providerPaymentId}/capture`);

@@ -3,7 +3,7 @@ import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { PATIENT, read, signIn, type User } from './flow.ts';
-import { heldPayment } from './holders.ts';
+import { AT_PAYPAL, heldPayment } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 
@@ -116,5 +116,37 @@ describe('payctl', () => {
       cancellation_reason: 'provider',
     });
     expect(ofBoth((await payctl(['drift', ...since])).json)).toEqual([]);
+  });
+
+  test('drift names what was captured at PayPal unheard, and stores the sum', async () => {
+    const payer = await signInPayer();
+    const { id } = await held(payer, { holding: AT_PAYPAL });
+    const take = (amount: number) => service.control('POST', `/simulator/payments/${id}/captures`, { amount });
+    await take(1_000);
+    await service.settle();
+    await service.webhookMode('drop');
+    await take(1_200);
+    await service.webhookMode('normal');
+    const since = ['--since', new Date(service.now() - HOUR_MS).toISOString()];
+    const ofThis = ({ findings }: ParsedJson) => findings.filter(({ payment_id }: ParsedJson) => payment_id === id);
+    const found = { kind: 'captured more', here: '10.00 USD', there: '22.00 USD' };
+    expect(ofThis((await payctl(['drift', ...since])).json)).toMatchObject([found]);
+    expect(ofThis((await payctl(['drift', ...since, '--fix'])).json)).toMatchObject([{ ...found, fixed: true }]);
+    expect(await read(service, id, payer.options)).toMatchObject({ status: 'succeeded', captured_cents: 2_200 });
+    expect(ofThis((await payctl(['drift', ...since])).json)).toEqual([]);
+  });
+
+  test('doctor warns while Stripe sends events in another version of its API', async () => {
+    const useVersion = (version: string) => service.control('POST', '/simulator/events-version', { version });
+    await useVersion('2024-11-20.acacia');
+    expect(checkOf((await payctl(['doctor'])).json, 'provider_a events')).toMatchObject({
+      state: 'fail',
+      detail: expect.stringContaining('/webhooks/provider_a has 2024-11-20.acacia'),
+    });
+    await useVersion('2026-10-28.endive');
+    expect(checkOf((await payctl(['doctor'])).json, 'provider_a events')).toMatchObject({
+      state: 'ok',
+      detail: 'are sent in version 2026-10-28.endive',
+    });
   });
 });

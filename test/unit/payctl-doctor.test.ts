@@ -33,6 +33,9 @@ const checksOf = async (more: Readonly<Record<string, unknown>>): Promise<Readon
   return Object.fromEntries(checks.map(({ check, state, detail }: ParsedJson) => [check, `${state}: ${detail}`]));
 };
 
+const OUR_URL = 'https://pay.example.com/webhooks/provider_a';
+const endpointOf = (version: string | undefined) => ({ url: OUR_URL, isEnabled: true, version });
+
 describe('the doctor command for a stage', () => {
   test('reports the features that settings and secrets close', async () => {
     expect(await checksOf({})).toMatchObject({
@@ -82,6 +85,34 @@ describe('the doctor command for a stage', () => {
     expect(await checksOf({ settings, deps, closed: [] })).toMatchObject({
       provider_c: expect.stringMatching(provider_c),
     });
+  });
+
+  test.each([
+    [
+      {
+        kind: 'done',
+        value: [endpointOf('2026-10-28.endive'), { ...endpointOf('2020-08-27'), url: 'https://other.example' }],
+      },
+      'ok: are sent in version 2026-10-28.endive',
+    ],
+    [
+      { kind: 'done', value: [endpointOf('2024-11-20.acacia'), endpointOf(undefined)] },
+      'fail: are sent in another version than 2026-10-28.endive; register the endpoint with it: ' +
+        `${OUR_URL} has 2024-11-20.acacia, ${OUR_URL} has the default of the account`,
+    ],
+    [
+      { kind: 'done', value: [{ ...endpointOf('2020-08-27'), isEnabled: false }] },
+      'closed: no enabled webhook endpoint ends in /webhooks/provider_a',
+    ],
+    [{ kind: 'refused', reason: 'HTTP_403' }, 'closed: the webhook endpoints cannot be read: HTTP_403'],
+  ])('reports the version in which Stripe sends events: %j', async (listed, expected) => {
+    const stripe = {
+      can: { payments: true },
+      findPayment: async () => ({ kind: 'refused', reason: 'NOT_FOUND' }),
+      eventVersions: { pinned: '2026-10-28.endive', endpoints: async () => listed },
+    };
+    const deps = { providers: { find: async (slot: string) => (slot === 'provider_a' ? stripe : undefined) } };
+    expect(await checksOf({ deps, closed: [] })).toMatchObject({ 'provider_a events': expected });
   });
 
   test.each([

@@ -53,6 +53,18 @@ describe('the events of a payment’s change', () => {
     expect(names(reminded, next(reminded, 'requires_capture'))).toEqual([]);
   });
 
+  test('tell what further captures have added, and no second success', () => {
+    const before = payment({ status: 'succeeded', captureMethod: 'manual', totalCents: 600 });
+    const grown: Payment = { ...next(before, 'succeeded'), totalCents: 900 };
+    expect(paymentEvents(before, grown)).toMatchObject([
+      { type: 'payment.captured_more', detail: { payload: { data: { amount: 300, captured_amount: 900 } } } },
+    ]);
+    expect(names(payment({ status: 'requires_capture', captureMethod: 'manual' }), grown)).toEqual([
+      'payment.succeeded',
+    ]);
+    expect(names(grown, next(grown, 'succeeded'))).toEqual([]);
+  });
+
   test('are not published for leases and due times, which make no version', () => {
     const before = payment({ status: 'processing' });
     expect(paymentEvents(before, { ...before, status: 'succeeded' })).toEqual([]);

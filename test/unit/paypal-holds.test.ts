@@ -97,6 +97,27 @@ describe('a PayPal order with an authorization', () => {
     expect(report.facts?.settlement).toBeUndefined();
   });
 
+  test('that PayPal’s dashboard captured twice has each capture, and the sum of the fees once each is known', () => {
+    const settled = (one: Capture, fee: string, net: string): Capture => ({
+      ...one,
+      seller_receivable_breakdown: { paypal_fee: money(fee), net_amount: money(net) },
+    });
+    const captures = [
+      settled(capture('C1', 'COMPLETED', '10.00'), '0.84', '9.16'),
+      settled(capture('C2', 'COMPLETED', '5.00'), '0.66', '4.34'),
+    ];
+    const report = read(order([authorization('CAPTURED')], captures));
+    expect(report).toMatchObject({
+      amountCents: 1_500,
+      captures: [
+        { captureId: 'C1', amountCents: 1_000 },
+        { captureId: 'C2', amountCents: 500 },
+      ],
+      facts: { settlement: { feeCents: 150, netCents: 1_350, currency: 'USD' } },
+    });
+    expect(read(order([authorization('CAPTURED')], captures.slice(1))).captures).toBeUndefined();
+  });
+
   test('has nothing left to capture while a capture is pending', () => {
     expect(read(order([authorization('CREATED')], [capture('C1', 'PENDING', '10.00')]))).toMatchObject({
       amountCents: 2_500,

@@ -40,6 +40,7 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
   const units = openUnits({
     ...{ store, clock, outbox, served, vendorOf, tag: options.ledgerTag },
     siteOf: (slot) => siteOf(options, slot),
+    webhookUrlOf: (slot) => options.slots[slot].webhookUrl,
   });
   const journal = openJournal(store);
   const faults = openFaults(store);

@@ -15,6 +15,7 @@ import { KEYS_REFUSED } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type Check, reportChecks, runCheck } from './checks.ts';
 import { readQueueAttributes } from './dead-letters.ts';
+import { eventsVersionChecks } from './events-version.ts';
 import { describeError, type Report } from './report.ts';
 import { findDueDisputes, findUnclear, type Unclear } from './unclear.ts';
 
@@ -29,7 +30,7 @@ export const runDoctor = async (installation: Installation): Promise<Report> => 
     await bearerCheck(installation),
     await guestCheck(installation),
     ...(await alarmChecks(installation)),
-    ...(await Promise.all(PROVIDER_SLOTS.map((slot) => providerCheck(installation, slot)))),
+    ...(await Promise.all(PROVIDER_SLOTS.map((slot) => slotChecks(installation, slot)))).flat(),
     clockCheck(installation),
     ...(await unclearChecks(installation)),
     await disputesCheck(installation),
@@ -132,6 +133,11 @@ const identityCheck = ({ settings }: Installation): Promise<Check> =>
       : { check: 'identity service', state: 'fail', detail: `responds with HTTP ${status}` };
   });
 const WAIT_MS = 5_000;
+
+const slotChecks = async (installation: Installation, slot: ProviderSlot): Promise<readonly Check[]> => [
+  await providerCheck(installation, slot),
+  ...(await eventsVersionChecks(installation, slot)),
+];
 
 const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<Check> =>
   runCheck(slot, async () => {

@@ -156,6 +156,7 @@ const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
   'payment not here',
   'status differs',
   'hold differs',
+  'captured more',
   'refund not here',
   'refund status differs',
   'dispute not here',

@@ -27,6 +27,7 @@ export type DriftKind =
   | 'amount differs'
   | 'currency differs'
   | 'hold differs'
+  | 'captured more'
   | 'never reached the provider'
   | 'not at the provider'
   | 'creation unfinished'
@@ -79,6 +80,23 @@ export const findingOf = (payment: Payment, difference: Difference): Drift => ({
 const holdInWords = (payment: VisiblePayment): string =>
   `${amountWithCurrency(capturableOf(payment), payment.currency)} until ${payment.captureBefore ?? 'an unknown time'}`;
 
+const findMoneyDifference = (payment: VisiblePayment, report: ProviderPayment): Difference | undefined => {
+  const { totalCents, currency } = payment;
+  const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
+  if (mismatch === 'currency differs') return { kind: mismatch, here: currency, there: report.currency ?? '' };
+  const kind = mismatch ?? (hasGrown(payment, report) ? 'captured more' : undefined);
+  if (!kind) return undefined;
+  const there = report.amountCents === undefined ? 'none' : amountWithCurrency(report.amountCents, currency);
+  return { kind, here: amountWithCurrency(totalCents, currency), there };
+};
+
+/** True if further captures have taken more of the hold. */
+const hasGrown = (payment: VisiblePayment, { status, amountCents = 0 }: ProviderPayment): boolean =>
+  payment.status === 'succeeded' &&
+  status === 'succeeded' &&
+  payment.captureMethod === 'manual' &&
+  amountCents > payment.totalCents;
+
 /** How a payment differs from what was found at its provider. */
 export const findDifference = (
   payment: VisiblePayment,
@@ -88,13 +106,8 @@ export const findDifference = (
   const of = (kind: DriftKind, here: string, there: string) => findingOf(payment, { kind, here, there });
   if (found.kind !== 'done') return of('not at the provider', payment.status, 'nothing');
   const report = found.value;
-  const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
-  if (mismatch === 'amount differs') {
-    const { totalCents, currency } = payment;
-    const there = report.amountCents === undefined ? 'none' : amountWithCurrency(report.amountCents, currency);
-    return of(mismatch, amountWithCurrency(totalCents, currency), there);
-  }
-  if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
+  const money = findMoneyDifference(payment, report);
+  if (money) return findingOf(payment, money);
   if (wasFailedUnreached(payment, report)) return undefined;
   const decision = decideRead(payment, { ...report, status: statusHere(payment, report.status) });
   if (decision.kind === 'store') return of('status differs', payment.status, report.status);

@@ -6,6 +6,7 @@ import type { ProviderHold } from '../../providers/payment-port.ts';
 import type { HoldCall, HoldEnd, Payment, PaymentStatus } from '../payment.ts';
 import type { ReportedAmount } from '../payment-amounts.ts';
 import { FIRST_LOOK_MS, reconcileTime } from '../payment-due.ts';
+import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
 const NO_HOLD = {
   authorizedCents: undefined,
@@ -118,12 +119,14 @@ const capturedFields = (payment: Payment, { reported }: HoldMove): Partial<Payme
   ...OVER,
   ...timesOf(payment, reported?.hold),
   authorizedCents: authorizedBy(payment, reported?.hold) ?? payment.totalCents,
-  ...(payment.status === 'succeeded' ? {} : capturedPrices(payment, reported?.amountCents)),
+  ...(reported?.captures && { captures: capturesOfNext(payment, reported.captures) }),
+  ...(payment.status === 'succeeded' ? {} : withHeldSplit(payment, capturedPrices(payment, reported))),
 });
 
 /** The prices that the capture named, if it took this amount. */
-const capturedPrices = (payment: Payment, amountCents: number | undefined): Prices => {
+const capturedPrices = (payment: Payment, { amountCents, captures }: Partial<ReportedAmount> = {}): Prices => {
   const { holdCall: call } = payment;
+  if (captures && amountCents !== undefined) return pricesInProportion(payment, amountCents);
   if (call?.kind === 'capture' && (amountCents === undefined || amountCents === call.totalCents)) {
     const { totalCents, taxCents, discountCents } = call;
     return { totalCents, taxCents, discountCents, subtotalCents: totalCents - taxCents + discountCents };

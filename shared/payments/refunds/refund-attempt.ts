@@ -3,7 +3,12 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Arrived, NotDone, Outcome, Refusal } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
-import { type ProviderRefund, REFUND_EXCEEDS, type RefundsPort } from '../../providers/refund-port.ts';
+import {
+  type ProviderRefund,
+  REFUND_EXCEEDS,
+  type RefundedCharge,
+  type RefundsPort,
+} from '../../providers/refund-port.ts';
 import type { VisiblePayment } from '../payment.ts';
 import type { Refund } from './refund.ts';
 import { recordAnsweredRefund, recordReportedRefunds } from './refund-reports.ts';
@@ -16,9 +21,10 @@ export interface RefundParts {
 }
 
 /** The provider's ids of a payment. */
-export const chargedAs = ({ providerIntentId, providerPaymentId }: VisiblePayment) => ({
+export const chargedAs = ({ providerIntentId, providerPaymentId, captures }: VisiblePayment): RefundedCharge => ({
   intentId: providerIntentId ?? '',
   paymentId: providerPaymentId ?? providerIntentId ?? '',
+  ...(captures && { captureIds: captures.map(({ id }) => id) }),
 });
 
 /** Sends the refund under an idempotency key that is derived from its id. */
@@ -26,7 +32,7 @@ export const sendRefund = ({ port, payment }: RefundParts, refund: Refund): Prom
   port.createRefund({
     idempotencyKey: `${refund.id}:refund`,
     refundId: refund.id,
-    payment: chargedAs(payment),
+    payment: { ...chargedAs(payment), ...(refund.captureId && { paymentId: refund.captureId }) },
     amountCents: refund.amountCents,
     currency: refund.currency,
     reason: refund.reason,

@@ -215,6 +215,7 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
   source: 'provider',
   providerId: payment.providerId,
   providerRefundId: report.refundId,
+  ...(report.captureId !== payment.providerPaymentId && { captureId: report.captureId }),
   failureCode: failureOf(report),
   completedAt: report.status === 'succeeded' ? iso(now) : undefined,
   ...settlementOf({}, report, now),

@@ -2,6 +2,7 @@
 
 import { DomainError } from '../../core/errors.ts';
 import { type Instant, iso } from '../../core/time.ts';
+import { capturesReturning } from '../holds/several-captures.ts';
 import { moneyAccount } from '../money-account.ts';
 import type { VisiblePayment } from '../payment.ts';
 import type { Refund } from './refund.ts';
@@ -18,6 +19,12 @@ const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Su
   if (refund?.status === 'succeeded') return { ...NOTHING, refundedCents: refund.amountCents, refundedCount: 1 };
   if (refund?.status === 'pending') return { ...NOTHING, refundingCents: refund.amountCents };
   return NOTHING;
+};
+
+/** What the refund takes or may take of its capture. */
+const reservedBy = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): number => {
+  const { refundedCents, refundingCents } = shareOf(refund);
+  return refundedCents + refundingCents;
 };
 
 /** True if the change of the refund changes neither its status nor the sums of its payment. */
@@ -52,6 +59,7 @@ export const withRefund = (
   { was, next, now }: { readonly was: Refund | undefined; readonly next: Refund; readonly now: Instant },
 ): VisiblePayment => ({
   ...withShare(payment, shareOf(was), shareOf(next)),
+  captures: capturesReturning(payment, next, reservedBy(next) - reservedBy(was)),
   refund: {
     id: next.id,
     amountCents: next.amountCents,
@@ -69,6 +77,7 @@ export const withRefund = (
 /** The payment without a refund that did not happen. Its reservation is released, and no event follows. */
 export const withoutRefund = (payment: VisiblePayment, refund: Refund, now: Instant): VisiblePayment => ({
   ...withShare(payment, shareOf(refund), NOTHING),
+  captures: capturesReturning(payment, refund, -reservedBy(refund)),
   refund: undefined,
   cause: 'release',
   version: payment.version + 1,

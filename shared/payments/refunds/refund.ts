@@ -32,6 +32,8 @@ const refundSchema = z.object({
   providerId: z.enum(PROVIDER_SLOTS),
   /** Set once the provider has responded. */
   providerRefundId: optional,
+  /** The provider's id of the capture that the refund takes from, if the payment has several. */
+  captureId: optional,
   /** The provider's reason, or `not_received` (never reached it), or `duplicate_record` (another record has it). */
   failureCode: optional,
   /** The user id of the admin who made the refund. */

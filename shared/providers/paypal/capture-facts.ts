@@ -72,6 +72,20 @@ export const captureSettlement = ({ seller_receivable_breakdown: said }: Capture
   return settlementOf(said?.paypal_fee, said?.net_amount);
 };
 
+/** The settlement of several captures together; undefined until PayPal tells that of each, in one currency. */
+export const settlementOfAll = (captures: readonly Capture[]): Settlement | undefined => {
+  const all = captures.map(captureSettlement);
+  const [first] = all;
+  if (!first || !all.every((one) => one?.currency === first.currency)) return undefined;
+  const isOneRate = all.every((one) => one?.exchangeRate === first.exchangeRate);
+  return {
+    feeCents: all.reduce((sum, one) => sum + (one?.feeCents ?? 0), 0),
+    netCents: all.reduce((sum, one) => sum + (one?.netCents ?? 0), 0),
+    currency: first.currency,
+    ...(isOneRate && { exchangeRate: first.exchangeRate }),
+  };
+};
+
 /** PayPal writes the fee that it gives back, and the amount that the seller loses, without a sign. */
 export const refundSettlement = ({ seller_payable_breakdown: said }: PayPalRefund): Settlement | undefined => {
   const converted = settlementOf(said?.paypal_fee_in_receivable_currency, said?.net_amount_in_receivable_currency);

@@ -52,10 +52,10 @@ export const paypalRefunds = (exchange: PayPalExchange): RefundsPort => {
       return mapOutcome(await each(listed, (refund) => wholeRefund(call, refund)), oldestFirst);
     },
 
-    listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
-      const listed = await everyDispute(call, paymentId);
+    listDisputes: async (charge: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
+      const listed = await each(charge.captureIds ?? [charge.paymentId], (id) => everyDispute(call, id));
       if (listed.kind !== 'done') return listed;
-      return mapOutcome(await each(listed.value, (dispute) => wholeDispute(call, dispute)), oldestFirst);
+      return mapOutcome(await each(listed.value.flat(), (dispute) => wholeDispute(call, dispute)), oldestFirst);
     },
   };
 };
@@ -140,6 +140,7 @@ export const readPayPalRefund = (refund: PayPalRefund): ProviderRefund | undefin
     amountCents,
     currency: amount.currency_code,
     ourRefundId: ourRefundId(refund),
+    captureId: capturesNamed(refund)[0],
     reason: undefined,
     failureCode: ENDED_WITHOUT_MONEY.includes(status) ? refund.status_details?.reason : undefined,
     createdAt: secondsOf(at),
@@ -162,10 +163,14 @@ const ENDED_WITHOUT_MONEY: readonly string[] = ['FAILED', 'CANCELLED'];
 
 /** PayPal's ids of the charged payment, capture first, from the links and ids of a refund or of the capture itself. */
 export const chargedAsOf = (resource: unknown): readonly string[] => {
+  const order = captureNameSchema.safeParse(resource).data?.supplementary_data?.related_ids?.order_id;
+  return [...new Set([...capturesNamed(resource), order].filter((id) => id !== undefined))];
+};
+
+const capturesNamed = (resource: unknown): readonly string[] => {
   const named = captureNameSchema.safeParse(resource).data;
-  const { capture_id: capture, order_id: order } = named?.supplementary_data?.related_ids ?? {};
   const linked = named?.links?.flatMap(({ href }) => CAPTURE_LINK.exec(href)?.[1] ?? []) ?? [];
-  return [...new Set([...linked, capture, order].filter((id) => id !== undefined))];
+  return [...linked, named?.supplementary_data?.related_ids?.capture_id].filter((id) => id !== undefined);
 };
 
 const CAPTURE_LINK = /\/v2\/payments\/captures\/([0-9A-Za-z_-]+)$/;

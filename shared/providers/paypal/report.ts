@@ -10,7 +10,7 @@ import { wordTable } from '../adapter.ts';
 import type { KnownPayment, NextAction, ProviderHold, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { declineOf, knownFacts } from '../reported-facts.ts';
 import { centsOf, wholeCentsOf } from './amounts.ts';
-import { captureSettlement, sourceDetails } from './capture-facts.ts';
+import { captureSettlement, settlementOfAll, sourceDetails } from './capture-facts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Authorization, Capture, Order } from './schemas.ts';
 
@@ -36,10 +36,20 @@ export const readPayPalOrder = (order: Order, known: Known): ProviderPayment => 
     ...(charged?.isRefunded && { isRefunded: true }),
     facts: factsOf(order, status, charged?.facts),
     ...(charged?.hold && { hold: charged.hold }),
+    ...(charged?.captures && { captures: charged.captures }),
   };
 };
 
-type OfCharge = 'paymentId' | 'status' | 'attemptRef' | 'amountCents' | 'currency' | 'failureCode' | 'facts' | 'hold';
+type OfCharge =
+  | 'paymentId'
+  | 'status'
+  | 'attemptRef'
+  | 'amountCents'
+  | 'currency'
+  | 'failureCode'
+  | 'facts'
+  | 'hold'
+  | 'captures';
 
 /** The authorization and the captures of an order, as a payment. */
 interface Charged extends Pick<ProviderPayment, OfCharge> {
@@ -84,11 +94,13 @@ const chargedLater = (authorization: Authorization, captures: readonly Capture[]
     attemptRef: authorization.id,
     amountCents: sumOf(taken),
     isRefunded: taken.some(isRefunded),
-    // The fee of one of several captures is not that of the payment.
-    ...(taken.length > 1 && { facts: undefined }),
+    ...(taken.length > 1 && { facts: { settlement: settlementOfAll(taken) }, captures: listed(taken) }),
     hold: readHold(authorization, 'captured'),
   };
 };
+
+const listed = (captures: readonly Capture[]): ProviderPayment['captures'] =>
+  captures.map(({ id, amount }) => ({ captureId: id, amountCents: (amount && centsOf(amount)) ?? Number.NaN }));
 
 const sumOf = (captures: readonly Capture[]): number | undefined => {
   const cents = captures.map(({ amount }) => amount && centsOf(amount));

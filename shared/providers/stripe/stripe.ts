@@ -10,6 +10,7 @@ import type { PaymentProvider } from '../provider.ts';
 import { withOneRetry } from '../vendor-failures.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
+import { readStripeEndpoints } from './endpoints.ts';
 import { readStripeEvent } from './events.ts';
 import { stripeHolds } from './holds.ts';
 import { stripeListing } from './listing.ts';
@@ -57,6 +58,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripeMethods(stripe, call, readers),
     setups: stripeSetups(stripe, call, readers),
     refunds: stripeRefunds(stripe, call),
+    eventVersions: { pinned: STRIPE_API_VERSION, endpoints: () => readStripeEndpoints(stripe, call) },
     listing: stripeListing(stripe, call, fingerprintOf),
     holds: stripeHolds(stripe, call, fingerprintOf),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),

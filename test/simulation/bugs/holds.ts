@@ -13,7 +13,7 @@ export const HOLD_BUGS: readonly Bug[] = [
     name: 'captured-keeps-its-total',
     what: 'A payment that is captured in part keeps the total that was held',
     file: 'shared/payments/holds/hold-versions.ts',
-    text: "  ...(payment.status === 'succeeded' ? {} : capturedPrices(payment, reported?.amountCents)),",
+    text: "  ...(payment.status === 'succeeded' ? {} : withHeldSplit(payment, capturedPrices(payment, reported))),",
     replacement: '',
   },
   {

@@ -22,6 +22,15 @@ export const setRetries = ({ units }: ControlParts, call: ControlCall): Response
   return Response.json(settings);
 };
 
+const sentVersion = z.strictObject({ version: z.string().regex(/^\d{4}-\d{2}-\d{2}(?:\.[a-z]+)?$/) });
+
+/** The version of the API in which the account's webhook endpoint gets its events. */
+export const setEventsVersion = ({ units }: ControlParts, call: ControlCall): Response => {
+  const sent = parsed(sentVersion, call.body);
+  units.useEventsVersion(sent.version);
+  return Response.json(sent);
+};
+
 export const changeSubscriptionByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const wish = parsed(subscriptionWish, call.body);
   const before = findSubscription(parts, call.id);

@@ -1,7 +1,7 @@
 /**
  * @module Refunds and disputes that start at the provider, as on its dashboard and at the payer's bank. Amounts are in
- * ISO 4217 minor units. Calls name a payment by our id or by the provider's, and a refund or a dispute by the
- * provider's id.
+ * ISO 4217 minor units. Calls name a payment by our id or by the provider's, one of its captures by the provider's, and
+ * a refund or a dispute by the provider's id.
  */
 
 import * as z from 'zod';
@@ -128,8 +128,10 @@ const carriedOut = <T>(work: () => T): T => {
   }
 };
 
-/** The charge of the payment that was captured last. */
+/** The charge with the id, for one of several captures, or the charge of the payment that was captured last. */
 const chargeOf = ({ units: { documents } }: ControlParts, id: string): LedgerCharge => {
+  const named = PROVIDER_SLOTS.map((slot) => documents.charges.get(slot, id)).find((charge) => charge?.captured);
+  if (named) return named;
   const theirs = PROVIDER_SLOTS.flatMap((slot) => documents.payments.get(slot, id) ?? []);
   const found = [...documents.payments.all(id), ...theirs];
   if (found.length === 0) throw new ControlError(404, `No provider knows a payment ${id}`);

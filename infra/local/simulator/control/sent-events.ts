@@ -51,7 +51,14 @@ export const sendEvent = async (parts: ControlParts, event: SentEvent): Promise<
   const raw = JSON.stringify(
     vocabulary === 'contract'
       ? { id, type, provider: event.provider, data: { object }, created }
-      : vendor.webhooks.envelope({ id, type, object, created, cause: undefined }),
+      : vendor.webhooks.envelope({
+          id,
+          type,
+          object,
+          created,
+          cause: undefined,
+          apiVersion: parts.units.eventsVersion(),
+        }),
   );
   let answer = { status: 0, body: '' };
   for (let sent = 0; sent < event.times; sent += 1) {

@@ -5,8 +5,15 @@ import { webhookMode } from '../protocol/outbox.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { customerPage, customerStep } from './customer-step.ts';
 import { changeCustomerByHand } from './customers.ts';
-import { changeBalance, changeMethodByHand, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
-import { releaseByHand } from './holds.ts';
+import {
+  changeBalance,
+  changeMethodByHand,
+  changeSubscriptionByHand,
+  setEventsVersion,
+  setRetries,
+  stepInvoice,
+} from './dashboard.ts';
+import { captureByHand, releaseByHand } from './holds.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
@@ -43,6 +50,7 @@ const ROUTES: readonly Route[] = [
   ['GET', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerPage(parts, call)],
   ['POST', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerStep(parts, call)],
   ['POST', /^\/payments\/([^/]+)\/refunds$/, (parts, call) => makeRefund(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/payments\/([^/]+)\/captures$/, (parts, call) => captureByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/release$/, (parts, call) => releaseByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
@@ -58,6 +66,7 @@ const ROUTES: readonly Route[] = [
     },
   ],
   ['POST', /^\/webhooks\/resend$/, ({ outbox }) => json(200, { resent: outbox.resend() })],
+  ['POST', /^\/events-version$/, (parts, call) => setEventsVersion(parts, call)],
   ['POST', /^\/retries$/, (parts, call) => setRetries(parts, call)],
   ['POST', /^\/subscriptions\/([^/]+)$/, (parts, call) => changeSubscriptionByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/invoices\/([^/]+)$/, (parts, call) => stepInvoice(parts, call, minorUnitsBy(parts))],

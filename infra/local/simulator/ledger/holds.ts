@@ -1,6 +1,7 @@
 /** @module Holds, which are amounts that a provider reserves until a capture, a release or the end of their time. */
 
 import type { LedgerCharge, LedgerPayment } from './documents.ts';
+import { releaseRest } from './further-captures.ts';
 import { cancelLedgerPayment, captureLedgerPayment } from './payments.ts';
 import type { Unit } from './unit.ts';
 
@@ -9,7 +10,9 @@ const CAPTURE_DELAY_MS = 86_400_000;
 /** Due work. The provider cancels a payment whose hold has reached its end, unless its capture is under way. */
 export const endHold = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
-  if (payment?.status !== 'requires_capture' || chargeOf(unit, payment)?.capturing !== undefined) return;
+  const held = payment && chargeOf(unit, payment);
+  if (held?.stillHeld) releaseRest(unit, held);
+  if (payment?.status !== 'requires_capture' || held?.capturing !== undefined) return;
   cancelLedgerPayment(unit, payment, 'automatic');
 };
 

@@ -111,7 +111,7 @@ export const settleLedgerPayment = (unit: Unit, paymentId: string): void => {
   succeed(unit, { payment, method }, charge.amount);
 };
 
-/** Captures reserved money and releases the rest. */
+/** Captures reserved money. Releases the rest, except what the charge still holds for further captures. */
 export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount: number): LedgerPayment => {
   const charge = unit.documents.charges.get(unit.slot, payment.latestChargeId ?? '');
   const method = unit.documents.methods.get(unit.slot, payment.methodId ?? '');
@@ -124,7 +124,7 @@ export const captureLedgerPayment = (unit: Unit, payment: LedgerPayment, amount:
       reserved: false,
       captured: true,
       amountCaptured: amount,
-      released: charge.authorized - amount,
+      released: Math.max(0, charge.authorized - amount - (charge.stillHeld ?? 0)),
     }),
   );
   unit.announce({ kind: 'charge.captured', charge: captured });

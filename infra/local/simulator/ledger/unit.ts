@@ -124,6 +124,13 @@ export const retrySettings = z.strictObject({
 });
 export type RetrySettings = z.infer<typeof retrySettings>;
 
+/** The address to which the provider sends its events, as its owner has registered it. */
+interface WebhookEndpoint {
+  readonly url: string;
+  /** The version of the provider's API in which the events are; undefined if the owner has chosen none. */
+  readonly apiVersion: string | undefined;
+}
+
 export interface ChargeFees {
   /** In the provider's units, rounded half up. */
   of(amount: number): number;
@@ -151,6 +158,7 @@ export interface Unit {
   /** The provider's fees; undefined if it charges none here. */
   readonly fees: ChargeFees | undefined;
   retries(): RetrySettings;
+  endpoint(): WebhookEndpoint;
   /** A value that only the holder of the document can know. It is the same on every call. */
   secretOf(id: string): string;
   /** The URL at which a customer takes the step that a payment waits for. */

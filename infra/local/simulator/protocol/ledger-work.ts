@@ -35,6 +35,9 @@ export interface Units {
   count(name: string): number;
   /** Applies to later failures, at every provider that bills. */
   useRetries(settings: RetrySettings): void;
+  /** Applies to later events, at the providers whose events have a version. */
+  useEventsVersion(version: string): void;
+  eventsVersion(): string | undefined;
   /** Makes the ids of this ledger different from another's. */
   readonly tag: string;
 }
@@ -53,13 +56,15 @@ interface UnitsParts {
   readonly served: readonly ProviderSlot[];
   /** The host's base URL as seen from outside, for the customer's page. */
   readonly siteOf: (slot: ProviderSlot) => string;
+  readonly webhookUrlOf: (slot: ProviderSlot) => string;
   /** Part of the ids of a new ledger; derived from the time by default. */
   readonly tag?: string | undefined;
 }
 
 export const openUnits = (parts: UnitsParts): Units => {
-  const { store, clock, outbox, vendorOf, served, siteOf } = parts;
+  const { store, clock, outbox, vendorOf, served, siteOf, webhookUrlOf } = parts;
   const documents = openDocuments(store);
+  const eventsVersion = (): string | undefined => store.readSetting(EVENTS_VERSION, z.string());
   const tag = ledgerTag(store, parts.tag ?? tagOf(clock.now()));
   const work: Units['work'] = (slot, cause, task) => {
     let answerLost = false;
@@ -82,6 +87,7 @@ export const openUnits = (parts: UnitsParts): Units => {
       fees: vendor.fees,
       leastCharge: (currency) => vendor.leastCharge?.(currency) ?? 0,
       retries: () => store.readSetting(RETRIES, retrySettings) ?? DEFAULT_RETRIES,
+      endpoint: () => ({ url: webhookUrlOf(slot), apiVersion: eventsVersion() }),
       secretOf: (id) => createHash('sha256').update(`${tag}:secret:${id}`).digest('hex').slice(0, 24),
       customerPage: (id) => `${siteOf(slot)}/_local/simulator/payments/${id}/authenticate`,
     };
@@ -99,6 +105,8 @@ export const openUnits = (parts: UnitsParts): Units => {
     tag,
     count: (name) => store.next(name),
     useRetries: (settings) => store.writeSetting(RETRIES, settings),
+    useEventsVersion: (version) => store.writeSetting(EVENTS_VERSION, version),
+    eventsVersion,
     work,
     rememberLost: (attempt) => {
       store.next(attempt);
@@ -119,6 +127,7 @@ export const openUnits = (parts: UnitsParts): Units => {
 };
 
 const RETRIES = 'retries';
+const EVENTS_VERSION = 'events_version';
 const DEFAULT_RETRIES: RetrySettings = { days: [1, 3, 7, 14], then: 'cancel' };
 
 export const lost = (slot: ProviderSlot, attempt: string): string => `lost:${slot}:${attempt}`;
@@ -184,7 +193,10 @@ const announce = ({ unit, change, cause, vendor, outbox }: Announcement): void =
   for (const event of vendor.webhooks.eventsOf(change, unit)) {
     const id = unit.newId('event');
     const body = JSON.stringify(
-      vendor.webhooks.envelope({ ...event, id, created: Math.floor(unit.at / 1_000), cause }),
+      vendor.webhooks.envelope({
+        ...{ ...event, id, created: Math.floor(unit.at / 1_000), cause },
+        apiVersion: unit.endpoint().apiVersion,
+      }),
     );
     unit.documents.events.put({
       id,

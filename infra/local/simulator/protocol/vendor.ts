@@ -1,5 +1,5 @@
 import type { AdapterName, ProviderSlot } from '../../../../shared/core/settings.ts';
-import type { LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
+import type { LedgerCharge, LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
 import type { Change, ChargeFees, LedgerIdKind, Unit } from '../ledger/unit.ts';
 import type { SlotOptions } from '../state/options.ts';
 
@@ -58,6 +58,8 @@ export interface EnvelopeParts {
   /** Unix seconds. */
   readonly created: number;
   readonly cause: Cause | undefined;
+  /** The version of the vendor's API in which its owner wants events; undefined for the vendor's own default. */
+  readonly apiVersion?: string | undefined;
 }
 
 /** The call that caused an event; undefined for due work. */
@@ -111,6 +113,14 @@ export type StepTaken =
   | { readonly after: LedgerPayment | LedgerSetup; readonly backTo: string | undefined }
   | { readonly problem: string };
 
+/** A capture on the vendor's site. */
+export interface SiteCapture {
+  /** In the vendor's units; undefined means everything that is left. */
+  readonly amount: number | undefined;
+  /** False if further captures may follow. */
+  readonly isFinal: boolean;
+}
+
 /** Thrown by a vendor. Nothing of the call is committed, and `answer` is the response. */
 export class Refused extends Error {
   readonly answer: Answer;
@@ -138,6 +148,11 @@ export interface Vendor {
   execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
   /** A customer's step without a charge (an approval). Vendors without such a step use the ledger's authentication. */
   takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
+  /**
+   * Captures a part of a hold on the vendor's site, which may be one of several. Absent if one capture ends a hold.
+   * @throws Refused
+   */
+  captureOnSite?(unit: Unit, payment: LedgerPayment, capture: SiteCapture): LedgerCharge;
   /** True if the customer may approve the payment although no call has asked for approval. */
   awaitsApproval?(payment: LedgerPayment): boolean;
   /** Converts an amount from the vendor's units to ISO 4217 minor units, by the vendor's own table. */

@@ -2,9 +2,11 @@
 
 import * as z from 'zod';
 import type { LedgerCharge, LedgerPayment } from '../../ledger/documents.ts';
+import { captureFurther, releaseRest } from '../../ledger/further-captures.ts';
 import { declinesCapture, delaysCapture, startCapture } from '../../ledger/holds.ts';
 import { cancelLedgerPayment, captureLedgerPayment } from '../../ledger/payments.ts';
-import { type Answer, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
+import type { Unit } from '../../ledger/unit.ts';
+import { type Answer, NOT_OFFERED, Refused, type SiteCapture } from '../../protocol/vendor.ts';
 import {
   type AuthorizationStatus,
   authorizationStatus,
@@ -42,7 +44,7 @@ const find = ({ unit, id }: PayPalRequest): LedgerCharge => {
   return charge;
 };
 
-const orderOf = ({ unit }: PayPalRequest, { id, paymentId }: LedgerCharge): LedgerPayment => {
+const orderOf = (unit: Unit, { id, paymentId }: LedgerCharge): LedgerPayment => {
   const order = unit.documents.payments.get(unit.slot, paymentId);
   if (!order) throw new Error(`Charge ${id} has no order`);
   return order;
@@ -56,26 +58,66 @@ const captureFields = z.strictObject({
   final_capture: z.boolean().default(false),
 });
 
-/** Without an amount, the whole amount is captured. */
+/** Without an amount, everything that is left is captured. */
 const capture = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const sent = readPayPalBody(call, captureFields);
   const held = find(request);
-  const order = orderOf(request, held);
-  const amount = sent.amount ? amountOf(held, sent.amount) : held.amount;
-  requireCapturable(held, order);
-  if (amount > held.amount) throw refused('MAX_CAPTURE_AMOUNT_EXCEEDED', '/amount/value');
-  // The ledger captures a hold once.
-  if (!sent.final_capture && amount < held.amount) throw new Refused({ ...paypalError(404), headers: NOT_OFFERED });
-  if (declinesCapture(unit, order)) return shown(request, declined(request, held, amount));
-  const wire: CaptureWire = { captured_at: unit.at };
+  const amount = sent.amount ? amountOf(held, sent.amount) : leftOf(held);
+  const { final_capture: isFinal, invoice_id: invoiceId } = sent;
+  return shown(request, captureAuthorized(unit, held, { amount, isFinal, invoiceId, most: leftOf(held) }));
+};
+
+const leftOf = ({ captured, stillHeld, amount }: LedgerCharge): number => (captured ? (stillHeld ?? 0) : amount);
+
+interface Capture {
+  readonly amount: number;
+  /** False if further captures may follow. */
+  readonly isFinal: boolean;
+  readonly invoiceId?: string | undefined;
+  /** The most that may be captured now. */
+  readonly most: number;
+}
+
+/** @returns the charge of the capture @throws Refused */
+const captureAuthorized = (unit: Unit, held: LedgerCharge, capture: Capture): LedgerCharge => {
+  const order = orderOf(unit, held);
+  requireCapturable(unit, held, order);
+  const { amount, isFinal, invoiceId, most } = capture;
+  if (amount > most) throw refused('MAX_CAPTURE_AMOUNT_EXCEEDED', '/amount/value');
+  if (declinesCapture(unit, order)) return declined(unit, held, amount);
+  const stillHeld = isFinal ? 0 : Math.max(0, leftOf(held) - amount);
+  const wire = {
+    captured_at: unit.at,
+    final_capture: stillHeld === 0,
+    ...(invoiceId !== undefined && { invoice_id: invoiceId }),
+  } satisfies CaptureWire & { invoice_id?: string };
+  if (held.captured) {
+    const further: CaptureWire = { captured_of: held.id };
+    return captureFurther(unit, { payment: order, held, amount, stillHeld, wire: { ...wire, ...further } });
+  }
+  const isDelayed = delaysCapture(unit, order);
+  // The ledger delays only a capture that is the last.
+  if (isDelayed && stillHeld > 0) throw new Refused({ ...paypalError(404), headers: NOT_OFFERED });
   const asked = unit.documents.charges.put({
     ...held,
-    wire: { ...held.wire, ...wire, ...(sent.invoice_id !== undefined && { invoice_id: sent.invoice_id }) },
+    ...(stillHeld > 0 && { stillHeld }),
+    wire: { ...held.wire, ...wire },
   });
-  if (delaysCapture(unit, order)) startCapture(unit, asked, amount);
+  if (isDelayed) startCapture(unit, asked, amount);
   else captureLedgerPayment(unit, order, amount);
-  return shown(request, find(request));
+  return unit.documents.charges.get(unit.slot, held.id) ?? asked;
+};
+
+/** By PayPal's documents, all captures of an authorization together may reach 115 % of its amount. */
+const OVERAGE_PERCENT = 115;
+
+/** The seller captures on PayPal's site. @throws Refused */
+export const captureOnSite = (unit: Unit, order: LedgerPayment, { amount, isFinal }: SiteCapture): LedgerCharge => {
+  const held = unit.documents.charges.get(unit.slot, order.latestChargeId ?? '');
+  if (!held) throw paypalNotFound();
+  const most = Math.floor((held.amount * OVERAGE_PERCENT) / 100) - order.amountReceived;
+  return captureAuthorized(unit, held, { amount: amount ?? leftOf(held), isFinal, most });
 };
 
 const amountOf = (held: LedgerCharge, sent: z.output<typeof paypalAmount>): number => {
@@ -92,9 +134,11 @@ const NOT_CAPTURABLE: Readonly<Record<Exclude<AuthorizationStatus, 'CREATED'>, I
   PENDING: 'TRANSACTION_NOT_CAPTURABLE',
 };
 
-const requireCapturable = (held: LedgerCharge, order: LedgerPayment): void => {
+const requireCapturable = (unit: Unit, held: LedgerCharge, order: LedgerPayment): void => {
   const status = authorizationStatus(held);
   if (status === 'CREATED') return;
+  if (status === 'PARTIALLY_CAPTURED' && held.stillHeld) return;
+  if (held.captured && held.holdEndsAt !== null && unit.at >= held.holdEndsAt) throw refused('AUTHORIZATION_EXPIRED');
   throw refused(order.cancellationReason === EXPIRED ? 'AUTHORIZATION_EXPIRED' : NOT_CAPTURABLE[status]);
 };
 
@@ -102,12 +146,13 @@ const requireCapturable = (held: LedgerCharge, order: LedgerPayment): void => {
 const EXPIRED = 'automatic';
 
 /** The bank pays nothing, and the authorization stays as it was. */
-const declined = ({ unit }: PayPalRequest, held: LedgerCharge, amount: number): LedgerCharge => {
+const declined = (unit: Unit, { stillHeld: _, ...held }: LedgerCharge, amount: number): LedgerCharge => {
   const id = unit.newId('charge');
   const wire: CaptureWire = { declined_of: held.id };
   const charge = unit.documents.charges.put({
     ...held,
     ...{ id, amount, createdAt: unit.at, status: 'failed', reserved: false, authorized: 0, holdEndsAt: null },
+    ...{ captured: false, amountCaptured: 0, amountRefunded: 0, released: 0, fee: null },
     wire: { ...held.wire, ...wire },
     failure: { reason: 'do_not_honor', chargeId: id, methodId: held.methodId },
   });
@@ -130,7 +175,15 @@ const voidAuthorization = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const held = find(request);
   const status = authorizationStatus(held);
-  if (status !== 'CREATED') throw refused(NOT_VOIDABLE[status]);
-  cancelLedgerPayment(unit, orderOf(request, held), null);
+  const isPart = status === 'PARTIALLY_CAPTURED' && (held.stillHeld ?? 0) > 0;
+  if (status !== 'CREATED' && !isPart) throw refused(NOT_VOIDABLE[status]);
+  if (isPart) voidRest(unit, held);
+  else cancelLedgerPayment(unit, orderOf(unit, held), null);
   return wantsRepresentation(call) ? answer(200, authorizationView(unit, find(request))) : noContent;
+};
+
+/** What was captured stays captured. */
+const voidRest = (unit: Unit, held: LedgerCharge): void => {
+  const wire: CaptureWire = { voided: true };
+  releaseRest(unit, { ...held, wire: { ...held.wire, ...wire } });
 };

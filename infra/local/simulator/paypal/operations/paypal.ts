@@ -12,7 +12,7 @@ import { paypalError } from '../wire/errors.ts';
 import { paypalMinorUnits } from '../wire/order-fields.ts';
 import type { PayPalRoute } from '../wire/request.ts';
 import { takeApproval } from './approval.ts';
-import { paypalAuthorizationRoutes } from './authorizations.ts';
+import { captureOnSite, paypalAuthorizationRoutes } from './authorizations.ts';
 import { paypalDisputeRoutes } from './disputes.ts';
 import { eventNotificationRoutes } from './event-notifications.ts';
 import { paypalOrderRoutes } from './orders.ts';
@@ -48,6 +48,7 @@ export const paypal: Vendor = {
   identify,
   execute: (call, caller, unit) => execute(call, caller, unit),
   takeCustomerStep: takeApproval,
+  captureOnSite,
   // The payer of an order without a payment source reaches PayPal through the order's `approve` link.
   awaitsApproval: ({ status, latestChargeId }) => status === 'requires_payment_method' && latestChargeId === null,
   minorUnits: paypalMinorUnits,

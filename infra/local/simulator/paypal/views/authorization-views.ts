@@ -23,9 +23,15 @@ const captureWire = z.object({
   captured_at: z.int().optional(),
   /** The charge of the authorization, set on a capture that the bank has declined. */
   declined_of: z.string().optional(),
+  /** The charge of the authorization, set on a capture after the first. */
+  captured_of: z.string().optional(),
+  /** False if further captures of the authorization may follow. */
+  final_capture: z.boolean().optional(),
+  /** True if the rest of the authorization was voided after a capture. */
+  voided: z.boolean().optional(),
 });
 export type CaptureWire = z.infer<typeof captureWire>;
-const readCaptureWire = (charge: LedgerCharge): CaptureWire => captureWire.parse(charge.wire);
+export const readCaptureWire = (charge: LedgerCharge): CaptureWire => captureWire.parse(charge.wire);
 
 /** A charge that was refused immediately is not shown. */
 const shownCharges = (unit: Unit, orderId: string): LedgerCharge[] =>
@@ -38,7 +44,13 @@ const isLater = (unit: Unit, { paymentId }: LedgerCharge): boolean =>
   unit.documents.payments.get(unit.slot, paymentId)?.captures === 'later';
 
 const isAuthorization = (unit: Unit, charge: LedgerCharge): boolean =>
-  isLater(unit, charge) && charge.wire['refused'] !== true && readCaptureWire(charge).declined_of === undefined;
+  isLater(unit, charge) && charge.wire['refused'] !== true && holdOf(charge) === undefined;
+
+/** The charge of the authorization, if another charge holds the amount. */
+const holdOf = (charge: LedgerCharge): string | undefined => {
+  const { declined_of: declined, captured_of: captured } = readCaptureWire(charge);
+  return declined ?? captured;
+};
 
 /** True unless the charge only holds an amount, or never held one. */
 export const isCapture = (unit: Unit, charge: LedgerCharge): boolean =>
@@ -60,7 +72,7 @@ export const capturedAt = (charge: LedgerCharge): number => readCaptureWire(char
 
 /** The authorization of a capture; undefined for a capture of an order. */
 export const authorizationOf = (unit: Unit, capture: LedgerCharge): string | undefined =>
-  isLater(unit, capture) ? authorizationIdOf({ id: readCaptureWire(capture).declined_of ?? capture.id }) : undefined;
+  isLater(unit, capture) ? authorizationIdOf({ id: holdOf(capture) ?? capture.id }) : undefined;
 
 /** What was taken, or is to be taken. */
 export const takenBy = ({ captured, capturing, amountCaptured, amount }: LedgerCharge): number =>
@@ -69,8 +81,10 @@ export const takenBy = ({ captured, capturing, amountCaptured, amount }: LedgerC
 export type AuthorizationStatus = 'CREATED' | 'CAPTURED' | 'DENIED' | 'PARTIALLY_CAPTURED' | 'VOIDED' | 'PENDING';
 
 export const authorizationStatus = (charge: LedgerCharge): AuthorizationStatus => {
-  if (charge.captured || isCapturing(charge)) {
-    return takenBy(charge) === charge.amount ? 'CAPTURED' : 'PARTIALLY_CAPTURED';
+  if (isCapturing(charge)) return takenBy(charge) === charge.amount ? 'CAPTURED' : 'PARTIALLY_CAPTURED';
+  if (charge.captured) {
+    if (readCaptureWire(charge).voided) return 'VOIDED';
+    return charge.released === 0 && !charge.stillHeld ? 'CAPTURED' : 'PARTIALLY_CAPTURED';
   }
   switch (charge.status) {
     case 'failed':
@@ -103,7 +117,7 @@ export const authorizationView = (unit: Unit, charge: LedgerCharge): PayPalObjec
     update_time: timeView(changedAt(charge, order)),
     links: [
       { href, rel: 'self', method: 'GET' },
-      ...(status === 'CREATED' ? ['capture', 'void', 'reauthorize'] : []).map((rel) => ({
+      ...linksOf(charge, status).map((rel) => ({
         href: `${href}/${rel}`,
         rel,
         method: 'POST',
@@ -111,6 +125,11 @@ export const authorizationView = (unit: Unit, charge: LedgerCharge): PayPalObjec
       { href: `${API}/v2/checkout/orders/${charge.paymentId}`, rel: 'up', method: 'GET' },
     ],
   };
+};
+
+const linksOf = ({ stillHeld }: LedgerCharge, status: AuthorizationStatus): readonly string[] => {
+  if (status === 'CREATED') return ['capture', 'void', 'reauthorize'];
+  return stillHeld ? ['capture', 'void'] : [];
 };
 
 const changedAt = (charge: LedgerCharge, order: LedgerPayment | undefined): number =>

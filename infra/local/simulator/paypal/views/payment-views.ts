@@ -12,6 +12,7 @@ import {
   authorizationView,
   capturedAt,
   capturesOf,
+  readCaptureWire,
   takenBy,
 } from './authorization-views.ts';
 import { API, type PayPalObject, processorResponse, timeView } from './fields.ts';
@@ -192,7 +193,7 @@ export const captureView = (unit: Unit, charge: LedgerCharge): PayPalObject => {
     status: captureStatus(unit, charge),
     ...(charge.status === 'pending' && { status_details: { reason: 'ECHECK' } }),
     amount: moneyView(takenBy(charge), charge.currency),
-    final_capture: true,
+    final_capture: readCaptureWire(charge).final_capture ?? true,
     seller_protection: { status: 'NOT_ELIGIBLE' },
     disbursement_mode: 'INSTANT',
     ...(charge.fee !== null && { seller_receivable_breakdown: receivableView(charge, charge.fee) }),

@@ -5,12 +5,13 @@ import { invalidStripeRequest } from '../wire/errors.ts';
 import { createdRange, page, readParameters, text } from '../wire/parameters.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { stripeVersionOf } from '../wire/versions.ts';
 
 export const chargeRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/charges', run: (request) => ({ object: listCharges(request) }) },
-  getRoute<LedgerCharge>('/v1/charges/:id', 'charge', (unit) => ({
+  getRoute<LedgerCharge>('/v1/charges/:id', 'charge', (unit, version) => ({
     collection: unit.documents.charges,
-    view: (charge) => chargeView(charge, unit),
+    view: (charge) => chargeView(charge, unit, version),
   })),
   { method: 'GET', path: '/v1/events', run: (request) => ({ object: listEvents(request) }) },
   getRoute<LedgerEvent>('/v1/events/:id', 'event', (unit) => ({
@@ -28,7 +29,7 @@ const listCharges = (request: StripeRequest): StripeObject => {
   const { customer } = sent;
   return listPage(request, sent, {
     collection: unit.documents.charges,
-    view: (charge) => chargeView(charge, unit),
+    view: (charge) => chargeView(charge, unit, stripeVersionOf(call)),
     holder: sent.payment_intent,
     wanted: customer === undefined ? undefined : (charge) => charge.customerId === customer,
     kind: 'charge',

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { LedgerCharge, LedgerDispute, LedgerPayment, LedgerRefund } from '../../ledger/documents.ts';
 import { createLedgerRefund, leftOf, refundProblem } from '../../ledger/refunds.ts';
 import { isRefundable, stripeRefundView } from '../views/money-back-views.ts';
+import { chargeIdOfUntaken, untakenRefund } from '../views/untaken-refunds.ts';
 import { checkAmount, writtenAmount } from '../wire/currencies.ts';
 import { invalidStripeRequest, refusedOperation, stripeNotFound } from '../wire/errors.ts';
 import {
@@ -16,12 +17,13 @@ import {
   text,
   whole,
 } from '../wire/parameters.ts';
-import { getRoute, listPage, none, type StripeObject, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { listPage, none, type StripeObject, type StripeRequest, type StripeRoute } from '../wire/request.ts';
+import { stripeVersionOf } from '../wire/versions.ts';
 
 export const stripeRefundRoutes: readonly StripeRoute[] = [
   { method: 'GET', path: '/v1/refunds', run: (request) => ({ object: listRefunds(request) }) },
   { method: 'POST', path: '/v1/refunds', run: (request) => ({ object: stripeRefundView(refund(request)) }) },
-  getRoute('/v1/refunds/:id', 'refund', (unit) => ({ collection: unit.documents.refunds, view: stripeRefundView })),
+  { method: 'GET', path: '/v1/refunds/:id', run: (request) => ({ object: readRefund(request) }) },
   { method: 'POST', path: '/v1/refunds/:id', run: (request) => ({ object: stripeRefundView(update(request)) }) },
   { method: 'POST', path: '/v1/refunds/:id/cancel', run: (request) => cancel(request) },
 ];
@@ -42,13 +44,42 @@ const listRefunds = (request: StripeRequest): StripeObject => {
   const filters = { charge: text().optional(), payment_intent: text().optional(), created: createdRange.optional() };
   const sent = readParameters(call, z.strictObject({ ...page, ...filters }));
   const { charge } = sent;
-  return listPage(request, sent, {
+  const listed = listPage(request, sent, {
     collection: unit.documents.refunds,
     view: stripeRefundView,
     holder: sent.payment_intent,
     wanted: charge === undefined ? undefined : (refund) => refund.chargeId === charge,
     kind: 'refund',
   });
+  const untaken = untakenOf(request, sent);
+  return untaken.length === 0 ? listed : { ...listed, data: [listed['data'], ...untaken].flat() };
+};
+
+/** In an old version, the refunds of what was never captured, of one payment or charge. */
+const untakenOf = (
+  { unit, call }: StripeRequest,
+  {
+    charge,
+    payment_intent: holder,
+  }: { readonly charge?: string | undefined; readonly payment_intent?: string | undefined },
+): readonly StripeObject[] => {
+  const { charges } = unit.documents;
+  const one = charge === undefined ? undefined : charges.get(unit.slot, charge);
+  const found =
+    holder === undefined
+      ? [one].filter((known) => known !== undefined)
+      : charges.list(unit.slot, { holder, limit: MANY });
+  return found.map((known) => untakenRefund(known, stripeVersionOf(call))).filter((refund) => refund !== undefined);
+};
+
+const readRefund = ({ unit, call, id }: StripeRequest): StripeObject => {
+  readParameters(call, none);
+  const refund = unit.documents.refunds.get(unit.slot, id);
+  if (refund) return stripeRefundView(refund);
+  const charge = unit.documents.charges.get(unit.slot, chargeIdOfUntaken(id));
+  const untaken = charge && untakenRefund(charge, stripeVersionOf(call));
+  if (!untaken) throw stripeNotFound('refund', id, 'id');
+  return untaken;
 };
 
 const refund = ({ call, unit }: StripeRequest): LedgerRefund => {

@@ -14,6 +14,7 @@ import { leastStripeCharge, stripeMinorUnits } from '../wire/currencies.ts';
 import { stripeError, unauthorized } from '../wire/errors.ts';
 import { formOf } from '../wire/parameters.ts';
 import type { StripeRoute } from '../wire/request.ts';
+import { stripeVersionOf } from '../wire/versions.ts';
 import { chargeRoutes } from './charges.ts';
 import { stripeCustomerRoutes } from './customers.ts';
 import { stripeDisputeRoutes } from './disputes.ts';
@@ -22,7 +23,8 @@ import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
 import { stripeRefundRoutes } from './refunds.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
-import { API_VERSION, stripeWebhooks } from './webhooks.ts';
+import { webhookEndpointRoutes } from './webhook-endpoints.ts';
+import { stripeWebhooks } from './webhooks.ts';
 
 const ROUTES: readonly StripeRoute[] = [
   ...paymentIntentRoutes,
@@ -36,6 +38,7 @@ const ROUTES: readonly StripeRoute[] = [
   ...discountRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,
+  ...webhookEndpointRoutes,
 ];
 
 const DAY_MS = 86_400_000;
@@ -56,7 +59,7 @@ export const stripe: Vendor = {
     const key = call.headers.get('idempotency-key');
     return {
       'request-id': requestId,
-      'stripe-version': call.headers.get('stripe-version') ?? API_VERSION,
+      'stripe-version': stripeVersionOf(call),
       ...(key === null ? {} : { 'idempotency-key': key }),
     };
   },

@@ -8,10 +8,9 @@ import { invoiceView } from '../views/invoice-views.ts';
 import { stripeDisputeView, stripeRefundView } from '../views/money-back-views.ts';
 import { stripeCustomerView, stripeMethodView } from '../views/payment-views.ts';
 import { stripeSubscriptionView } from '../views/subscription-views.ts';
+import { untakenRefund } from '../views/untaken-refunds.ts';
 import type { StripeObject } from '../wire/request.ts';
-
-/** The version that stripe-node 23 uses. Stripe sends events in the endpoint's own version, not the caller's. */
-export const API_VERSION = '2026-10-28.endive';
+import { API_VERSION, announcesRefunds } from '../wire/versions.ts';
 
 /** Older than the 300 s that a receiver tolerates. */
 const STALE_MS = 600_000;
@@ -74,10 +73,10 @@ export const stripeWebhooks: VendorWebhooks = {
     'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
     ...signatureOf(signing),
   }),
-  envelope: ({ id, type, object, previous, created, cause }: EnvelopeParts) => ({
+  envelope: ({ id, type, object, previous, created, cause, apiVersion = API_VERSION }: EnvelopeParts) => ({
     id,
     object: 'event',
-    api_version: API_VERSION,
+    api_version: apiVersion,
     created,
     data: previous === undefined ? { object } : { object, previous_attributes: previous },
     livemode: false,
@@ -105,20 +104,42 @@ interface Shown {
 
 const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
   const { view, before, subject, metadata } = shown(change, unit);
-  return typesOf(change).map((type) => ({
+  const about = { subject, manner: metadata['sim_webhooks'] };
+  const events = typesOf(change).map((type) => ({
     type,
     object: view,
     previous: before && differences(before, view),
-    subject,
-    manner: metadata['sim_webhooks'],
+    ...about,
   }));
+  return 'charge' in change ? [...events, ...untakenEvents(change.charge, unit, about)] : events;
 };
+
+/** In an old version, the end of a hold without a capture of the whole amount refunds the rest. */
+const untakenEvents = (
+  charge: LedgerCharge,
+  unit: Unit,
+  about: Pick<VendorEvent, 'subject' | 'manner'>,
+): readonly VendorEvent[] => {
+  const version = eventsVersionOf(unit);
+  const refund = untakenRefund(charge, version);
+  const hasJustEnded = charge.amountRefunded === 0 && (charge.captured || charge.status === 'canceled');
+  if (!refund || !hasJustEnded) return [];
+  return [
+    ...(announcesRefunds(version) ? [{ type: 'refund.created', object: refund, ...about }] : []),
+    { type: 'charge.refunded', object: chargeView(charge, unit, version), ...about },
+    { type: 'charge.refund.updated', object: refund, ...about },
+  ];
+};
+
+const eventsVersionOf = (unit: Unit): string => unit.endpoint().apiVersion ?? API_VERSION;
 
 /**
  * Stripe takes a disputed amount back when the dispute starts, except for an inquiry, and returns it when the seller
  * wins.
  */
 const typesOf = (change: Change): readonly string[] => {
+  // Only a refund of money that was taken is one.
+  if ('charge' in change && change.kind === 'charge.refunded' && change.charge.amountRefunded === 0) return [];
   if (!('dispute' in change)) return [TYPES[change.kind]].flat();
   const moved = fundsEvent('before' in change ? change.before : undefined, change.dispute);
   return moved === undefined ? [TYPES[change.kind]].flat() : [TYPES[change.kind], moved].flat();
@@ -143,7 +164,11 @@ const shown = (change: Change, unit: Unit): Shown => {
   }
   if ('charge' in change) {
     const { charge } = change;
-    return { view: chargeView(charge, unit), subject: lane(charge, charge.paymentId), metadata: charge.metadata };
+    return {
+      view: chargeView(charge, unit, eventsVersionOf(unit)),
+      subject: lane(charge, charge.paymentId),
+      metadata: charge.metadata,
+    };
   }
   if ('refund' in change) {
     const { refund } = change;

@@ -2,10 +2,13 @@ import type { LedgerCharge, LedgerMethod } from '../../ledger/documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { declineFields } from '../wire/errors.ts';
 import type { StripeObject } from '../wire/request.ts';
+import { API_VERSION, refundsUntaken } from '../wire/versions.ts';
 import { chargeTransactionId } from './balance-views.ts';
 import { billingView, checksOf, lower, NO_ADDRESS, seconds, walletView } from './payment-views.ts';
 
-export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
+/** @param version the version of Stripe's API, by which a released part counts as refunded or not */
+export const chargeView = (charge: LedgerCharge, unit: Unit, version = API_VERSION): StripeObject => {
+  const refunded = charge.amountRefunded + (refundsUntaken(version) ? charge.released : 0);
   const method = unit.documents.methods.get(unit.slot, charge.methodId);
   const failure = charge.failure && declineFields(charge.failure.reason);
   return {
@@ -13,8 +16,7 @@ export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
     object: 'charge',
     amount: charge.amount,
     amount_captured: charge.amountCaptured,
-    // At Stripe, a part that was released counts as refunded.
-    amount_refunded: charge.amountRefunded + charge.released,
+    amount_refunded: refunded,
     application: null,
     application_fee: null,
     application_fee_amount: null,
@@ -44,7 +46,7 @@ export const chargeView = (charge: LedgerCharge, unit: Unit): StripeObject => {
     receipt_email: charge.wire['receipt_email'] ?? null,
     receipt_number: null,
     receipt_url: null,
-    refunded: charge.amountRefunded + charge.released === charge.amount,
+    refunded: refunded > 0 && refunded === (refundsUntaken(version) ? charge.amount : charge.amountCaptured),
     review: null,
     shipping: charge.wire['shipping'] ?? null,
     source_transfer: null,

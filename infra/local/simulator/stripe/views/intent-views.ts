@@ -18,7 +18,9 @@ export const stripePaymentView = (payment: LedgerPayment, unit: Unit): StripeObj
   application_fee_amount: null,
   automatic_payment_methods: payment.wire['automatic_payment_methods'] ?? null,
   canceled_at: payment.canceledAt === null ? null : seconds(payment.canceledAt),
-  cancellation_reason: payment.cancellationReason,
+  // Stripe calls the end of a hold `expired` since 2025-03-31.
+  cancellation_reason:
+    payment.cancellationReason === 'automatic' && payment.captures === 'later' ? 'expired' : payment.cancellationReason,
   capture_method: payment.captures === 'later' ? 'manual' : (payment.wire['capture_method'] ?? 'automatic'),
   client_secret: clientSecretOf(unit, payment.id),
   confirmation_method: payment.wire['confirmation_method'] ?? 'automatic',

@@ -4,6 +4,7 @@ import type { Unit } from '../../ledger/unit.ts';
 import type { Answer, Call, VendorCaller } from '../../protocol/vendor.ts';
 import { stripeNotFound } from './errors.ts';
 import { type createdRange, page, readParameters } from './parameters.ts';
+import { stripeVersionOf } from './versions.ts';
 
 export type StripeObject = { readonly [field: string]: unknown };
 
@@ -89,13 +90,16 @@ const isWithin = (createdAt: number, range: PageParameters['created']): boolean 
 export const getRoute = <T>(
   path: string,
   kind: string,
-  open: (unit: Unit) => { readonly collection: Collection<T>; readonly view: (document: T) => StripeObject },
+  open: (
+    unit: Unit,
+    version: string,
+  ) => { readonly collection: Collection<T>; readonly view: (document: T) => StripeObject },
 ): StripeRoute => ({
   method: 'GET',
   path,
   run: ({ call, unit, id }) => {
     readParameters(call, none);
-    const { collection, view } = open(unit);
+    const { collection, view } = open(unit, stripeVersionOf(call));
     const document = collection.get(unit.slot, id);
     if (!document) throw stripeNotFound(kind, id, 'id');
     return { object: view(document) };

@@ -1,0 +1,41 @@
+/** @module The version of a payment of which the provider has taken more than the record knows. Pure. */
+
+import { type Instant, iso } from '../../core/time.ts';
+import type { ProviderPayment } from '../../providers/payment-port.ts';
+import type { HistoryCause, VisiblePayment } from '../payment.ts';
+import { factsOfNext, firstFactLook, reportedFacts } from '../recorded-facts.ts';
+import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
+
+interface Growth {
+  readonly now: Instant;
+  readonly cause: HistoryCause;
+}
+
+/** The version of a succeeded payment of which the provider has taken more; undefined if it has not. */
+export const withMoreCaptured = (
+  payment: VisiblePayment,
+  report: ProviderPayment,
+  { now, cause }: Growth,
+): VisiblePayment | undefined => {
+  const { captures, amountCents, status } = report;
+  if (payment.status !== 'succeeded' || status !== 'succeeded' || !captures || amountCents === undefined) return;
+  const known = new Set(payment.captures?.map(({ id }) => id));
+  if (captures.every(({ captureId }) => known.has(captureId))) return undefined;
+  // The fee of the captures before is not that of the sum.
+  const facts = factsOfNext({ ...payment, settlement: undefined }, payment, {
+    reported: reportedFacts(payment.status, report.facts),
+    now,
+  });
+  return {
+    ...payment,
+    ...facts,
+    ...(facts.settlement ? {} : firstFactLook(now)),
+    ...withHeldSplit(payment, pricesInProportion(payment, amountCents)),
+    captures: capturesOfNext(payment, captures),
+    // A version names a refund or a dispute only if that is its cause.
+    ...{ refund: undefined, dispute: undefined },
+    cause,
+    version: payment.version + 1,
+    updatedAt: iso(now),
+  };
+};

@@ -1,0 +1,93 @@
+/** @module A payment that several captures have taken: their sum, its prices, and the capture that a refund takes from. */
+
+import { DomainError } from '../../core/errors.ts';
+import type { Prices } from '../../core/money.ts';
+import type { ProviderCapture } from '../../providers/payment-port.ts';
+import { moneyAccount } from '../money-account.ts';
+import type { Payment, VisiblePayment } from '../payment.ts';
+
+type Captures = NonNullable<Payment['captures']>;
+
+/** The captures of the next version. What was given back so far is of the capture that was the only one. */
+export const capturesOfNext = (payment: Payment, reported: readonly ProviderCapture[]): Captures => {
+  const { refunded, refunding } = moneyAccount(payment);
+  const known = payment.captures ?? [{ id: payment.providerPaymentId, returnedCents: refunded + refunding }];
+  return reported.map(({ captureId: id, amountCents }) => ({
+    id,
+    amountCents,
+    returnedCents: known.find((capture) => capture.id === id)?.returnedCents ?? 0,
+  }));
+};
+
+/** The prices of several captures: the tax and the discount of the hold, in proportion to what was taken of it. */
+export const pricesInProportion = (payment: Payment, totalCents: number): Prices => {
+  const { taxCents: tax, discountCents: discount } = payment.heldSplit ?? payment;
+  const heldCents = payment.authorizedCents ?? totalCents;
+  const discountCents = shareOf(discount, totalCents, heldCents);
+  // Rounding may not make the subtotal negative.
+  const taxCents = Math.min(shareOf(tax, totalCents, heldCents), totalCents + discountCents);
+  return { totalCents, taxCents, discountCents, subtotalCents: totalCents - taxCents + discountCents };
+};
+
+/** Rounded half up. */
+const shareOf = (cents: number, part: number, whole: number): number =>
+  Number((2n * BigInt(cents) * BigInt(part) + BigInt(whole)) / (2n * BigInt(whole)));
+
+/** The prices, and the tax and the discount of the hold if the capture has changed them. */
+export const withHeldSplit = (payment: Payment, prices: Prices): Prices & Pick<Payment, 'heldSplit'> => {
+  const { taxCents, discountCents, heldSplit = { taxCents, discountCents } } = payment;
+  const isSame = prices.taxCents === heldSplit.taxCents && prices.discountCents === heldSplit.discountCents;
+  return { ...prices, ...(!isSame && { heldSplit }) };
+};
+
+/** The captures after a refund of one of them has changed by an amount. A refund without a capture is of the first. */
+export const capturesReturning = (
+  { captures, providerPaymentId }: Payment,
+  { captureId = providerPaymentId }: { readonly captureId?: string | undefined },
+  byCents: number,
+): Captures | undefined =>
+  captures?.map((capture) =>
+    capture.id === captureId ? { ...capture, returnedCents: capture.returnedCents + byCents } : capture,
+  );
+
+/**
+ * The capture that a refund takes from, which is the one with the most left; undefined if the payment has only one.
+ * @throws DomainError INVALID_STATE if no capture has that much left
+ */
+export const captureToRefund = (payment: VisiblePayment, amountCents: number): string | undefined => {
+  if (!payment.captures) return undefined;
+  const left = payment.captures.map((capture) => ({ id: capture.id, cents: leftOf(capture) }));
+  const most = left.reduce((best, one) => (one.cents > best.cents ? one : best), { id: '', cents: 0 });
+  if (amountCents <= most.cents) return most.id;
+  throw new DomainError('INVALID_STATE', {
+    message: 'The amount exceeds what is left of each capture of the payment; send several refunds',
+    details: {
+      payment_id: payment.id,
+      refundable_cents: moneyAccount(payment).refundable,
+      captures: left.map(({ cents }) => ({ refundable_cents: cents })),
+    },
+  });
+};
+
+const leftOf = ({ amountCents, returnedCents }: Captures[number]): number => Math.max(0, amountCents - returnedCents);
+
+/** What the event of a capture tells about a succeeded payment. */
+export type CaptureNews =
+  /** The record has this capture. */
+  | 'known'
+  /** The record has it with another amount. */
+  | 'other amount'
+  /** The record does not have it, so the provider may have taken more. */
+  | 'unknown';
+
+/** @returns undefined unless the payment was held and has succeeded, and the object is a capture */
+export const captureNews = (
+  { captureMethod, status, captures, providerPaymentId }: Payment,
+  object: { readonly id: string; readonly intentId: string | undefined; readonly amountCents: number | undefined },
+): CaptureNews | undefined => {
+  if (captureMethod !== 'manual' || status !== 'succeeded' || object.intentId === undefined) return undefined;
+  if (!captures) return object.id === providerPaymentId ? undefined : 'unknown';
+  const known = captures.find(({ id }) => id === object.id);
+  if (!known) return 'unknown';
+  return known.amountCents === object.amountCents ? 'known' : 'other amount';
+};
