@@ -351,7 +351,7 @@ describe('the header for unsupported requests', () => {
 
 const contracts = resolve(import.meta.dirname, '../../../shared/contracts');
 const COUNTED: readonly (readonly [keyof typeof DESCRIBED, readonly string[]])[] = [
-  ['stripe', ['stripe/spec3.2023-08-16.json']],
+  ['stripe', ['stripe/spec3.2026-10-28.json']],
   [
     'paypal',
     [
