@@ -70,7 +70,7 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'retry-never-planned',
     what: 'A failed renewal is never retried',
     file: 'shared/subscriptions/subscription-charge.ts',
-    text: 'retryAt: isHardDecline(failure.code) ? undefined : iso(retryAt),',
+    text: 'retryAt: isHardDecline(failure.code, failure.decline) ? undefined : iso(retryAt),',
     replacement: 'retryAt: undefined,',
   },
   {
