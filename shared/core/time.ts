@@ -13,6 +13,6 @@ export const instant = (isoText: string): Instant => Date.parse(isoText);
 /** Whole seconds, for providers and TTL attributes. */
 export const epochSeconds = (at: Instant): number => Math.floor(at / SECOND_MS);
 /** The second that has begun, for times that a provider keeps as well. */
-export const wholeSecond = (at: Instant): Instant => epochSeconds(at) * SECOND_MS;
+export const startOfSecond = (at: Instant): Instant => epochSeconds(at) * SECOND_MS;
 /** The UTC day of an ISO time, YYYY-MM-DD. */
 export const utcDay = (isoText: string): string => isoText.slice(0, 10);

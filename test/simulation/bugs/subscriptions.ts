@@ -63,7 +63,7 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'renewal-without-charge',
     what: 'A renewal whose payment failed counts as paid',
     file: 'shared/subscriptions/subscription-charge.ts',
-    text: 'return recordFailed(subscription, { code, attempts: payment.attempt, spent: false }, settlement);',
+    text: 'return recordFailed(subscription, { code, decline, attempts: payment.attempt, spent: false }, settlement);',
     replacement: 'return recordPaid(subscription, settlement.now);',
   },
   {
@@ -77,8 +77,8 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'hard-decline-retried',
     what: 'A lost card is tried again',
     file: 'shared/core/decline-advice.ts',
-    text: 'DECLINE_ADVICE[code].hard',
-    replacement: 'false && DECLINE_ADVICE[code].hard',
+    text: 'adviceOn(code, decline).hard',
+    replacement: 'false && adviceOn(code, decline).hard',
   },
   {
     name: 'past-due-for-ever',
