@@ -161,6 +161,7 @@ const SHOWN: ReadonlySet<string> = (() => {
 /** The file and the name of the schema. */
 const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]>> = {
   'Stripe: PaymentIntent': ['stripe/spec3.2026-10-28.json', 'payment_intent'],
+  'Stripe: Charge': ['stripe/spec3.2026-10-28.json', 'charge'],
   'Stripe: Refund': ['stripe/spec3.2026-10-28.json', 'refund'],
   'Stripe: Dispute': ['stripe/spec3.2026-10-28.json', 'dispute'],
   'Stripe: Subscription': ['stripe/spec3.2026-10-28.json', 'subscription'],

@@ -31,7 +31,7 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What the vendors accept and return beyond their descriptions, as their documentation says. */
-const UNDESCRIBED: readonly RegExp[] = [
+const NOT_DESCRIBED: readonly RegExp[] = [
   /payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/,
   /customer\.merchant_customer_id: is not in the document/,
   /\.(captures|authorizations)\[\d+\]\.supplementary_data: is not in the document/,
@@ -77,7 +77,7 @@ export const vendorProblems = (vendor: string, exchanges: readonly WireExchange[
 
 const problemsOf = (vendor: string, operation: DescribedOperation, exchange: WireExchange): string[] =>
   [...requestProblems(vendor, operation, exchange), ...answerProblems(vendor, operation, exchange)].filter(
-    (problem) => !UNDESCRIBED.some((known) => known.test(problem)),
+    (problem) => !NOT_DESCRIBED.some((known) => known.test(problem)),
   );
 
 const requestProblems = (vendor: string, operation: DescribedOperation, { search, sent }: WireExchange): string[] => {

@@ -65,7 +65,6 @@ const PROCESSOR_ADVICE = wordTable<DeclineWord>({
   '5180': 'do_not_try_again', // INVALID_OR_RESTRICTED_CARD
   '5950': 'confirm_card_data', // DECLINED_DUE_TO_UPDATED_ACCOUNT
   '6300': 'do_not_try_again', // ACCOUNT_NOT_ON_FILE
-  PPAB: 'do_not_try_again', // ACCOUNT_BLOCKED_BY_ISSUER
 });
 
 /** The network's advice decides over the processor's code. */
