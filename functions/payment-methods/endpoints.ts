@@ -108,7 +108,9 @@ const linkedMethodSchema = methodSchema
     provider_synced: z
       .boolean()
       .optional()
-      .describe('True if the provider has accepted the billing details; absent if the request unlinked the address.'),
+      .describe(
+        'True if the provider has accepted the billing details; absent if it was not called, because it keeps none or the request unlinked the address.',
+      ),
   })
   .meta({
     id: 'LinkedPaymentMethod',

@@ -93,6 +93,6 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   ],
   idempotent: 'stored',
   limits: [{ name: 'capture-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
-  uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
+  uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:ids'],
   timeoutSeconds: 25,
 }));

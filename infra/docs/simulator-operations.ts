@@ -16,7 +16,10 @@ interface Described {
  * to the project.
  */
 export const DESCRIBED: Readonly<Record<AdapterName, Described>> = {
-  stripe: { name: 'Stripe', theirs: { count: 468, source: 'github.com/stripe/openapi, spec3, version 2023-08-16' } },
+  stripe: {
+    name: 'Stripe',
+    theirs: { count: 514, source: 'the types of the npm package stripe 23.1.0, version 2026-10-28.endive' },
+  },
   paypal: {
     name: 'PayPal',
     theirs: {

@@ -1,6 +1,10 @@
-/** @module What may help after a decline, and which declines no further attempt with the same method can undo. */
+/**
+ * @module What may help after a decline, and which declines no further attempt with the same method can undo. The
+ * provider's advice decides over the advice that follows from our code.
+ */
 
 import type { DeclineCode } from './outcome.ts';
+import type { DeclineWord, ProviderDecline } from './payment-facts.ts';
 
 export const ADVICE = ['retry_later', 'another_method', 'authenticate', 'correct_data', 'contact_bank'] as const;
 
@@ -10,7 +14,7 @@ interface DeclineAdvice {
   readonly hard: boolean;
 }
 
-export const DECLINE_ADVICE: Readonly<Record<DeclineCode, DeclineAdvice>> = {
+const BY_CODE: Readonly<Record<DeclineCode, DeclineAdvice>> = {
   authentication_required: { advice: 'authenticate', hard: false },
   incorrect_cvc: { advice: 'correct_data', hard: false },
   expired_card: { advice: 'correct_data', hard: false },
@@ -21,4 +25,13 @@ export const DECLINE_ADVICE: Readonly<Record<DeclineCode, DeclineAdvice>> = {
   stolen_card: { advice: 'another_method', hard: true },
 };
 
-export const isHardDecline = (code: DeclineCode): boolean => DECLINE_ADVICE[code].hard;
+const BY_WORD: Readonly<Record<DeclineWord, DeclineAdvice>> = {
+  do_not_try_again: { advice: 'another_method', hard: true },
+  try_again_later: { advice: 'retry_later', hard: false },
+  confirm_card_data: { advice: 'correct_data', hard: false },
+};
+
+export const adviceOn = (code: DeclineCode, { advised }: ProviderDecline = {}): DeclineAdvice =>
+  advised === undefined ? BY_CODE[code] : BY_WORD[advised];
+
+export const isHardDecline = (code: DeclineCode, decline?: ProviderDecline): boolean => adviceOn(code, decline).hard;

@@ -34,8 +34,17 @@ export const methodDetailsSchema = z.object({
 });
 export type MethodDetails = z.infer<typeof methodDetailsSchema>;
 
+/** What a provider or a card network advises after a decline, in Stripe's words. */
+export const DECLINE_WORDS = ['do_not_try_again', 'try_again_later', 'confirm_card_data'] as const;
+export type DeclineWord = (typeof DECLINE_WORDS)[number];
+
 /** The words of the provider and of the card network for a decline. */
-export const providerDeclineSchema = z.object({ providerCode: optional, networkCode: optional });
+export const providerDeclineSchema = z.object({
+  providerCode: optional,
+  networkCode: optional,
+  /** Decides over the advice that follows from our decline code. */
+  advised: z.enum(DECLINE_WORDS).optional(),
+});
 export type ProviderDecline = z.infer<typeof providerDeclineSchema>;
 
 /** What the merchant receives. Amounts are minor units of the settlement currency. */

@@ -12,5 +12,7 @@ export const iso = (instant: Instant): string => new Date(instant).toISOString()
 export const instant = (isoText: string): Instant => Date.parse(isoText);
 /** Whole seconds, for providers and TTL attributes. */
 export const epochSeconds = (at: Instant): number => Math.floor(at / SECOND_MS);
+/** The time without its milliseconds, for times that a provider keeps as well. */
+export const startOfSecond = (at: Instant): Instant => epochSeconds(at) * SECOND_MS;
 /** The UTC day of an ISO time, YYYY-MM-DD. */
 export const utcDay = (isoText: string): string => isoText.slice(0, 10);

@@ -26,6 +26,7 @@ import {
   customerShape,
   customerView,
   derivedName,
+  detailsFor,
   setOwnerCustomer,
 } from './customer.ts';
 import type { CreateCustomerBody } from './customer-requests.ts';
@@ -67,16 +68,16 @@ export const createProviderCustomer = async (
   draft: CustomerDraft,
   attempt = 0,
 ): Promise<Customer> => {
-  const create = ({ email, name, phone }: CustomerDetails) =>
+  const create = ({ email, name, nameParts, phone }: CustomerDetails) =>
     provider.createCustomer({
       ourCustomerId: draft.id,
       email,
       name,
+      nameParts,
       phone,
       idempotencyKey: `${draft.id}:create:${fingerprint(canonicalJson({ email, name, phone, attempt: attempt || undefined })).slice(0, 12)}`,
     });
-  const { email, name, phone } = draft;
-  const outcome = await withoutRefused({ email, name, phone }, CONTACT_FIELDS, create);
+  const outcome = await withoutRefused(detailsFor(draft), CONTACT_FIELDS, create);
   const { customerId } = requireDone(outcome, refusedField(outcome) ?? 'provider_id');
   return { ...draft, providerCustomerId: customerId };
 };

@@ -17,7 +17,7 @@ import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } fro
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
 import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
-import type { ContactField } from '../providers/customer-port.ts';
+import type { ContactField, CustomerDetails } from '../providers/customer-port.ts';
 
 const optional = z.string().optional();
 
@@ -82,6 +82,16 @@ export const CONTACT_FIELDS = ['email', 'name', 'phone'] as const satisfies read
 /** The full name made of the first and last name. */
 export const derivedName = ({ firstName, lastName }: Pick<Customer, 'firstName' | 'lastName'>): string | undefined =>
   [firstName, lastName].filter(Boolean).join(' ') || undefined;
+
+/** The contact details for the provider. The parts are those of the name, unless another name was given. */
+export const detailsFor = ({ email, name, phone, ...parts }: ContactOf): CustomerDetails => ({
+  email,
+  name,
+  phone,
+  ...(name !== undefined &&
+    name === derivedName(parts) && { nameParts: { given: parts.firstName, family: parts.lastName } }),
+});
+type ContactOf = Pick<Customer, 'email' | 'name' | 'phone' | 'firstName' | 'lastName'>;
 
 /** An owner's default customer at a provider, for requests that name no customer. */
 const pointerSchema = z.object({ customerId: z.string(), providerCustomerId: z.string() });

@@ -9,7 +9,7 @@ import type { ContactField } from '../providers/customer-port.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
 import { refusedField, withoutRefused } from './contact-fields.ts';
-import { CONTACT_FIELDS, type Customer, customerShape, customerView, derivedName } from './customer.ts';
+import { CONTACT_FIELDS, type Customer, customerShape, customerView, derivedName, detailsFor } from './customer.ts';
 import type { UpdateCustomerBody } from './customer-requests.ts';
 
 export const updateCustomer = async (
@@ -49,12 +49,13 @@ interface Sent {
 const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
   if (current.version === was.version) return true;
   const hasOtherParts = current.firstName !== was.firstName || current.lastName !== was.lastName;
-  return detailsOf(current) === details && !(hasOtherParts && derivedName(current));
+  const isOfProvider = [undefined, current.name].includes(derivedName(current));
+  return detailsOf(current) === details && (!hasOtherParts || isOfProvider);
 };
 
 const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ email, name, phone });
 
-/** An echo has only the full name, so its commit has cleared the first and last name. */
+/** An echo has the full name or the provider's parts of it, so its commit has replaced the first and last name. */
 const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
 
 /**
@@ -70,7 +71,8 @@ const sendToProvider = async (
   const { id, version, knownAt = 0, providerId, providerCustomerId } = changed;
   const given = (field: ContactField): string | undefined => (fields.includes(field) ? changed[field] : undefined);
   const provider = await deps.providers.require(providerId, 'customers');
-  const wanted = { email: given('email'), name: given('name'), phone: given('phone') };
+  const name = given('name');
+  const wanted = { ...detailsFor({ ...changed, name }), email: given('email'), phone: given('phone') };
   const key = `${id}:update:${version}:${knownAt}:${currentWork()?.requestId ?? ''}`;
   const outcome = await withoutRefused(wanted, ['email'], (details) =>
     provider.updateCustomer({

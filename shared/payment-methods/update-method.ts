@@ -77,9 +77,14 @@ const addressNamed = (method: PaymentMethod, named: ApiRequest['named']): Addres
   return address;
 };
 
-const updateAtProvider = async (providers: Providers, method: PaymentMethod, address: Address): Promise<boolean> => {
+/** @returns true if the provider has accepted the details; undefined if it was not called, because it keeps none */
+const updateAtProvider = async (
+  providers: Providers,
+  method: PaymentMethod,
+  address: Address,
+): Promise<boolean | undefined> => {
   const provider = await providers.find(method.providerId);
-  if (!provider?.can.billingDetails) return false;
+  if (!provider?.can.billingDetails) return undefined;
   const { name, businessName, line1, line2, city, state, postalCode, country } = address;
   const billing = { name: name ?? businessName, line1, line2, city, state, postalCode, country };
   const outcome = await provider.updateBilling({

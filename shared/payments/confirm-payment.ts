@@ -3,7 +3,6 @@
 import { audienceOf } from '../access/audience.ts';
 import { isMemberCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
-import { errorFields } from '../core/logger.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import {
@@ -26,7 +25,7 @@ import { claimRefusal } from './payment-decisions.ts';
 import { type PaymentStore, paymentStore } from './payment-store.ts';
 import { type ChosenMethod, claimAttempt } from './payment-versions.ts';
 import { confirmationView, paymentView } from './payment-view.ts';
-import { saveMethod } from './save-method.ts';
+import { trySaveMethod } from './save-method.ts';
 import { withoutDraft } from './update-intent.ts';
 
 type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>;
@@ -67,7 +66,7 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
     });
   }
   if (answer.payment.status === 'canceled') throw isCanceled();
-  await keepMethod(deps, answer.payment);
+  await trySaveMethod(deps, answer.payment);
   return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200 };
 };
 
@@ -76,15 +75,6 @@ const conditionsOf = async (
   payment: VisiblePayment,
 ): Promise<readonly TransactionStep[]> =>
   isOfSubscription(payment) && payment.status !== 'succeeded' ? requireOpenPayment(table, payment) : [];
-
-/** A method that cannot be saved now does not fail the confirmation, because due work saves it later. */
-const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<void> => {
-  try {
-    await saveMethod(deps, payment);
-  } catch (error) {
-    deps.log.warn('method not saved yet', { payment_id: payment.id, ...errorFields(error) });
-  }
-};
 
 type Claim =
   | { readonly kind: 'claimed'; readonly claim: VisiblePayment; readonly before: VisiblePayment }

@@ -5,7 +5,7 @@
 
 import * as z from 'zod';
 import type { Audience } from '../access/audience.ts';
-import { ADVICE, DECLINE_ADVICE } from '../core/decline-advice.ts';
+import { ADVICE, adviceOn } from '../core/decline-advice.ts';
 import { AUTHENTICATION_RESULTS, FUNDINGS, METHOD_KINDS } from '../core/fact-words.ts';
 import { once } from '../core/once.ts';
 import type { MethodDetails, Settlement } from '../core/payment-facts.ts';
@@ -49,7 +49,7 @@ export const declineView = ({ status, failureCode, decline }: Payment) =>
         code: failureCode,
         provider_code: decline?.providerCode ?? null,
         network_code: decline?.networkCode ?? null,
-        ...DECLINE_ADVICE[failureCode],
+        ...adviceOn(failureCode, decline),
       };
 
 /** The settlement for platform admins, null if unknown. Everyone else gets no such field. */

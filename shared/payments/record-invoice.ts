@@ -71,10 +71,10 @@ const alarmOf = ({ log }: CollectDeps, { id, providerId, anomaly }: VisiblePayme
 const advanceByInvoice = async (
   { deps, store, paidWith }: Recording,
   found: VisiblePayment,
-  { status, isVoid, failureCode, attempts, clientSecret }: ProviderInvoicePayment,
+  { status, isVoid, failureCode, decline, attempts, clientSecret }: ProviderInvoicePayment,
 ): Promise<VisiblePayment> => {
   const facts: Partial<Payment> = {
-    ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
+    ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor', decline }),
     ...(status === 'succeeded' && paidWith),
     ...(clientSecret && { clientSecret }),
   };
@@ -140,5 +140,5 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
   };
   // The event about the canceled intent came before the payment existed.
   const to = invoice.isVoid ? 'canceled' : invoice.status;
-  return advancePayment(unseen, { to, now: deps.now(), cause: 'event' });
+  return advancePayment(unseen, { to, now: deps.now(), cause: 'event' }, { decline: invoice.decline });
 };

@@ -9,6 +9,7 @@ import { ownerOfRecord } from '../access/record-kind.ts';
 import { organizationCheck } from '../access/standing.ts';
 import { isIdOf } from '../core/ids.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
+import { errorFields, type Log } from '../core/logger.ts';
 import { iso } from '../core/time.ts';
 import { addressShape } from '../customers/address.ts';
 import { type Customer, customerShape, type OwnerCustomer } from '../customers/customer.ts';
@@ -31,6 +32,15 @@ import { providerReference } from './payment-versions.ts';
 interface SaveDeps extends StoreDeps, Pick<IdDeps, 'ids'> {
   readonly providers: Providers;
 }
+
+/** A method that cannot be saved now does not fail the request that moved the money, because due work saves it later. */
+export const trySaveMethod = async (deps: SaveDeps & { readonly log: Log }, payment: VisiblePayment): Promise<void> => {
+  try {
+    await saveMethod(deps, payment);
+  } catch (error) {
+    deps.log.warn('method not saved yet', { payment_id: payment.id, ...errorFields(error) });
+  }
+};
 
 export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
   if (!wantsMethodSaved(payment)) return payment;

@@ -1,15 +1,26 @@
 import type { CallOptions } from './payment-port.ts';
 
+/** The parts of a name, for a provider that keeps them. */
+export interface NameParts {
+  readonly given: string | undefined;
+  readonly family: string | undefined;
+}
+
 export interface CustomerDetails {
   readonly email: string | undefined;
   readonly name: string | undefined;
+  /** Set if the name is made of these parts. */
+  readonly nameParts?: NameParts | undefined;
   readonly phone: string | undefined;
 }
 
-export type ContactField = keyof CustomerDetails;
+export type ContactField = 'email' | 'name' | 'phone';
 
 /** The contact details that the provider reports. A null field was cleared; an absent field was not reported. */
-export type ReportedDetails = { readonly [Field in ContactField]?: string | null | undefined };
+export type ReportedDetails = { readonly [Field in ContactField]?: string | null | undefined } & {
+  /** The parts of the reported name, if the provider keeps them. */
+  readonly nameParts?: NameParts | undefined;
+};
 
 export interface CreateCustomer extends CustomerDetails, CallOptions {
   readonly ourCustomerId: string;

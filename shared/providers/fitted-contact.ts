@@ -6,7 +6,7 @@
 import type { Outcome } from '../core/outcome.ts';
 import { cutText } from '../core/text.ts';
 import { joinName, splitName } from './adapter.ts';
-import type { ContactField, CustomerDetails, UpdateCustomer } from './customer-port.ts';
+import type { ContactField, CustomerDetails, NameParts, UpdateCustomer } from './customer-port.ts';
 
 interface Limit {
   /** The greatest length, in code points. */
@@ -30,19 +30,40 @@ export interface ContactLimits {
 /** Characters that every vendor accepts in an e-mail address. */
 export const ASCII = /^[!-~]+$/;
 
-export const fittedContact = (limits: ContactLimits, { email, name, phone }: CustomerDetails): CustomerDetails => ({
-  email: fits(limits.email, email) ? email : undefined,
-  name: name && fittedName(limits.name, name),
-  phone: fits(limits.phone, phone) ? phone : undefined,
-});
+export const fittedContact = (
+  limits: ContactLimits,
+  { email, name, nameParts, phone }: CustomerDetails,
+): CustomerDetails => {
+  const parts = limits.name.inParts && nameParts && fittedParts(limits.name, [nameParts.given, nameParts.family]);
+  return {
+    email: fits(limits.email, email) ? email : undefined,
+    name: name && (parts ? joinName(parts.given, parts.family) : fittedName(limits.name, name)),
+    ...(parts && { nameParts: parts }),
+    phone: fits(limits.phone, phone) ? phone : undefined,
+  };
+};
+
+/** The parts of the name. Without known parts, the last word is the family name. */
+export const partsOfName = ({ name, nameParts }: Pick<CustomerDetails, 'name' | 'nameParts'>): Partial<NameParts> => {
+  if (!name) return {};
+  const [given, family] = splitName(name);
+  return nameParts ?? { given, family };
+};
 
 const fits = ({ most, form }: Limit, text: string | undefined): boolean =>
   text !== undefined && cutText(text, most) === text && (form === undefined || form.test(text));
 
 const fittedName = ({ most, inParts }: ContactLimits['name'], name: string): string | undefined => {
-  const parts = inParts ? splitName(name) : [name];
-  const [given, family] = parts.map((part) => part && cutText(part, most).trimEnd());
+  const { given, family } = fittedParts({ most }, inParts ? splitName(name) : [name, undefined]);
   return joinName(given, family);
+};
+
+const fittedParts = (
+  { most }: Pick<ContactLimits['name'], 'most'>,
+  parts: readonly [given: string | undefined, family: string | undefined],
+): NameParts => {
+  const [given, family] = parts.map((part) => part && cutText(part, most).trimEnd());
+  return { given, family };
 };
 
 /** An update with fitted details. A new detail that does not fit clears the older one. */

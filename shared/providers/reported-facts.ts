@@ -1,7 +1,7 @@
 /** @module Turns a provider's words for cards, declines and fees into the facts of a payment. */
 
 import { FUNDINGS, type Funding } from '../core/fact-words.ts';
-import type { PaymentFacts, ProviderDecline } from '../core/payment-facts.ts';
+import type { DeclineWord, PaymentFacts, ProviderDecline } from '../core/payment-facts.ts';
 
 /** @returns undefined if the provider tells nothing */
 export const knownFacts = (facts: PaymentFacts): PaymentFacts | undefined =>
@@ -16,7 +16,11 @@ export const fundingOf = (word: Word): Funding | undefined =>
 export const countryCodeOf = (word: Word): string | undefined =>
   word && /^[a-z]{2}$/i.test(word) ? word.toUpperCase() : undefined;
 
-export const declineOf = (providerCode: Word, networkCode: Word): ProviderDecline | undefined =>
-  providerCode || networkCode
-    ? { providerCode: providerCode || undefined, networkCode: networkCode || undefined }
+export const declineOf = (providerCode: Word, networkCode: Word, advised?: DeclineWord): ProviderDecline | undefined =>
+  providerCode || networkCode || advised
+    ? {
+        providerCode: providerCode || undefined,
+        networkCode: networkCode || undefined,
+        ...(advised !== undefined && { advised }),
+      }
     : undefined;

@@ -1,6 +1,7 @@
 /** @module The port to a provider that bills subscriptions; the service only records. Times are epoch seconds. */
 
 import type { DeclineCode, Outcome } from '../core/outcome.ts';
+import type { ProviderDecline } from '../core/payment-facts.ts';
 import type { CallOptions, NextAction } from './payment-port.ts';
 
 export interface ProviderInvoice {
@@ -24,6 +25,8 @@ export interface ProviderInvoice {
   /** Number of tries to collect the invoice. Each try is an attempt of the same payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
+  /** The provider's words for the last failed try; undefined if not reported. */
+  readonly decline?: ProviderDecline | undefined;
   /** The parts of the amount; undefined if not reported. */
   readonly prices?: InvoicePrices | undefined;
   readonly reason?: InvoiceReason | undefined;

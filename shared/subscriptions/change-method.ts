@@ -94,18 +94,17 @@ interface Replacement {
   readonly successor: PaymentMethod | undefined;
 }
 
-/** Replaces a method. A past-due subscription keeps its next retry. */
+/** Replaces a method, or removes it without a successor. A past-due subscription keeps its next retry. */
 export const replaceMethodOf = async (
   deps: BillingDeps,
   subscription: Subscription,
   { removedId, successor }: Replacement,
 ): Promise<Subscription> => {
+  if (!successor) return removeMethodFrom(deps, subscription, removedId);
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
-  if (successor && isProviderBilled(subscription)) {
-    const method = heldAs(successor);
-    return storeMethod(deps, await changeAtProvider(deps, subscription, { method }), method);
-  }
-  return storeReplacement(deps, subscription, { removedId, successor });
+  if (!isProviderBilled(subscription)) return storeReplacement(deps, subscription, { removedId, successor });
+  const method = heldAs(successor);
+  return storeMethod(deps, await changeAtProvider(deps, subscription, { method }), method);
 };
 
 const storeReplacement = (
@@ -123,9 +122,9 @@ const storeReplacement = (
 const NO_METHOD = { paymentMethodId: undefined, methodRef: undefined } as const;
 
 /**
- * Removes a method that the subscription may no longer charge, because its owner has left the organization or its
- * customer was deleted. If the provider bills, collection is paused there, and the subscription is past due from the
- * next period on.
+ * Removes a method that the subscription can or may no longer charge, because the method was removed here or at the
+ * provider, its owner has left the organization, or its customer was deleted. If the provider bills, collection is paused there, open invoices are voided,
+ * and the subscription is past due from the next period on.
  */
 export const removeMethodFrom = async (
   deps: BillingDeps,

@@ -4,7 +4,7 @@ import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requireSameOwner } from '../access/may-charge.ts';
 import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
 import { DomainError, invalid } from '../core/errors.ts';
-import { DAY_MS, type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, iso, SECOND_MS, startOfSecond } from '../core/time.ts';
 import { addressRecord } from '../customers/address.ts';
 import { type Customer, customerRecord } from '../customers/customer.ts';
 import { createOnce, idUnderKey } from '../http/create-once.ts';
@@ -131,7 +131,7 @@ const draftOf = (
   const product = named(productRecord);
   const plan = planOf(body, product);
   const trialDays = trialDaysOf(body, product);
-  const trialEnd = trialDays > 0 ? iso(now + trialDays * DAY_MS) : undefined;
+  const trialEnd = trialDays > 0 ? iso(startOfSecond(now + trialDays * DAY_MS)) : undefined;
   return {
     version: 0,
     lock: 0,

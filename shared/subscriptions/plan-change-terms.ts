@@ -6,7 +6,7 @@ import { type Product, productRecord } from '../catalog/catalog-records.ts';
 import { quantityOf } from '../catalog/price.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { derivePrices } from '../core/money.ts';
-import { DAY_MS, type Instant, instant, MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, MINUTE_MS, startOfSecond } from '../core/time.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useHeld } from '../payment-methods/usable-method.ts';
@@ -256,7 +256,7 @@ const timedChange = (record: VisibleSubscription, target: Target, at: Instant): 
 const changeInTrial = (record: VisibleSubscription, { plan, product }: Target, at: Instant): TimedChange => {
   const [start, end] = [instant(record.currentPeriodStart), instant(record.currentPeriodEnd)];
   const isOther = product !== undefined && plan.productId === product.id && plan.productId !== record.productId;
-  const ownEnd = isOther ? instant(record.createdAt) + product.trial_days * DAY_MS : end;
+  const ownEnd = isOther ? startOfSecond(instant(record.createdAt) + product.trial_days * DAY_MS) : end;
   const trialEnd = Math.min(end, ownEnd);
   const changed = { plan, kind: 'upgrade' as const, at, ...(trialEnd < end && { trialEnd }) };
   if (trialEnd > at) {

@@ -27,9 +27,13 @@ export const invoicesOf = ({
 }: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>): readonly ProviderInvoice[] =>
   newest && owed.every(({ invoiceId }) => invoiceId !== newest.invoiceId) ? [...owed, newest] : owed;
 
-/** A lost or stolen card is not retried, because the subscription waits for another card. */
-export const nextAttemptAt = ({ failureCode, nextAttempt }: ProviderInvoice): ProviderInvoice['nextAttempt'] =>
-  failureCode !== undefined && isHardDecline(failureCode) ? null : nextAttempt;
+/** A card with a hard decline is not retried, because the subscription waits for another card. */
+export const nextAttemptAt = ({
+  failureCode,
+  decline,
+  nextAttempt,
+}: ProviderInvoice): ProviderInvoice['nextAttempt'] =>
+  failureCode !== undefined && isHardDecline(failureCode, decline) ? null : nextAttempt;
 
 /** The earliest next retry of the owed invoices. */
 export const nextRetryAt = (

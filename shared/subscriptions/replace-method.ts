@@ -121,7 +121,7 @@ export const detachDeletedRecords = async (
   const removedId = subscription.paymentMethodId;
   if (removedId === undefined || (hasCustomer && method)) return subscription;
   return hasCustomer
-    ? replaceMethodOf(deps, subscription, { removedId, successor: undefined })
+    ? removeMethodFrom(deps, subscription, removedId)
     : continueWithout(deps, subscription, subscription.customerId);
 };
 
@@ -151,9 +151,11 @@ const continueWithout = async (
   const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
   if (method && method.customerId !== customerId) return setCustomerOf(deps, subscription, method);
   const successor = method && (await findChargeableSuccessor(deps, subscription, method));
-  return successor && successor.customerId !== customerId
-    ? replaceMethodOf(deps, subscription, { removedId: paymentMethodId, successor })
-    : removeMethodFrom(deps, subscription, paymentMethodId);
+  const isOfOther = successor !== undefined && successor.customerId !== customerId;
+  return replaceMethodOf(deps, subscription, {
+    removedId: paymentMethodId,
+    successor: isOfOther ? successor : undefined,
+  });
 };
 
 const isSameOwner = (a: Owner | undefined, b: Owner | undefined): boolean =>

@@ -3,6 +3,7 @@
 import { isHardDecline } from '../core/decline-advice.ts';
 import { subscriptionPaymentId } from '../core/ids.ts';
 import type { DeclineCode } from '../core/outcome.ts';
+import type { ProviderDecline } from '../core/payment-facts.ts';
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { Clause } from '../platform/expression.ts';
@@ -126,6 +127,7 @@ const paidReason = ({ status }: Subscription, { cause }: Charge): Reason => {
 
 export interface ChargeFailure {
   readonly code: DeclineCode;
+  readonly decline?: ProviderDecline | undefined;
   /** Attempts of the payment so far. */
   readonly attempts: number;
   /** True if the payment is in a final state, so that the next attempt needs another payment. */
@@ -156,7 +158,7 @@ export const recordFailed = (
   return advanceSubscription(subscription, move, {
     charge: {
       ...failed,
-      retryAt: isHardDecline(failure.code) ? undefined : iso(retryAt),
+      retryAt: isHardDecline(failure.code, failure.decline) ? undefined : iso(retryAt),
       finalAt: iso(lastRetry(policy, failedAt)),
     },
   });
@@ -239,6 +241,7 @@ export interface ChargedPayment {
   /** Attempts so far. */
   readonly attempt: number;
   readonly failureCode?: DeclineCode | undefined;
+  readonly decline?: ProviderDecline | undefined;
 }
 
 /** Settles the open charge. Idempotent, in any order, because the charge of another payment stays as it is. */
@@ -249,13 +252,13 @@ export const settleCharge = (
 ): Subscription => {
   const { charge } = subscription;
   if (charge?.paymentId !== payment.id) return subscription;
-  const code = payment.failureCode ?? 'processing_error';
+  const { failureCode: code = 'processing_error', decline } = payment;
   switch (payment.status) {
     case 'succeeded':
       return recordPaid(subscription, settlement.now);
     case 'failed':
       if (payment.attempt <= charge.attempts) return subscription;
-      return recordFailed(subscription, { code, attempts: payment.attempt, spent: false }, settlement);
+      return recordFailed(subscription, { code, decline, attempts: payment.attempt, spent: false }, settlement);
     case 'canceled':
       return recordFailed(subscription, { code, attempts: payment.attempt, spent: true }, settlement);
     case 'pending':

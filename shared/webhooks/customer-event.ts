@@ -4,7 +4,7 @@
  */
 
 import { normalizedEmail } from '../core/text.ts';
-import { CONTACT_FIELDS, type Customer, customerShape } from '../customers/customer.ts';
+import { CONTACT_FIELDS, type Customer, customerShape, detailsFor } from '../customers/customer.ts';
 import { findAlias } from '../platform/alias.ts';
 import { recordStore } from '../platform/record-store.ts';
 import type { ReportedDetails } from '../providers/customer-port.ts';
@@ -46,10 +46,10 @@ const LONGEST = 512;
 /**
  * The fields that the report changes. Null and an empty string clear a field. An absent field stays unchanged, and so
  * does a field whose reported value is the form in which the provider keeps our value. A name from the provider
- * replaces first and last name. A value above every provider's limit counts as absent.
+ * replaces first and last name, by its parts if the provider keeps them. A value above every provider's limit counts as absent.
  */
 const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
-  const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });
+  const kept = provider.keptContact(detailsFor(known));
   const changed = CONTACT_FIELDS.flatMap((field) => {
     if (reported[field] === undefined) return [];
     if ((reported[field]?.length ?? 0) > LONGEST) return [];
@@ -57,5 +57,9 @@ const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Cu
     return value === kept[field] || value === known[field] ? [] : [[field, value] as const];
   });
   const facts: Partial<Customer> = Object.fromEntries(changed);
-  return 'name' in facts ? { ...facts, firstName: undefined, lastName: undefined, isNameGiven: true } : facts;
+  if (!('name' in facts)) return facts;
+  const { given, family } = reported.nameParts ?? {};
+  // A name without parts stays until another name is given. A name in parts follows its parts.
+  const isNameGiven = facts.name !== undefined && reported.nameParts === undefined ? true : undefined;
+  return { ...facts, firstName: given, lastName: family, isNameGiven };
 };

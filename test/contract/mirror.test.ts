@@ -1,5 +1,5 @@
 /** @module Checks the tables of docs/mirror.md against the providers' published types, the adapters and our own API. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
@@ -12,6 +12,7 @@ import { declaredFields, declaredTexts, documentedWords } from './declared-types
 import { fieldsReadBy, reportedStatuses } from './mirror-readers.ts';
 import { type OpenApi, parseOpenApi, schemaPartsOf } from './openapi-check.ts';
 import { RECORDED_SDKS } from './recorded-sdks.ts';
+import { contractsFolder } from './vendor-files.ts';
 
 const OBJECTS = Object.entries({ Stripe: STRIPE_OBJECTS, PayPal: PAYPAL_OBJECTS, Square: SQUARE_OBJECTS }).flatMap(
   ([vendor, objects]) => objects.map((object) => [`${vendor}: ${object.name}`, object] as const),
@@ -157,19 +158,16 @@ const SHOWN: ReadonlySet<string> = (() => {
   );
 })();
 
-/** The providers' files are not part of this project. If copies are next to it, the tables are compared with them. */
-const PLACES = ['../contracts', '../shared/contracts'];
-const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
-
 /** The file and the name of the schema. */
 const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]>> = {
-  'Stripe: PaymentIntent': ['stripe/spec3.2023-08-16.json', 'payment_intent'],
-  'Stripe: Refund': ['stripe/spec3.2023-08-16.json', 'refund'],
-  'Stripe: Dispute': ['stripe/spec3.2023-08-16.json', 'dispute'],
-  'Stripe: Subscription': ['stripe/spec3.2023-08-16.json', 'subscription'],
-  'Stripe: Invoice': ['stripe/spec3.2023-08-16.json', 'invoice'],
-  'Stripe: Customer': ['stripe/spec3.2023-08-16.json', 'customer'],
-  'Stripe: PaymentMethod': ['stripe/spec3.2023-08-16.json', 'payment_method'],
+  'Stripe: PaymentIntent': ['stripe/spec3.2026-10-28.json', 'payment_intent'],
+  'Stripe: Charge': ['stripe/spec3.2026-10-28.json', 'charge'],
+  'Stripe: Refund': ['stripe/spec3.2026-10-28.json', 'refund'],
+  'Stripe: Dispute': ['stripe/spec3.2026-10-28.json', 'dispute'],
+  'Stripe: Subscription': ['stripe/spec3.2026-10-28.json', 'subscription'],
+  'Stripe: Invoice': ['stripe/spec3.2026-10-28.json', 'invoice'],
+  'Stripe: Customer': ['stripe/spec3.2026-10-28.json', 'customer'],
+  'Stripe: PaymentMethod': ['stripe/spec3.2026-10-28.json', 'payment_method'],
   'PayPal: Order': ['paypal/checkout_orders_v2.json', 'order'],
   'PayPal: Authorization': ['paypal/payments_payment_v2.json', 'authorization-2'],
   'PayPal: Capture': ['paypal/payments_payment_v2.json', 'capture-2'],
@@ -186,8 +184,8 @@ const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]
 const EXAMPLES = 'stripe/fixtures3.head.json';
 const exampleSchema = z.object({ resources: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
-describe.runIf(folder !== undefined)('the tables and the providers’ published files', () => {
-  const read = (file: string): string => readFileSync(resolve(folder ?? '', file), 'utf8');
+describe.runIf(contractsFolder !== undefined)('the tables and the providers’ published files', () => {
+  const read = (file: string): string => readFileSync(resolve(contractsFolder ?? '', file), 'utf8');
   const opened = new Map<string, OpenApi>();
   const open = (file: string): OpenApi => {
     const api = opened.get(file) ?? parseOpenApi(read(file));

@@ -74,11 +74,12 @@ interface Found {
 
 export const check = (api: OpenApi, schema: SchemaNode, found: Found): string[] => {
   const { value, at } = found;
+  if (value === null && schema.nullable === true) return [];
   if (schema.$ref !== undefined) {
     const target = api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)];
     return target ? check(api, target, found) : [`${at}: ${schema.$ref} is not in the document`];
   }
-  if (value === null) return schema.nullable === true ? [] : [`${at}: is null`];
+  if (value === null) return [`${at}: is null`];
   if (schema.allOf) {
     const { allOf, ...own } = schema;
     return [own, ...allOf].flatMap((part) => check(api, part, found));
@@ -120,7 +121,8 @@ const rangeProblems = (value: number, { minimum, maximum }: SchemaNode, at: stri
 ];
 
 const checkText = ({ minLength, maxLength, pattern }: SchemaNode, text: string, at: string): string[] => [
-  ...sizeProblems(text.length, { min: minLength, max: maxLength }, at),
+  // JSON Schema counts code points.
+  ...sizeProblems([...text].length, { min: minLength, max: maxLength }, at),
   ...(pattern === undefined || new RegExp(pattern).test(text) ? [] : [`${at}: has another form`]),
 ];
 
@@ -151,6 +153,8 @@ const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): st
 /** Fields of a value that its schema does not describe. A provider refuses some of them and drops the rest. */
 export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { value, at }: Found): string[] => {
   const parts = schemaPartsOf(api, schema);
+  const options = optionsOf(parts);
+  if (options.length > 0) return strangersIn(api, optionFor(api, options, value), { value, at });
   if (Array.isArray(value)) {
     const items = parts.find((part) => part.items)?.items;
     return value.flatMap((item, index) => strangersIn(api, items, { value: item, at: `${at}[${index}]` }));
@@ -164,6 +168,13 @@ export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { valu
       : [`${at}.${field}: is not in the document`],
   );
 };
+
+export const optionsOf = (parts: readonly SchemaNode[]): SchemaNode[] =>
+  parts.flatMap(({ anyOf, oneOf }) => anyOf ?? oneOf ?? []);
+
+/** The first schema that the value follows, or the first schema. */
+const optionFor = (api: OpenApi, options: readonly SchemaNode[], value: unknown): SchemaNode | undefined =>
+  options.find((option) => check(api, option, { value, at: '' }).length === 0) ?? options[0];
 
 /** The schema, and the schemas that it is made of. */
 export const schemaPartsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
@@ -199,9 +210,9 @@ export const operationsOf = (text: string): DescribedOperation[] => {
     Object.entries(methods).flatMap(([method, described]) => {
       const { data } = operation.safeParse(described);
       if (!data) return [];
-      const answers = new Map(Object.entries(data.responses).map(([status, answer]) => [status, jsonOf(answer)]));
+      const answers = new Map(Object.entries(data.responses).map(([status, answer]) => [status, bodyOf(answer)]));
       const query = (data.parameters ?? []).flatMap((one) => parameterOf(api, one)).filter((one) => one.in === 'query');
-      return [{ api, method: method.toUpperCase(), path, query, request: jsonOf(data.requestBody), answers }];
+      return [{ api, method: method.toUpperCase(), path, query, request: bodyOf(data.requestBody), answers }];
     }),
   );
 };
@@ -233,5 +244,6 @@ const readValue = ({ type }: SchemaNode, text: string): unknown => {
   return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text;
 };
 
-const jsonOf = (described: z.output<typeof content> | undefined): SchemaNode | undefined =>
-  described?.content?.['application/json']?.schema;
+/** Stripe's requests are forms. */
+const bodyOf = (described: z.output<typeof content> | undefined): SchemaNode | undefined =>
+  (described?.content?.['application/json'] ?? described?.content?.['application/x-www-form-urlencoded'])?.schema;

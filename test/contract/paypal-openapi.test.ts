@@ -8,8 +8,9 @@ import type { ConfirmIntent } from '../../shared/providers/payment-port.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import type { RefundsPort } from '../../shared/providers/refund-port.ts';
 import { check, type DescribedOperation, operationsOf, queryProblems, strangersIn } from './openapi-check.ts';
-import { openRig, type ProviderRig, type WireExchange } from './provider-rig.ts';
+import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
+import type { WireExchange } from './vendor-files.ts';
 
 /**
  * PayPal's own API description is not part of this project. If a copy is next to the project, the tests compare

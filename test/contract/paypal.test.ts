@@ -273,6 +273,20 @@ describe('an order with a saved method', () => {
     ]);
   });
 
+  test.each([
+    [{}, undefined],
+    [{ isRecurring: true }, undefined],
+    [{ offSession: true }, 'IMMEDIATE'],
+    [{ offSession: true, isRecurring: true }, 'RECURRING_PREPAID'],
+  ])('declares the charge of a wallet without its payer as the merchant’s: %j', async (charged, usage_pattern) => {
+    const made = await create({ method: 'SIM-OK' });
+    await confirm(made, 'SIM-OK', { ...charged, methodKind: 'wallet' });
+    const declared = { payment_initiator: 'MERCHANT', usage: 'SUBSEQUENT', usage_pattern };
+    expect(sentTo('/capture')).toEqual([
+      { payment_source: { paypal: { vault_id: 'SIM-OK', ...(usage_pattern && { stored_credential: declared }) } } },
+    ]);
+  });
+
   test('waits for its payer if the card requires authentication, and is captured once after the approval', async () => {
     const made = await create({ method: 'SIM-CARD-3DS' });
     const charged = { methodKind: 'card', returnUrl: RETURN_URL } as const;

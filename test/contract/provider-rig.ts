@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { SlotOptions } from '../../infra/local/simulator/state/options.ts';
 import { type SecretPurpose, secretsFor } from '../../shared/core/capabilities.ts';
@@ -9,6 +10,7 @@ import type { AdapterOptions } from '../../shared/providers/adapter.ts';
 import type { EventReceiver } from '../../shared/providers/event-port.ts';
 import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { type FakeClock, fakeClock, type SimulatorDelivery } from './simulator-harness.ts';
+import { vendorProblems, type WireExchange } from './vendor-files.ts';
 
 /** One adapter against the simulator, over real sockets, so deadlines and resets are those of the network. */
 export interface Bound {
@@ -19,17 +21,6 @@ export interface Bound {
   /** Settings of the slot, except its adapter and base URL. */
   readonly settings: Partial<SlotSettings>;
   readonly credentials: Pick<SlotOptions, 'apiKey' | 'webhookSecret'>;
-}
-
-/** One call as it went over the wire. */
-export interface WireExchange {
-  readonly method: string;
-  readonly path: string;
-  /** The query string with its question mark, or an empty string. */
-  readonly search: string;
-  readonly sent: string;
-  readonly status: number;
-  readonly answered: string;
 }
 
 export interface ProviderRig {
@@ -134,6 +125,7 @@ export const openRig = async (bound: Bound): Promise<ProviderRig> => {
     close: async () => {
       await server.close();
       simulator.close();
+      expect(vendorProblems(bound.adapter, exchanges)).toEqual([]);
     },
   };
 };

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Stripe from 'stripe';
+import { expect } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { Clock, TimedWork } from '../../infra/local/machine/clock.ts';
 import type { Simulator, SlotOptions } from '../../infra/local/simulator/state/options.ts';
+import { vendorProblems, type WireExchange } from './vendor-files.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface FakeClock extends Clock {
@@ -105,9 +107,20 @@ export const createRig = ({ file = ':memory:', clock = fakeClock(), timeoutMs = 
     },
   });
   clock.register(simulator);
+  const exchanges: WireExchange[] = [];
+  const callProvider = async (request: Request): Promise<Response> => {
+    const sent = await request.clone().text();
+    const response = await simulator.provider(request);
+    const { pathname: path, search } = new URL(request.url);
+    const { status } = response;
+    // Stripe's description is of the calls of servers. A browser's calls have a public key, and return fewer fields.
+    if (request.headers.get('authorization')?.startsWith('Bearer pk_')) return response;
+    exchanges.push({ method: request.method, path, search, sent, status, answered: await response.clone().text() });
+    return response;
+  };
   const fetchSimulator: typeof fetch = (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    return simulator.provider(new Request(`http://localhost/stripe${url.pathname}${url.search}`, init));
+    return callProvider(new Request(`http://localhost/stripe${url.pathname}${url.search}`, init));
   };
   const stripe = new Stripe('sk_test_local_provider_a', {
     httpClient: Stripe.createFetchHttpClient(fetchSimulator),
@@ -134,14 +147,17 @@ export const createRig = ({ file = ':memory:', clock = fakeClock(), timeoutMs = 
       const text = await response.text();
       return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
     },
-    raw: (path, init) => simulator.provider(new Request(`http://localhost/stripe${path}`, init)),
+    raw: (path, init) => callProvider(new Request(`http://localhost/stripe${path}`, init)),
     browser: async (path, fields) => {
       const init = fields === undefined ? {} : { method: 'POST', body: new URLSearchParams(fields) };
       const headers = { authorization: 'Bearer pk_test_local_provider_a' };
-      const response = await simulator.provider(new Request(`http://localhost/stripe${path}`, { ...init, headers }));
+      const response = await callProvider(new Request(`http://localhost/stripe${path}`, { ...init, headers }));
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     },
-    close: () => simulator.close(),
+    close: () => {
+      simulator.close();
+      expect(vendorProblems('stripe', exchanges)).toEqual([]);
+    },
   };
 };
 

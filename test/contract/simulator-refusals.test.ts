@@ -294,6 +294,37 @@ describe('an amount at the simulated PayPal', () => {
   });
 });
 
+describe('the stored credential of a wallet at the simulated PayPal', () => {
+  const MERCHANT = { payment_initiator: 'MERCHANT', usage: 'SUBSEQUENT', usage_pattern: 'IMMEDIATE' };
+
+  const charge = async (stored_credential: object) => {
+    const made = z.object({ id: z.string() }).parse((await order('5.00', 'USD')).body);
+    const { body: granted } = await answerOf(
+      await fetch(`${rig.url}/v1/oauth2/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${Buffer.from('local_client:local_secret').toString('base64')}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      }),
+    );
+    const headers = { authorization: `Bearer ${granted['access_token']}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ payment_source: { paypal: { vault_id: 'SIM-OK', stored_credential } } });
+    return answerOf(await fetch(`${rig.url}/v2/checkout/orders/${made.id}/capture`, { method: 'POST', headers, body }));
+  };
+
+  test.each(['IMMEDIATE', 'DEFERRED', 'RECURRING_PREPAID', 'SUBSCRIPTION_POSTPAID'])('may say %s', async (pattern) => {
+    expect((await charge({ ...MERCHANT, usage_pattern: pattern })).status).toBe(201);
+  });
+
+  test.each([
+    ['without an initiator', { ...MERCHANT, payment_initiator: undefined }, 400],
+    ['with an unknown initiator', { ...MERCHANT, payment_initiator: 'SHOP' }, 400],
+    ['with an unknown pattern', { ...MERCHANT, usage_pattern: 'RECURRING' }, 400],
+    ['of a first use by the merchant', { ...MERCHANT, usage: 'FIRST' }, 422],
+  ])('is refused %s', async (_, credential, status) => {
+    expect((await charge(credential)).status).toBe(status);
+  });
+});
+
 describe('an amount at the simulated Square', () => {
   test.each<[unknown, string, string]>([
     [500, 'EUR', 'INVALID_VALUE'],
@@ -351,7 +382,7 @@ describe('the header for unsupported requests', () => {
 
 const contracts = resolve(import.meta.dirname, '../../../shared/contracts');
 const COUNTED: readonly (readonly [keyof typeof DESCRIBED, readonly string[]])[] = [
-  ['stripe', ['stripe/spec3.2023-08-16.json']],
+  ['stripe', ['stripe/spec3.2026-10-28.json']],
   [
     'paypal',
     [

@@ -12,8 +12,9 @@ import {
   schemaProblemsOf,
   strangersIn,
 } from './openapi-check.ts';
-import { openRig, type ProviderRig, type WireExchange } from './provider-rig.ts';
+import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
+import type { WireExchange } from './vendor-files.ts';
 
 /**
  * Square's own API description is not part of this project. If a copy is next to the project, the tests compare

@@ -127,7 +127,10 @@ describe('an order at the simulated Square', () => {
   test('changes only if the request names its current version', async () => {
     const { id, version } = await order();
     const cancel = (of: number, key: string) =>
-      call(`PUT /v2/orders/${id}`, { idempotency_key: key, order: { version: of, state: 'CANCELED' } });
+      call(`PUT /v2/orders/${id}`, {
+        idempotency_key: key,
+        order: { location_id: 'L', version: of, state: 'CANCELED' },
+      });
     expect([await cancel(version + 1, 'x1').then(codes)]).toEqual([['CONFLICT']]);
     expect(await cancel(version, 'x2')).toMatchObject({
       status: 200,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { atSquare } from './at-square.ts';
 import { confirm, PATIENT, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { createCustomer, customerAtProvider, saveMethod } from './payers.ts';
@@ -137,26 +138,58 @@ describe('a customer’s name', () => {
     expect(await put(user, same.id, { last_name: 'Lovelace' })).toMatchObject({ name: 'Ada Byron' });
   });
 
-  test.each(['provider_a', 'provider_c'] as const)(
-    'replaces the parts when %s changes it, and then counts as set explicitly',
-    async (provider_id) => {
-      const user = await signIn(service);
-      const parts = { provider_id, first_name: 'Ada', last_name: 'Byron' };
-      const customer = await createCustomer(service, user.options, parts);
-      await service.advance(MINUTE_SECONDS);
-      await atDashboard(customer, { phone: '+15550100123' });
-      expect(await shown(user, customer.id)).toMatchObject({
-        name: 'Ada Byron',
-        first_name: 'Ada',
-        last_name: 'Byron',
-      });
-      await atDashboard(customer, { name: 'Countess Lovelace' });
-      const renamed = { name: 'Countess Lovelace', first_name: null, last_name: null };
-      expect(await shown(user, customer.id)).toMatchObject(renamed);
-      await service.advance(MINUTE_SECONDS);
-      expect(await put(user, customer.id, { first_name: 'Ada' })).toMatchObject({ ...renamed, first_name: 'Ada' });
-    },
-  );
+  const renamedAt = async (provider_id: string) => {
+    const user = await signIn(service);
+    const parts = { provider_id, first_name: 'Ada', last_name: 'Byron' };
+    const customer = await createCustomer(service, user.options, parts);
+    await service.advance(MINUTE_SECONDS);
+    await atDashboard(customer, { phone: '+15550100123' });
+    expect(await shown(user, customer.id)).toMatchObject({ name: 'Ada Byron', first_name: 'Ada', last_name: 'Byron' });
+    await atDashboard(customer, { name: 'Countess Lovelace' });
+    await service.advance(MINUTE_SECONDS);
+    return { user, customer };
+  };
+
+  test('replaces the parts when Stripe changes it, and then counts as set explicitly', async () => {
+    const { user, customer } = await renamedAt('provider_a');
+    const renamed = { name: 'Countess Lovelace', first_name: null, last_name: null };
+    expect(await shown(user, customer.id)).toMatchObject(renamed);
+    expect(await put(user, customer.id, { first_name: 'Ada' })).toMatchObject({ ...renamed, first_name: 'Ada' });
+  });
+
+  test('has the parts that Square keeps, so that a later last name changes the name here and there', async () => {
+    const { user, customer } = await renamedAt('provider_c');
+    const renamed = { name: 'Countess Lovelace', first_name: 'Countess', last_name: 'Lovelace' };
+    expect(await shown(user, customer.id)).toMatchObject(renamed);
+    expect(await put(user, customer.id, { last_name: 'Byron' })).toMatchObject({ name: 'Countess Byron' });
+    expect(await atTheProvider(customer)).toMatchObject({ name: 'Countess Byron' });
+    await service.settle();
+    expect(await shown(user, customer.id)).toMatchObject({ first_name: 'Countess', last_name: 'Byron' });
+  });
+
+  test('keeps its parts at Square as they are here', async () => {
+    const user = await signIn(service);
+    const parts = { provider_id: 'provider_c', first_name: 'Ana', last_name: 'de Sousa' };
+    const customer = await createCustomer(service, user.options, parts);
+    const atSquares = async () =>
+      (await atSquare(service, `GET customers/${customer.provider_customer_id}`)).customer as ParsedJson;
+    expect(await atSquares()).toMatchObject({ given_name: 'Ana', family_name: 'de Sousa' });
+    await atSquare(service, `PUT customers/${customer.provider_customer_id}`, { family_name: 'da Costa' });
+    await service.settle();
+    expect(await shown(user, customer.id)).toMatchObject({ name: 'Ana da Costa', last_name: 'da Costa' });
+    await service.advance(MINUTE_SECONDS);
+    expect(await put(user, customer.id, { first_name: null })).toMatchObject({ name: 'da Costa' });
+    expect(await atSquares()).toMatchObject({ family_name: 'da Costa' });
+    expect((await atSquares()).given_name ?? null).toBeNull();
+  });
+
+  test('is made of the parts again after Stripe has cleared it', async () => {
+    const { user, customer } = await renamedAt('provider_a');
+    await atDashboard(customer, { name: null });
+    await service.advance(MINUTE_SECONDS);
+    expect(await put(user, customer.id, { last_name: 'Byron' })).toMatchObject({ name: 'Byron' });
+    expect(await atTheProvider(customer)).toMatchObject({ name: 'Byron' });
+  });
 });
 
 describe.each(['provider_a', 'provider_c'] as const)('a field cleared in the dashboard of %s', (provider_id) => {

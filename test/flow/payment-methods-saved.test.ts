@@ -14,8 +14,10 @@ import {
   timesCharged,
   type User,
 } from './flow.ts';
+import { capture, HOLDING, heldPayment } from './holders.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, methodAtProvider, saveMethod } from './payers.ts';
+import { signInAdmin } from './refunders.ts';
 
 /** `setup_future_usage: off_session` keeps the method of a payment that succeeded for its payer, once. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -84,6 +86,18 @@ describe('a payment with setup_future_usage', () => {
     await confirm(service, payment.id, { ...user.options, body: { payment_method_id: token } });
     await expectSavedOnce(payment.id, user.options);
     expect(JSON.stringify(await itemsOf(service))).not.toContain(token);
+  });
+
+  test.each(HOLDING)('saves a held method at $slot with the capture, before any event', async (holding) => {
+    const payer = await signIn(service);
+    await service.webhookMode('drop');
+    const held = await heldPayment(service, payer, { holding, setup_future_usage: 'off_session' });
+    expect(await methodsOf(payer.options)).toEqual([]);
+    const admin = await signInAdmin(service);
+    expect(await capture(service, held.id, admin.options)).toMatchObject({ body: { status: 'succeeded' } });
+    const [method, ...others] = await methodsOf(payer.options);
+    expect(others).toEqual([]);
+    expect(await read(service, held.id, payer.options)).toMatchObject({ payment_method_id: method.id });
   });
 
   test('saves the method on the webhook after a confirm in the browser', async () => {

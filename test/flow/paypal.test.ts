@@ -226,6 +226,48 @@ describe('an approval at PayPal', () => {
     const again = await createIntent(service, user, { ...PAYPAL, payment_method_id });
     expect(await confirm(service, again.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
+
+  test.each([
+    ['SIM-OK', 'creation'],
+    ['SIM-CARD', 'creation'],
+    ['SIM-OK', 'confirmation'],
+    ['SIM-CARD', 'confirmation'],
+  ])('saves %s if it was named at the %s', async (token, named) => {
+    const user = await signIn(service);
+    const at = (place: string) => (place === named ? { payment_method_id: token } : {});
+    const { id } = await createIntent(service, user, {
+      ...PAYPAL,
+      setup_future_usage: 'off_session',
+      ...at('creation'),
+    });
+    const options = { ...user.options, body: at('confirmation') };
+    expect(await confirm(service, id, options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    const { payment_method_id } = await expectPaidOnce(id, user);
+    const { body: methods } = await service.get('/payment-methods', user.options);
+    expect(methods).toMatchObject([{ id: payment_method_id, wallet_type: token === 'SIM-OK' ? 'paypal' : null }]);
+    const again = await createIntent(service, user, { ...PAYPAL, payment_method_id });
+    expect(await confirm(service, again.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+  });
+
+  test('saves a card that was named at the creation and that the payer then authenticated', async () => {
+    const user = await signIn(service);
+    const fields = { ...PAYPAL, payment_method_id: 'SIM-CARD-3DS', setup_future_usage: 'off_session' };
+    const { id } = await createIntent(service, user, fields);
+    expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'pending' } });
+    await approve(id);
+    await service.settle();
+    const { payment_method_id } = await expectPaidOnce(id, user);
+    expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ id: payment_method_id }]);
+  });
+
+  test('saves no method whose charge is declined', async () => {
+    const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
+    const fields = { ...PAYPAL, payment_method_id: 'SIM-NSF', setup_future_usage: 'off_session' };
+    const { id } = await createIntent(service, user, fields);
+    expect((await confirm(service, id, user.options)).status).toBe(402);
+    await service.advance(DAY_SECONDS);
+    expect((await service.get('/payment-methods', user.options)).body).toEqual([]);
+  });
 });
 
 describe('a PayPal order that can no longer be paid', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY_MS, iso } from '../../shared/core/time.ts';
+import { DAY_MS, iso, startOfSecond } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
@@ -94,7 +94,7 @@ describe.each(PLAN_PLACES)('a change to a product in a trial of 730 days at %s',
   test.each(['monthly', 'quarterly'])('shortens the trial to that of a product billed %s', async (billing_interval) => {
     const of = await onTrial();
     const product_id = await plan(service, 3_000, { trial_days: 30, billing_interval, ...GOLD });
-    const trialEnd = iso(Date.parse(of.first.created_at) + 30 * DAY_MS);
+    const trialEnd = iso(startOfSecond(Date.parse(of.first.created_at)) + 30 * DAY_MS);
     const { body: seen } = await preview(service, of, { product_id });
     expect(seen).toMatchObject({
       ...{ when: 'now', due_now_cents: 0, lines: [], next_billing_date: trialEnd, current_period_end: trialEnd },

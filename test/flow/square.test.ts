@@ -322,7 +322,8 @@ describe('a card at Square', () => {
       ...user.options,
       body: { billing_address_id: created.id },
     });
-    expect(linked).toMatchObject({ status: 200, body: { provider_synced: false } });
+    expect(linked).toMatchObject({ status: 200, body: { billing_address_id: created.id } });
+    expect(linked.body).not.toHaveProperty('provider_synced');
   });
 });
 

@@ -1,17 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
 import { itemsOf } from './flow.ts';
-import { withHost } from './host.ts';
+import { type ParsedJson, withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { refund, signInAdmin } from './refunders.ts';
 import {
   anotherMethod,
   command,
   OWN_BILLING,
+  patch,
   payer,
   paymentsOf,
   readMembership,
   readSubscription,
+  type Subscriber,
   subscribe,
   subscriber,
   subscribeToGold,
@@ -83,6 +86,52 @@ describe('a method used by a live subscription', () => {
     expect(await command(service, trial, { id: onTrial.id, name: 'resume' })).toMatchObject({
       status: 400,
       body: { code: 'PAYMENT_METHOD_REQUIRED' },
+    });
+  });
+});
+
+describe('a method detached in Stripe’s dashboard without a successor', () => {
+  const service = withHost({ frozen: true });
+
+  const invoicesOf = async (who: Subscriber, id: string): Promise<string[]> => {
+    const { provider_subscription_id: own } = await readSubscription(service, who, id);
+    const { invoices } = await service.ledger();
+    return invoices
+      .filter(({ subscription }: ParsedJson) => subscription === own)
+      .map(({ status }: ParsedJson) => status);
+  };
+  const detach = async (who: Subscriber): Promise<void> => {
+    const { body } = await service.get(`/payment-methods/${who.names.payment_method_id}`, who.options);
+    await atStripe(service, `POST payment_methods/${body.provider_payment_method_id}/detach`);
+    await service.settle();
+  };
+
+  test('stops the collection there, so that no invoice stays open, and a new card pays one period', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { billing_interval: 'daily' });
+    await detach(who);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', payment_method_id: null });
+    for (let day = 0; day < 10; day += 1) await service.advance(DAY_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
+    expect(await invoicesOf(who, made.id)).not.toContain('open');
+    const body = { payment_method_id: await anotherMethod(service, who) };
+    expect(await patch(service, who, { id: made.id, body })).toMatchObject({ body: { status: 'active' } });
+    await service.settle();
+    expect((await invoicesOf(who, made.id)).filter((status) => status === 'paid')).toHaveLength(2);
+    const paid = (await paymentsOf(service, who, made.id)).filter(({ status }: ParsedJson) => status === 'succeeded');
+    expect(paid).toHaveLength(2);
+  });
+
+  test('voids the invoices that were open already', async () => {
+    const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
+    const made = await subscribe(service, who, { billing_interval: 'daily' });
+    await service.advance(2 * DAY_SECONDS);
+    expect(await invoicesOf(who, made.id)).toContain('open');
+    await detach(who);
+    expect(await invoicesOf(who, made.id)).not.toContain('open');
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'past_due',
+      payment_method_id: null,
     });
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../shared/core/time.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
+import { saveReadyMethod } from './payers.ts';
 import {
   anotherMethod,
   command,
@@ -117,6 +118,46 @@ describe('a failed renewal', () => {
     ]);
     await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(3);
+  });
+
+  test.each([
+    ['provider_a', 'pm_sim_ok_1_then_pickup'],
+    ['provider_a', 'pm_sim_ok_1_then_never'],
+    ['provider_a', 'pm_sim_ok_1_then_revoked'],
+    ['provider_b', 'SIM-OK-1-THEN-CLOSED'],
+    ['provider_b', 'SIM-OK-1-THEN-CANCELED'],
+    ['provider_c', 'cnon:sim-ok-1-then-stopped'],
+    ['provider_c', 'cnon:sim-ok-1-then-invalid'],
+  ] as const)(
+    'at %s is not retried after the hard decline of %s, but with another method',
+    async (provider_id, card) => {
+      const who = await subscriber(service, card, { provider_id });
+      const made = await subscribeToGold(service, who);
+      await service.moveTo(made.current_period_end);
+      await service.advance(MINUTE_SECONDS);
+      expect(await readSubscription(service, who, made.id)).toMatchObject({
+        status: 'past_due',
+        next_billing_date: null,
+      });
+      await service.advance(8 * DAY_SECONDS);
+      const [, renewal] = await paymentsOf(service, who, made.id);
+      expect(renewal).toMatchObject({ status: 'failed', decline: { advice: 'another_method', hard: true } });
+      const { charges } = await service.ledger();
+      expect(charges.filter(({ payment_id }: ParsedJson) => payment_id === renewal.id)).toHaveLength(1);
+      const token = { provider_a: 'pm_card_visa', provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' }[provider_id];
+      const good = await saveReadyMethod(service, who.options, { provider_payment_method_token: token, provider_id });
+      expect(await patch(service, who, { id: made.id, body: { payment_method_id: good.id } })).toMatchObject({
+        body: { status: 'active' },
+      });
+    },
+  );
+
+  test('is retried after a decline that advises to correct the data', async () => {
+    const who = await subscriber(service, 'pm_sim_ok_1_then_data');
+    const made = await subscribeToGold(service, who);
+    await service.moveTo(made.current_period_end);
+    await service.advance(MINUTE_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ billing_status: 'retrying' });
   });
 
   test('keeps its retry days if the new method also fails', async () => {

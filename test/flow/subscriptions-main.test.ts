@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY_MS } from '../../shared/core/time.ts';
+import { DAY_MS, startOfSecond } from '../../shared/core/time.ts';
 import { productBody } from '../builders/reference.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
@@ -123,7 +123,7 @@ describe('the price of a subscription', () => {
     const named = { ...who.names, product_id: 'course', trial_days: 14 };
     const same = await service.post('/subscriptions', named, who.options);
     expect(same).toMatchObject({ status: 201, body: { status: 'trialing' } });
-    expect(Date.parse(same.body.trial_end) - Date.parse(same.body.created_at)).toBe(14 * DAY_MS);
+    expect(Date.parse(same.body.trial_end) - startOfSecond(Date.parse(same.body.created_at))).toBe(14 * DAY_MS);
     const none = await service.post('/subscriptions', { ...named, trial_days: 0 }, who.options);
     expect(none).toMatchObject({ status: 201, body: { status: 'trialing' } });
     for (const trial_days of [13, 730]) {

@@ -337,10 +337,10 @@ describe('a past-due Stripe-billed subscription', () => {
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
   });
 
-  test('is unpaid after a lost card', async () => {
+  test.each(['lost', 'pickup', 'closed', 'never', 'canceled'])('is unpaid after the hard decline %s', async (end) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    const lost = await anotherMethod(service, who, 'pm_sim_ok_0_then_lost');
+    const lost = await anotherMethod(service, who, `pm_sim_ok_0_then_${end}`);
     await patch(service, who, { id: made.id, body: { payment_method_id: lost } });
     await service.moveTo(made.current_period_end);
     await service.advance(2 * HOUR_SECONDS);

@@ -43,6 +43,24 @@ describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_bil
     expect(await cellOf(who)).toBe(made.current_period_end);
   });
 
+  test.each([
+    ['provider_a', 'pm_card_visa'],
+    ['provider_b', 'SIM-OK'],
+    ['provider_c', 'cnon:card-nonce-ok'],
+  ])('is the end of the trial and of its period at %s, in whole seconds', async (provider_id, token) => {
+    const who = await subscriber(service, token, { provider_id });
+    await service.moveTo(`${new Date(service.now() + 2_000).toISOString().slice(0, 19)}.488Z`);
+    const made = await subscribe(service, who, { trial_days: 10 });
+    await service.advance(60);
+    for (const { trial_end, current_period_end, next_billing_date } of [
+      made,
+      await readSubscription(service, who, made.id),
+    ]) {
+      expect(trial_end).toMatch(/\.000Z$/);
+      expect([current_period_end, next_billing_date]).toEqual([trial_end, trial_end]);
+    }
+  });
+
   test('is null while the subscription is paused and after it is canceled', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY_MS } from '../../shared/core/time.ts';
+import { DAY_MS, startOfSecond } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -29,7 +29,7 @@ describe('a subscription’s trial', () => {
     const made = await subscribeToGold(service, who, { trial_days: 10 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
     expect([made.current_period_end, made.next_billing_date]).toEqual([made.trial_end, made.trial_end]);
-    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY_MS);
+    expect(Date.parse(made.trial_end) - startOfSecond(Date.parse(made.created_at))).toBe(10 * DAY_MS);
     await service.advance(7 * DAY_SECONDS - MINUTE_SECONDS);
     expect(await subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DECLINE_CODES } from '../../shared/core/outcome.ts';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import {
@@ -157,6 +158,18 @@ describe('the view of a payment', () => {
     expect(view.decline).toEqual({ ...codes, advice, hard });
     expect(paymentViewSchema().safeParse(view).success).toBe(true);
     expect(forPayer(payment({ status: 'failed', failureCode })).decline).toMatchObject({ provider_code: null });
+  });
+
+  test.each([
+    ['do_not_try_again', 'another_method', true],
+    ['confirm_card_data', 'correct_data', false],
+    ['try_again_later', 'retry_later', false],
+  ] as const)('prefers the provider’s advice %s to the advice on the code', (advised, advice, hard) => {
+    for (const failureCode of DECLINE_CODES) {
+      const view = forPayer(payment({ status: 'failed', failureCode, decline: { advised } }));
+      expect(view.decline).toMatchObject({ code: failureCode, advice, hard });
+      expect(view.decline).not.toHaveProperty('advised');
+    }
   });
 
   test('shows what the merchant receives to platform admins only', () => {

@@ -423,6 +423,7 @@ describe("Square's events", () => {
     const customer = { id: 'C1', given_name: 'Ana Maria', family_name: 'Silva', email_address: 'a@example.com' };
     expect(readEvent(event('customer.updated', { customer }))?.object.customer).toEqual({
       name: 'Ana Maria Silva',
+      nameParts: { given: 'Ana Maria', family: 'Silva' },
       email: 'a@example.com',
       phone: undefined,
     });

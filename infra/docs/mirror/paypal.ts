@@ -85,6 +85,7 @@ const AUTHORIZATION: MirroredObject = {
     expiration_time: ['Payment.captureBefore'],
     create_time: ['Payment.guaranteedUntil'],
     'processor_response.response_code': ['payment.failure_code', 'Payment.decline'],
+    'processor_response.payment_advice_code': ['Payment.decline'],
   },
   checked: { 'amount.currency_code': 'payment.currency' },
   read: {
@@ -118,6 +119,7 @@ const CAPTURE: MirroredObject = {
     id: ['payment.provider_payment_id', 'Payment.attemptRef'],
     status: ['payment.status'],
     'processor_response.response_code': ['payment.failure_code', 'Payment.decline'],
+    'processor_response.payment_advice_code': ['Payment.decline'],
     seller_receivable_breakdown: ['Payment.settlement'],
   },
   checked: { 'amount.value': 'payment.total_cents', 'amount.currency_code': 'payment.currency' },

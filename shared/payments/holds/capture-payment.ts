@@ -16,6 +16,7 @@ import type { VisiblePayment } from '../payment.ts';
 import { paymentStore } from '../payment-store.ts';
 import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
+import { trySaveMethod } from '../save-method.ts';
 import { type HoldResult, hasHoldCall, makeHoldCall } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
@@ -64,6 +65,7 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
   const claimed = await claimByMerchant(store, payment, { right, decide });
   if (!claimed.isOurs || !hasHoldCall(claimed.record)) return { data: paymentView(claimed.record, audienceOf(caller)) };
   const result = await makeHoldCall(parts, claimed.record);
+  await trySaveMethod(deps, result.payment);
   return replyOf(result, request, capturePrices(claimed.was, body).totalCents);
 };
 

@@ -3,9 +3,15 @@
 import * as z from 'zod/mini';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import { type AdapterOptions, notOffered, splitName } from '../adapter.ts';
-import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../customer-port.ts';
-import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../fitted-contact.ts';
+import { type AdapterOptions, notOffered } from '../adapter.ts';
+import type {
+  ContactField,
+  CreateCustomer,
+  CustomerDetails,
+  ProviderCustomer,
+  UpdateCustomer,
+} from '../customer-port.ts';
+import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields, partsOfName } from '../fitted-contact.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { customerGateway } from './gateway.ts';
 import { BRAINTREE_NOT_FOUND, type BraintreeCall, braintreeCalls } from './outcome.ts';
@@ -91,10 +97,10 @@ const reported = (outcome: Outcome<unknown>): Outcome<ProviderCustomer> => {
 
 type Fields = Readonly<Record<string, string>>;
 
-const fieldsOf = ({ email, name, phone }: CustomerDetails): Fields => {
-  const [firstName, lastName = ''] = name ? splitName(name) : [];
+const fieldsOf = ({ email, phone, ...named }: CustomerDetails): Fields => {
+  const { given = '', family = '' } = partsOfName(named);
   return {
-    ...(firstName && { firstName, lastName }),
+    ...((given || family) && { firstName: given, lastName: family }),
     ...(email && { email }),
     ...(phone && { phone }),
   };
@@ -103,7 +109,7 @@ const fieldsOf = ({ email, name, phone }: CustomerDetails): Fields => {
 const clearedFields = ({ cleared }: UpdateCustomer): Fields =>
   Object.fromEntries(cleared.flatMap((field) => Object.entries(CLEARED[field])));
 
-const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
+const CLEARED: Readonly<Record<ContactField, Fields>> = {
   email: { email: '' },
   name: { firstName: '', lastName: '' },
   phone: { phone: '' },

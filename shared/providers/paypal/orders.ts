@@ -158,13 +158,14 @@ const payerSource = ({
       shipping_preference: 'NO_SHIPPING',
       ...(returnUrl && { return_url: returnUrl, cancel_url: returnUrl }),
     },
-    ...(saveMethod && {
-      attributes: {
-        ...(customerId && { customer: paypalCustomer(customerId) }),
-        vault: { store_in_vault: 'ON_SUCCESS', usage_type: 'MERCHANT' },
-      },
-    }),
+    ...(saveMethod && { attributes: vaulting(customerId, { usage_type: 'MERCHANT' }) }),
   },
+});
+
+/** PayPal saves the method once it has paid. */
+const vaulting = (customerId: string | undefined, usage: object = {}) => ({
+  ...(customerId && { customer: paypalCustomer(customerId) }),
+  vault: { store_in_vault: 'ON_SUCCESS', ...usage },
 });
 
 /** Captures or authorizes the approved order, or charges the saved method in the same call. */
@@ -196,12 +197,35 @@ const sourceOf = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome
 
 const UNKNOWN_METHOD = { kind: 'refused', reason: 'TOKEN_ID_NOT_FOUND', parameter: 'payment_method' } as const;
 
-const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): object =>
-  kind === 'wallet'
-    ? { paypal: { vault_id: method } }
-    : { card: { vault_id: method, stored_credential: storedCredential(input), ...returnOf(input) } };
+/** A method that is not saved yet may be saved by this charge. */
+const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): object => {
+  const { customerId, offSession, saveMethod } = input;
+  return kind === 'wallet'
+    ? {
+        paypal: {
+          vault_id: method,
+          ...(offSession && { stored_credential: walletCredential(input) }),
+          ...(saveMethod && { attributes: vaulting(customerId, { usage_type: 'MERCHANT' }) }),
+        },
+      }
+    : {
+        card: {
+          vault_id: method,
+          stored_credential: storedCredential(input),
+          ...(saveMethod && { attributes: vaulting(customerId) }),
+          ...returnOf(input),
+        },
+      };
+};
 
-/** Who initiates the charge of a stored card. PayPal's schema has no such field for a wallet. */
+/** A stored wallet that is charged without its payer. A subscription is paid on a date, before its period. */
+const walletCredential = ({ isRecurring }: ConfirmIntent) => ({
+  payment_initiator: 'MERCHANT',
+  usage: 'SUBSEQUENT',
+  usage_pattern: isRecurring ? 'RECURRING_PREPAID' : 'IMMEDIATE',
+});
+
+/** Who initiates the charge of a stored card. */
 const storedCredential = ({ offSession, isRecurring }: ConfirmIntent) => ({
   payment_initiator: offSession ? 'MERCHANT' : 'CUSTOMER',
   payment_type: isRecurring ? 'RECURRING' : offSession ? 'UNSCHEDULED' : 'ONE_TIME',

@@ -1,8 +1,10 @@
 /** @module Turns PayPal's refusals into outcomes. A refused method is a decline; others keep PayPal's issue. */
 
-import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
+import type { Outcome, Refusal } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
+import { declineOf } from '../reported-facts.ts';
 import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../vendor-http.ts';
+import { adviceOfIssue, paypalDeclineOf } from './decline-codes.ts';
 import { paypalRefusalSchema } from './schemas.ts';
 
 export type PayPalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;
@@ -35,31 +37,12 @@ const UNPROCESSABLE = 422;
 
 const chargeRefusal = (status: number, body: unknown): Failed => {
   const refusal = paypalRefusal(status, body);
-  const named = DECLINES.get(refusal.reason);
+  const named = paypalDeclineOf(refusal.reason);
   const code = status === PAYMENT_REQUIRED ? (named ?? 'do_not_honor') : named;
   if (!code || (status !== UNPROCESSABLE && status !== PAYMENT_REQUIRED)) return refusal;
-  return { kind: 'declined', code, attemptRef: undefined, facts: { decline: { providerCode: refusal.reason } } };
+  const decline = declineOf(refusal.reason, undefined, adviceOfIssue(refusal.reason));
+  return { kind: 'declined', code, attemptRef: undefined, facts: { decline } };
 };
-
-/** Refusals of the payment method, after which the payer may pay with another method. */
-const DECLINES = wordTable<DeclineCode>({
-  INSTRUMENT_DECLINED: 'do_not_honor',
-  TRANSACTION_REFUSED: 'do_not_honor',
-  TRANSACTION_LIMIT_EXCEEDED: 'do_not_honor',
-  TRANSACTION_BLOCKED_BY_PAYEE: 'do_not_honor',
-  PAYEE_BLOCKED_TRANSACTION: 'do_not_honor',
-  PAYER_ACCOUNT_LOCKED_OR_CLOSED: 'do_not_honor',
-  PAYER_ACCOUNT_RESTRICTED: 'do_not_honor',
-  PAYER_CANNOT_PAY: 'do_not_honor',
-  PAYMENT_SOURCE_CANNOT_BE_USED: 'do_not_honor',
-  PAYMENT_SOURCE_DECLINED_BY_PROCESSOR: 'do_not_honor',
-  REDIRECT_PAYER_FOR_ALTERNATE_FUNDING: 'do_not_honor',
-  MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED: 'do_not_honor',
-  COMPLIANCE_VIOLATION: 'do_not_honor',
-  CARD_BRAND_NOT_SUPPORTED: 'do_not_honor',
-  CARD_EXPIRED: 'expired_card',
-  REFERENCED_CARD_EXPIRED: 'expired_card',
-});
 
 const PARAMETERS = wordTable<string>({
   TOKEN_ID_NOT_FOUND: 'payment_method',
@@ -78,20 +61,3 @@ const parameterOf = (issue: string, field: string | undefined): string | undefin
   if (field?.endsWith('/vault_id')) return 'payment_method';
   return PARAMETERS.get(issue) ?? field?.split('/').at(-1);
 };
-
-/** Processor codes about a card, which PayPal passes on. */
-const BY_PROCESSOR = wordTable<DeclineCode>({
-  '00N7': 'incorrect_cvc',
-  '5110': 'incorrect_cvc',
-  '5120': 'insufficient_funds',
-  '5400': 'expired_card',
-  '5650': 'authentication_required',
-  '5910': 'processing_error',
-  '5920': 'processing_error',
-  '7710': 'authentication_required',
-  '9520': 'lost_card',
-});
-
-/** The most specific decline code that we support, else do_not_honor. */
-export const paypalDeclineCode = (processorCode: string | undefined): DeclineCode =>
-  BY_PROCESSOR.get(processorCode ?? '') ?? 'do_not_honor';

@@ -11,7 +11,7 @@ import type { KnownPayment, NextAction, ProviderHold, ProviderPayment, ReportedS
 import { declineOf, knownFacts } from '../reported-facts.ts';
 import { centsOf, wholeCentsOf } from './amounts.ts';
 import { captureSettlement, settlementOfAll, sourceDetails } from './capture-facts.ts';
-import { paypalDeclineCode } from './outcome.ts';
+import { paypalAdvice, paypalDeclineCode } from './decline-codes.ts';
 import type { Authorization, Capture, Order } from './schemas.ts';
 
 type Known = Pick<KnownPayment, 'status' | 'method'>;
@@ -154,7 +154,7 @@ const ATTEMPTED: readonly ReportedStatus[] = ['requires_capture', 'succeeded', '
 /** The decline of a failed capture or authorization, or PayPal's fee for a capture that succeeded. */
 export const captureFacts = (capture: Capture | Authorization, status: 'succeeded' | 'failed'): PaymentFacts =>
   status === 'failed'
-    ? { decline: declineOf(capture.processor_response?.response_code, undefined) }
+    ? { decline: declineOf(capture.processor_response?.response_code, undefined, paypalAdvice(capture)) }
     : { settlement: captureSettlement(capture) };
 
 /** The report of an order that PayPal no longer has, because it expired without a capture. */

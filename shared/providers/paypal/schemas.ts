@@ -35,7 +35,9 @@ const movement = {
   status: z.optional(z.string()),
   amount: z.optional(moneySchema),
   custom_id: z.optional(z.string()),
-  processor_response: z.optional(z.looseObject({ response_code: z.optional(z.string()) })),
+  processor_response: z.optional(
+    z.looseObject({ response_code: z.optional(z.string()), payment_advice_code: z.optional(z.string()) }),
+  ),
   supplementary_data: z.optional(
     z.looseObject({
       related_ids: z.optional(

@@ -2,15 +2,16 @@
 
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import { joinName, splitName } from '../adapter.ts';
+import { joinName } from '../adapter.ts';
 import type {
+  ContactField,
   CreateCustomer,
   CustomerDetails,
   ProviderCustomer,
   ReportedDetails,
   UpdateCustomer,
 } from '../customer-port.ts';
-import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../fitted-contact.ts';
+import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields, partsOfName } from '../fitted-contact.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { type SquareCustomer, squareCustomerSchema } from './schemas.ts';
 
@@ -93,10 +94,10 @@ interface Fields {
   readonly phone_number?: string | null;
 }
 
-const fieldsOf = ({ email, name, phone }: CustomerDetails): Fields => {
-  const [given, family] = name ? splitName(name) : [];
+const fieldsOf = ({ email, phone, ...named }: CustomerDetails): Fields => {
+  const { given, family } = partsOfName(named);
   return {
-    ...(given && { given_name: given, family_name: family ?? null }),
+    ...((given || family) && { given_name: given ?? null, family_name: family ?? null }),
     ...(email && { email_address: email }),
     ...(phone && { phone_number: phone }),
   };
@@ -105,7 +106,7 @@ const fieldsOf = ({ email, name, phone }: CustomerDetails): Fields => {
 const clearedFields = ({ cleared }: UpdateCustomer): object =>
   Object.fromEntries(cleared.flatMap((field) => Object.entries(CLEARED[field])));
 
-const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
+const CLEARED: Readonly<Record<ContactField, Fields>> = {
   email: { email_address: null },
   name: { given_name: null, family_name: null },
   phone: { phone_number: null },
@@ -129,7 +130,7 @@ export const customerFacts = ({
   const saysName = (given !== undefined || family !== undefined) && (name === undefined || name !== ourId);
   return {
     ...(email !== undefined && { email }),
-    ...(saysName && { name: name ?? null }),
+    ...(saysName && { name: name ?? null, nameParts: { given: given || undefined, family: family || undefined } }),
     ...(phone !== undefined && { phone }),
   };
 };

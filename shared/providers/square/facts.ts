@@ -1,6 +1,6 @@
 /** @module The facts in Square's payments and cards: the card, bank account or wallet, the decline, Square's fee. */
 
-import type { MethodDetails, PaymentFacts, Settlement } from '../../core/payment-facts.ts';
+import type { MethodDetails, PaymentFacts, ProviderDecline, Settlement } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import { monthText } from '../contract-event.ts';
@@ -8,6 +8,7 @@ import type { ProviderMethod } from '../method-port.ts';
 import type { ReportedStatus } from '../payment-port.ts';
 import { countryCodeOf, declineOf, fundingOf, knownFacts } from '../reported-facts.ts';
 import { type SquareMoney, squareAmounts } from './currencies.ts';
+import { squareAdvice } from './decline-codes.ts';
 import type { SquareCard, SquareFees, SquarePayment } from './schemas.ts';
 
 type FactFields = 'card_details' | 'bank_account_details' | 'wallet_details' | 'processing_fee' | 'amount_money';
@@ -24,10 +25,13 @@ export const attemptFacts = (
   const [error] = card?.errors ?? bank?.errors ?? [];
   return knownFacts({
     details: detailsOf(payment, fingerprintOf),
-    decline: status === 'failed' ? declineOf(error?.code, card?.auth_result_code) : undefined,
+    decline: status === 'failed' ? declineIn(error?.code, card?.auth_result_code) : undefined,
     settlement: status === 'succeeded' && amount ? squareSettlement(payment.processing_fee, amount, 1) : undefined,
   });
 };
+
+const declineIn = (code: string | undefined, issuerCode: string | null | undefined): ProviderDecline | undefined =>
+  declineOf(code, issuerCode, squareAdvice(code, issuerCode));
 
 /** Square tells no 3-D Secure result, and shows cards in Apple Pay and Google Pay as plain cards. */
 const detailsOf = (

@@ -1,12 +1,14 @@
 /** @module Calls Square's API. A method's error is a decline; an error without a decision is an unknown outcome. */
 
 import { fingerprint } from '../../core/ids.ts';
-import type { DeclineCode, Outcome } from '../../core/outcome.ts';
+import type { Outcome } from '../../core/outcome.ts';
 import type { PaymentFacts } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../refund-port.ts';
+import { declineOf } from '../reported-facts.ts';
 import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../vendor-http.ts';
+import { squareAdvice, squareDeclineCode } from './decline-codes.ts';
 import { attemptFacts } from './facts.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
@@ -56,7 +58,9 @@ const chargeRefusal =
   };
 
 /** A refusal without the payment, such as one of a test card, names only the error. */
-const declineFacts = ({ code }: SquareError): PaymentFacts => ({ decline: { providerCode: code } });
+const declineFacts = ({ code }: SquareError): PaymentFacts => ({
+  decline: declineOf(code, undefined, squareAdvice(code, undefined)),
+});
 
 const UNKNOWN: Failed = { kind: 'unknown', reason: 'error' };
 
@@ -96,28 +100,3 @@ const parameterOf = (code: string, field: string | null | undefined): string | u
     return 'currency';
   return PARAMETERS.get(field ?? '') ?? field ?? undefined;
 };
-
-const DECLINES = wordTable<DeclineCode>({
-  INSUFFICIENT_FUNDS: 'insufficient_funds',
-  CARD_EXPIRED: 'expired_card',
-  EXPIRATION_FAILURE: 'expired_card',
-  BAD_EXPIRATION: 'expired_card',
-  INVALID_EXPIRATION: 'expired_card',
-  INVALID_EXPIRATION_DATE: 'expired_card',
-  INVALID_EXPIRATION_YEAR: 'expired_card',
-  CVV_FAILURE: 'incorrect_cvc',
-  VERIFY_CVV_FAILURE: 'incorrect_cvc',
-  CARD_DECLINED_VERIFICATION_REQUIRED: 'authentication_required',
-});
-
-/** Card network codes (ISO 8583) for which Square has no code of its own. */
-const BY_ISSUER = wordTable<DeclineCode>({ '41': 'lost_card', '43': 'stolen_card' });
-
-/** The most specific decline code that we support, else do_not_honor. */
-export const squareDeclineCode = (
-  errors: readonly Pick<SquareError, 'code'>[] | null | undefined,
-  issuerCode: string | null | undefined,
-): DeclineCode =>
-  BY_ISSUER.get(issuerCode ?? '') ??
-  errors?.map(({ code }) => DECLINES.get(code)).find((known) => known !== undefined) ??
-  'do_not_honor';

@@ -5,8 +5,8 @@ import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import type { KnownPayment, ProviderHold, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedMoney } from './currencies.ts';
+import { squareDeclineCode } from './decline-codes.ts';
 import { attemptFacts } from './facts.ts';
-import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';
 
 type Known = Pick<Partial<KnownPayment>, 'status'> & { readonly method: string | null | undefined };

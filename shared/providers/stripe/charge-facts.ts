@@ -5,13 +5,14 @@
 
 import * as z from 'zod/mini';
 import type { AuthenticationResult } from '../../core/fact-words.ts';
-import type { MethodDetails, PaymentFacts, Settlement } from '../../core/payment-facts.ts';
+import type { MethodDetails, PaymentFacts, ProviderDecline, Settlement } from '../../core/payment-facts.ts';
 import { iso } from '../../core/time.ts';
 import { wordTable } from '../adapter.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import { monthText } from '../contract-event.ts';
 import { countryCodeOf, declineOf, fundingOf, knownFacts } from '../reported-facts.ts';
 import { stripeAmounts } from './currencies.ts';
+import { stripeAdvice } from './decline-codes.ts';
 
 const text = z.nullish(z.string());
 const number = z.nullish(z.number());
@@ -55,7 +56,7 @@ const balanceTransaction = z.object({
 const charge = z.object({
   id: z.string(),
   status: text,
-  outcome: z.nullish(z.object({ network_decline_code: text })),
+  outcome: z.nullish(z.object({ network_decline_code: text, advice_code: text, network_advice_code: text })),
   payment_method_details: z.nullish(method),
   balance_transaction: z.nullish(z.union([z.string(), balanceTransaction])),
 });
@@ -64,10 +65,13 @@ const failure = z.object({
   code: text,
   decline_code: text,
   network_decline_code: text,
+  advice_code: text,
+  network_advice_code: text,
   charge: text,
   payment_method: z.nullish(method),
 });
 type Failure = z.infer<typeof failure>;
+type Outcome = z.infer<typeof charge>['outcome'];
 
 const charged = z.object({
   latest_charge: z.nullish(z.union([z.string(), charge])),
@@ -93,7 +97,7 @@ export const intentFacts = (
   if (isFailed && error) {
     // A failed authentication makes no charge, so the latest charge may belong to an earlier attempt.
     const declined = last?.id === error.charge ? last : undefined;
-    const said = failureFacts(error, fingerprintOf, declined?.outcome?.network_decline_code);
+    const said = failureFacts(error, fingerprintOf, declined?.outcome);
     const details = declined?.payment_method_details;
     return details ? { ...said, details: stripeMethodDetails(details, fingerprintOf) } : said;
   }
@@ -113,14 +117,25 @@ export const NOT_AUTHENTICATED: readonly string[] = [
 export const failureFacts = (
   error: Failure,
   fingerprintOf: FingerprintOf,
-  networkCode?: string | null,
+  outcome?: Outcome,
 ): PaymentFacts | undefined => {
   const details = error.payment_method ? stripeMethodDetails(error.payment_method, fingerprintOf) : undefined;
   const threeDSecure = NOT_AUTHENTICATED.includes(error.code ?? '') ? { result: 'failed' as const } : undefined;
   return knownFacts({
     details: details && { ...details, ...(threeDSecure && { threeDSecure }) },
-    decline: declineOf(error.decline_code ?? error.code, error.network_decline_code ?? networkCode),
+    decline: failureDecline(error, outcome),
   });
+};
+
+/** @param outcome what the charge tells in addition */
+export const failureDecline = (error: Failure, outcome?: Outcome): ProviderDecline | undefined => {
+  const networkCode = error.network_decline_code ?? outcome?.network_decline_code;
+  const said = {
+    ...error,
+    advice_code: error.advice_code ?? outcome?.advice_code,
+    network_advice_code: error.network_advice_code ?? outcome?.network_advice_code,
+  };
+  return declineOf(error.decline_code ?? error.code, networkCode, stripeAdvice(said, networkCode));
 };
 
 /** A method that is neither a card nor a bank account, such as Link or Klarna, is an account at its provider. */

@@ -8,9 +8,10 @@ import { type InboundEventType, isMoneyBackEvent, type MoneyBackEventType, type 
 import type { EventSubscription } from '../subscription-port.ts';
 import { readEventFacts } from './charge-facts.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
+import { stripeDeclineCode } from './decline-codes.ts';
 import { eventHold } from './hold-report.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
-import { failedAttempt, idOf, stripeDeclineCode } from './report.ts';
+import { failedAttempt, idOf } from './report.ts';
 
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));
 

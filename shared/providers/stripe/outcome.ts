@@ -8,7 +8,8 @@ import { retryAfterSeconds } from '../../platform/retry-after.ts';
 import type { FingerprintOf } from '../card-fingerprint.ts';
 import { meaningOf, networkFailure } from '../vendor-failures.ts';
 import { failureFacts } from './charge-facts.ts';
-import { failedAttempt, stripeDeclineCode } from './report.ts';
+import { stripeDeclineCode } from './decline-codes.ts';
+import { failedAttempt } from './report.ts';
 
 /** Runs one call. The outcome is a refusal only if Stripe certainly did nothing. */
 export type StripeCall = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;

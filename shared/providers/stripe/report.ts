@@ -1,13 +1,12 @@
-/** @module Reads PaymentIntents, SetupIntents and methods, and maps Stripe's error codes to decline codes. */
+/** @module Reads PaymentIntents, SetupIntents and methods. */
 
 import type Stripe from 'stripe';
-import type { DeclineCode } from '../../core/outcome.ts';
-import { wordTable } from '../adapter.ts';
 import { type FingerprintOf, noFingerprint } from '../card-fingerprint.ts';
 import { methodFacts } from '../contract-event.ts';
 import type { ProviderMethod, ProviderSetup } from '../method-port.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { intentFacts, NOT_AUTHENTICATED } from './charge-facts.ts';
+import { stripeDeclineCode } from './decline-codes.ts';
 import { heldAmount } from './hold-report.ts';
 
 /** @param known the method in our record, because Stripe receives a saved method only with the confirmation */
@@ -123,25 +122,3 @@ type Reference = string | { readonly id: string } | null | undefined;
 
 export const idOf = (reference: Reference): string | undefined =>
   typeof reference === 'string' ? reference : reference?.id;
-
-const BY_CODE = wordTable<DeclineCode>({
-  insufficient_funds: 'insufficient_funds',
-  expired_card: 'expired_card',
-  incorrect_cvc: 'incorrect_cvc',
-  invalid_cvc: 'incorrect_cvc',
-  lost_card: 'lost_card',
-  stolen_card: 'stolen_card',
-  processing_error: 'processing_error',
-  authentication_required: 'authentication_required',
-  authentication_not_handled: 'authentication_required',
-  payment_intent_authentication_failure: 'authentication_required',
-  setup_intent_authentication_failure: 'authentication_required',
-  subscription_payment_intent_requires_action: 'authentication_required',
-  invoice_payment_intent_requires_action: 'authentication_required',
-});
-
-/** The more specific of Stripe's two codes that we support, else do_not_honor. */
-export const stripeDeclineCode = (error: {
-  readonly decline_code?: string | null | undefined;
-  readonly code?: string | null | undefined;
-}): DeclineCode => BY_CODE.get(error.decline_code ?? '') ?? BY_CODE.get(error.code ?? '') ?? 'do_not_honor';

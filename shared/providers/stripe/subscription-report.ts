@@ -1,12 +1,13 @@
 /** @module Reads Stripe's subscriptions and invoices in responses, which have all fields. */
 
 import type Stripe from 'stripe';
-import type { DeclineCode } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
 import { readEventInvoice, readEventSubscription } from '../subscription-payloads.ts';
 import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../subscription-port.ts';
+import { failureDecline } from './charge-facts.ts';
 import { reportedAmount } from './currencies.ts';
-import { idOf, nextActionOf, stripeDeclineCode } from './report.ts';
+import { stripeDeclineCode } from './decline-codes.ts';
+import { idOf, nextActionOf } from './report.ts';
 
 export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<ProviderSubscription, 'owed'> => {
   const { subscriptionId, ourSubscriptionId, trialEnd, methodId, changeId, ...news } = requirePresent(
@@ -60,7 +61,7 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     periodEnd: requirePresent(news.periodEnd),
     attempts: requirePresent(news.attempts),
     nextAttempt: news.nextAttempt,
-    failureCode: invoice.status === 'paid' ? undefined : failureOf(intent),
+    ...(invoice.status === 'paid' ? { failureCode: undefined } : failureOf(intent)),
     prices: pricesOf(invoice),
     reason: REASONS.get(invoice.billing_reason ?? ''),
     ...(intent && { methodId: idOf(intent.payment_method) }),
@@ -85,8 +86,11 @@ const pricesOf = (invoice: Stripe.Invoice): InvoicePrices => {
   return { subtotalCents: subtotalCents + Math.max(0, -less), taxCents, discountCents: Math.max(0, less) };
 };
 
-const failureOf = (intent: Stripe.PaymentIntent | undefined): DeclineCode | undefined =>
-  intent?.last_payment_error ? stripeDeclineCode(intent.last_payment_error) : undefined;
+const failureOf = (intent: Stripe.PaymentIntent | undefined): Pick<ProviderInvoice, 'failureCode' | 'decline'> => {
+  const error = intent?.last_payment_error;
+  if (!error) return { failureCode: undefined };
+  return { failureCode: stripeDeclineCode(error), decline: failureDecline(error) };
+};
 
 /** Stripe must return this; absence is a bug. */
 const requirePresent = <T>(value: T | undefined): T => {

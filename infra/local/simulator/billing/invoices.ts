@@ -23,7 +23,18 @@ const DAY_MS = 24 * HOUR_MS;
  * Declines that Stripe does not retry with the same card. After `authentication_required`, only the customer can
  * continue.
  */
-const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card', 'authentication_required'];
+const FOR_GOOD: readonly DeclineReason[] = [
+  'lost_card',
+  'stolen_card',
+  'pickup_card',
+  'invalid_account',
+  'account_closed',
+  'authorization_revoked',
+  'payment_stopped',
+  'never_again',
+  'agreement_canceled',
+  'authentication_required',
+];
 
 export interface Collecting {
   /** Charged instead of the subscription's own method. */

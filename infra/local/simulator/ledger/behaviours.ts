@@ -19,6 +19,14 @@ export const DECLINE_REASONS = [
   'card_velocity_exceeded',
   'authentication_required',
   'authentication_failed',
+  'pickup_card',
+  'invalid_account',
+  'account_closed',
+  'authorization_revoked',
+  'payment_stopped',
+  'never_again',
+  'agreement_canceled',
+  'wrong_data',
 ] as const;
 export type DeclineReason = (typeof DECLINE_REASONS)[number];
 
@@ -88,6 +96,14 @@ const THEN: ReadonlyMap<string, DeclineReason> = new Map(
     lost: 'lost_card',
     stolen: 'stolen_card',
     authentication: 'authentication_required',
+    pickup: 'pickup_card',
+    invalid: 'invalid_account',
+    closed: 'account_closed',
+    revoked: 'authorization_revoked',
+    stopped: 'payment_stopped',
+    never: 'never_again',
+    canceled: 'agreement_canceled',
+    data: 'wrong_data',
   } as const),
 );
 

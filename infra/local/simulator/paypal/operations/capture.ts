@@ -5,8 +5,9 @@ import type { Answer } from '../../protocol/vendor.ts';
 import { minimalOrderView, orderLinks, paypalOrderView, readPayPalOrderWire } from '../views/payment-views.ts';
 import { refused, unprocessable } from '../wire/errors.ts';
 import type { PaymentSource, StoredCredential } from '../wire/order-fields.ts';
-import { answer, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
+import { answer, type CustomerReference, type PayPalRequest, wantsRepresentation } from '../wire/request.ts';
 import { isCard, methodOfTestValue } from '../wire/tokens.ts';
+import { customerNamed } from './customers.ts';
 
 /** Money moves or is held only here. A saved method is charged immediately, whichever call names it, unless its payer must act. */
 export const charge = (
@@ -19,22 +20,37 @@ export const charge = (
   if (vaultId === undefined) return undefined;
   const method = savedMethod(request.unit, vaultId);
   if (isCard(method) !== asCard) throw refused('MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE', '/payment_source');
-  requireCompatible(source?.card?.stored_credential);
-  return attempt(request, returningTo(order, source?.card?.experience_context), {
+  requireCompatible(source?.card?.stored_credential, '/payment_source/card/stored_credential');
+  requireCompatible(source?.paypal?.stored_credential, '/payment_source/paypal/stored_credential');
+  const [kind, attributes] = asCard
+    ? (['card', source.card?.attributes] as const)
+    : (['paypal', source?.paypal?.attributes] as const);
+  const stored = attributes
+    ? { ...order, ...vaulting(request.unit, attributes, `/payment_source/${kind}/attributes/customer/id`) }
+    : order;
+  return attempt(request, returningTo(stored, source?.card?.experience_context), {
     method,
     offSession: source?.card?.stored_credential?.payment_initiator === 'MERCHANT',
   });
 };
 
-/** Only the payer may start a one-time payment, or the first payment with a stored card. */
-const requireCompatible = (credential: StoredCredential | undefined): void => {
-  if (credential?.payment_initiator !== 'MERCHANT') return;
-  if (credential.payment_type === 'ONE_TIME')
-    throw refused('INCOMPATIBLE_PARAMETER_VALUE', `${CREDENTIAL}/payment_type`);
-  if (credential.usage === 'FIRST') throw refused('INCOMPATIBLE_PARAMETER_VALUE', `${CREDENTIAL}/usage`);
+interface Vaulting {
+  readonly customer?: CustomerReference | undefined;
+  readonly vault?: object | undefined;
+}
+
+/** A method that is to be stored belongs to a customer. */
+export const vaulting = (unit: Unit, { customer, vault }: Vaulting, field: string) => {
+  const holder = customer?.id !== undefined || vault ? customerNamed(unit, customer, field).id : null;
+  return { customerId: holder, saveMethod: vault ? ('off_session' as const) : null };
 };
 
-const CREDENTIAL = '/payment_source/card/stored_credential';
+/** Only the payer may start a one-time payment, or the first payment with a stored method. */
+const requireCompatible = (credential: StoredCredential | undefined, at: string): void => {
+  if (credential?.payment_initiator !== 'MERCHANT') return;
+  if (credential.payment_type === 'ONE_TIME') throw refused('INCOMPATIBLE_PARAMETER_VALUE', `${at}/payment_type`);
+  if (credential.usage === 'FIRST') throw refused('INCOMPATIBLE_PARAMETER_VALUE', `${at}/usage`);
+};
 
 interface ReturnUrls {
   readonly return_url?: string | undefined;

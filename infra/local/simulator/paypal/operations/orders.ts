@@ -28,8 +28,7 @@ import {
   readPayPalBody,
   wantsRepresentation,
 } from '../wire/request.ts';
-import { charge, chargeApproved } from './capture.ts';
-import { customerNamed } from './customers.ts';
+import { charge, chargeApproved, vaulting } from './capture.ts';
 
 const ORDER = '/v2/checkout/orders/:id';
 
@@ -122,16 +121,8 @@ const withPayer = (unit: Unit, order: LedgerPayment, source: PaymentSource | und
     wire: { ...order.wire, payer: true, return_url, cancel_url },
     status: 'requires_action',
     returnUrl: return_url ?? null,
-    ...vaulting(unit, paypal.attributes),
+    ...vaulting(unit, paypal.attributes ?? {}, CUSTOMER_ID),
   };
-};
-
-type WalletAttributes = NonNullable<NonNullable<PaymentSource['paypal']>['attributes']>;
-
-/** A wallet that is to be stored belongs to a customer. */
-const vaulting = (unit: Unit, { customer, vault }: WalletAttributes = {}) => {
-  const holder = customer?.id !== undefined || vault ? customerNamed(unit, customer, CUSTOMER_ID).id : null;
-  return { customerId: holder, saveMethod: vault ? ('off_session' as const) : null };
 };
 
 const CUSTOMER_ID = '/payment_source/paypal/attributes/customer/id';

@@ -26,11 +26,28 @@ const RESPONSE_CODES: Partial<Record<DeclineReason, string>> = {
   incorrect_cvc: '5110',
   processing_error: '5910',
   authentication_required: '7710',
+  pickup_card: '5150',
+  invalid_account: '1330',
+  account_closed: '5140',
+  never_again: '5120',
+};
+/** The advice of the card network. */
+const ADVICE_CODES: Partial<Record<DeclineReason, string>> = {
+  authorization_revoked: '21',
+  payment_stopped: '03',
+  never_again: '03',
+  agreement_canceled: '21',
+  wrong_data: '01',
 };
 const DO_NOT_HONOR = '0500';
 
 /** The reason of a declined card. PayPal tells none for a wallet. */
 export const processorResponse = (unit: Unit, { failure, methodId }: LedgerCharge): PayPalObject =>
   failure && isCard(unit.documents.methods.get(unit.slot, methodId))
-    ? { processor_response: { response_code: RESPONSE_CODES[failure.reason] ?? DO_NOT_HONOR } }
+    ? {
+        processor_response: {
+          response_code: RESPONSE_CODES[failure.reason] ?? DO_NOT_HONOR,
+          ...(ADVICE_CODES[failure.reason] && { payment_advice_code: ADVICE_CODES[failure.reason] }),
+        },
+      }
     : {};

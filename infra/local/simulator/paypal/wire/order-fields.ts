@@ -21,8 +21,27 @@ const experience = z.looseObject({
   shipping_preference: z.enum(['GET_FROM_FILE', 'NO_SHIPPING', 'SET_PROVIDED_ADDRESS']).optional(),
 });
 
+const initiator = z.enum(['CUSTOMER', 'MERCHANT']);
+const usage = z.enum(['FIRST', 'SUBSEQUENT', 'DERIVED']).optional();
+
+const usagePattern = z
+  .enum(
+    ['RECURRING', 'THRESHOLD', 'SUBSCRIPTION', 'UNSCHEDULED', 'INSTALLMENT']
+      .flatMap((plan) => [`${plan}_PREPAID`, `${plan}_POSTPAID`])
+      .concat('IMMEDIATE', 'DEFERRED'),
+  )
+  .optional();
+
+const walletCredential = z.looseObject({
+  payment_initiator: initiator,
+  usage,
+  usage_pattern: usagePattern,
+  charge_pattern: usagePattern,
+});
+
 const paypalSource = z.looseObject({
   vault_id: vaultId.optional(),
+  stored_credential: walletCredential.optional(),
   experience_context: experience.optional(),
   attributes: z
     .looseObject({
@@ -35,11 +54,11 @@ const paypalSource = z.looseObject({
 });
 
 const storedCredential = z.looseObject({
-  payment_initiator: z.enum(['CUSTOMER', 'MERCHANT']),
+  payment_initiator: initiator,
   payment_type: z.enum(['ONE_TIME', 'RECURRING', 'UNSCHEDULED']),
-  usage: z.enum(['FIRST', 'SUBSEQUENT', 'DERIVED']).optional(),
+  usage,
 });
-export type StoredCredential = z.output<typeof storedCredential>;
+export type StoredCredential = z.output<typeof storedCredential> | z.output<typeof walletCredential>;
 
 export const paymentSource = z.looseObject({
   paypal: paypalSource.optional(),
@@ -47,6 +66,12 @@ export const paymentSource = z.looseObject({
     .looseObject({
       vault_id: vaultId,
       stored_credential: storedCredential.optional(),
+      attributes: z
+        .looseObject({
+          customer: customerReference.optional(),
+          vault: z.looseObject({ store_in_vault: z.enum(['ON_SUCCESS']) }).optional(),
+        })
+        .optional(),
       experience_context: experience.pick({ return_url: true, cancel_url: true }).optional(),
     })
     .optional(),

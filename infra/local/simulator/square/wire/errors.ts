@@ -89,6 +89,14 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
   card_velocity_exceeded: { code: 'TRANSACTION_LIMIT', issuer: '61' },
   authentication_required: { code: 'CARD_DECLINED_VERIFICATION_REQUIRED' },
   authentication_failed: { code: 'CARD_DECLINED_VERIFICATION_REQUIRED' },
+  pickup_card: { code: 'GENERIC_DECLINE', issuer: '04' },
+  invalid_account: { code: 'INVALID_ACCOUNT' },
+  account_closed: { code: 'GENERIC_DECLINE', issuer: '46' },
+  authorization_revoked: { code: 'GENERIC_DECLINE', issuer: 'R1' },
+  payment_stopped: { code: 'GENERIC_DECLINE', issuer: 'R0' },
+  never_again: { code: 'ACCOUNT_UNUSABLE' },
+  agreement_canceled: { code: 'GENERIC_DECLINE', issuer: 'R3' },
+  wrong_data: { code: 'PAN_FAILURE' },
 };
 
 export const declineError = (reason: DeclineReason): SquareErrorBody => {

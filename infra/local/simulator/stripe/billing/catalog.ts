@@ -129,7 +129,6 @@ const productView = (product: LedgerProduct): StripeObject => ({
   created: seconds(product.createdAt),
   default_price: null,
   description: product.description,
-  features: [],
   images: [],
   livemode: false,
   marketing_features: [],

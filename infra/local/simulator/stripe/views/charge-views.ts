@@ -68,8 +68,8 @@ const outcomeOf = (charge: LedgerCharge): StripeObject => {
   const decline = charge.failure && declineFields(charge.failure.reason);
   const reason = decline?.decline_code;
   return {
-    advice_code: null,
-    network_advice_code: null,
+    advice_code: decline?.['advice_code'] ?? null,
+    network_advice_code: decline?.['network_advice_code'] ?? null,
     network_decline_code: decline?.['network_decline_code'] ?? null,
     network_status: reason ? 'declined_by_network' : 'approved_by_network',
     reason: reason ?? null,

@@ -56,6 +56,7 @@ export const stripeDisputeView = (dispute: LedgerDispute): StripeObject => ({
     has_evidence: dispute.status !== 'needs_response',
     past_due: false,
     submission_count: dispute.status === 'needs_response' ? 0 : 1,
+    submission_method: dispute.status === 'needs_response' ? 'not_submitted' : 'manual',
   },
   is_charge_refundable: isRefundable(dispute),
   livemode: false,

@@ -62,6 +62,9 @@ interface Decline {
   readonly decline_code?: string;
   /** The code of the card network, if the issuer declined. */
   readonly network_decline_code?: string;
+  /** What Stripe and the card network advise. */
+  readonly advice_code?: 'confirm_card_data' | 'do_not_try_again' | 'try_again_later';
+  readonly network_advice_code?: string;
   readonly message: string;
   readonly type?: 'card_error' | 'invalid_request_error';
 }
@@ -110,6 +113,18 @@ const DECLINES: Readonly<Record<DeclineReason, Decline>> = {
       'The provided PaymentMethod has failed authentication. You can provide payment_method_data or a new ' +
       'PaymentMethod to attempt to fulfill this PaymentIntent again.',
   },
+  pickup_card: cardDeclined('pickup_card', '04'),
+  invalid_account: cardDeclined('invalid_account', '14'),
+  account_closed: cardDeclined('invalid_account', '46'),
+  authorization_revoked: cardDeclined('revocation_of_authorization', 'R1'),
+  payment_stopped: cardDeclined('stop_payment_order', 'R0'),
+  never_again: {
+    ...cardDeclined('insufficient_funds', '51', 'Your card has insufficient funds.'),
+    advice_code: 'do_not_try_again',
+    network_advice_code: '03',
+  },
+  agreement_canceled: { ...cardDeclined('do_not_honor', '05'), network_advice_code: '21' },
+  wrong_data: { ...cardDeclined('do_not_honor', '05'), advice_code: 'confirm_card_data', network_advice_code: '01' },
 };
 
 /** The payment waits for its customer, but the operation needs it to succeed. */

@@ -1,0 +1,53 @@
+/** @module Reads a form of Stripe as the value that its schema describes. A form holds text only. */
+
+import { check, type OpenApi, optionsOf, type SchemaNode, schemaPartsOf } from './openapi-check.ts';
+
+type Fields = { [name: string]: string | Fields };
+
+/** `items[0][price]=x` as `{ items: { 0: { price: 'x' } } }`. */
+const nestedFields = (form: string): Fields => {
+  const fields: Fields = {};
+  for (const [name, text] of new URLSearchParams(form)) {
+    const path = name.replaceAll(']', '').split('[');
+    const last = path.pop() ?? '';
+    let inner = fields;
+    for (const part of path) {
+      const found = inner[part];
+      const next = typeof found === 'object' ? found : {};
+      inner[part] = next;
+      inner = next;
+    }
+    inner[last] = text;
+  }
+  return fields;
+};
+
+export const formValue = (api: OpenApi, schema: SchemaNode, form: string): unknown =>
+  typedValue(api, schema, nestedFields(form));
+
+export const typedValue = (api: OpenApi, schema: SchemaNode | undefined, given: string | Fields): unknown => {
+  const parts = schemaPartsOf(api, schema);
+  const options = optionsOf(parts);
+  if (options.length > 0) {
+    const values = options.map((option) => typedValue(api, option, given));
+    return values.find((value, at) => check(api, options[at] ?? {}, { value, at: '' }).length === 0) ?? values[0];
+  }
+  if (typeof given === 'string') return typedText(parts.find(({ type }) => type !== undefined)?.type, given);
+  if (parts.some(({ type }) => type === 'array')) {
+    const items = parts.find((part) => part.items)?.items;
+    return Object.values(given).map((item) => typedValue(api, items, item));
+  }
+  const described: Record<string, SchemaNode> = Object.assign({}, ...parts.map(({ properties }) => properties));
+  return Object.fromEntries(
+    Object.entries(given).map(([field, inner]) => [field, typedValue(api, described[field], inner)]),
+  );
+};
+
+const typedText = (type: string | undefined, text: string): unknown => {
+  if (type === 'integer' || type === 'number') return text.trim() === '' ? text : Number(text);
+  return type === 'boolean' && ['true', 'false'].includes(text) ? text === 'true' : text;
+};
+
+/** The parameters of a query of Stripe, by name. */
+export const queryFields = (search: string): readonly (readonly [name: string, given: string | Fields])[] =>
+  Object.entries(nestedFields(search.replace(/^\?/, '')));
