@@ -42,6 +42,7 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'PROVIDER_ERROR',
   ],
   idempotent: 'stored',
+  command: 'release',
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
 }));
@@ -92,6 +93,7 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'RATE_LIMITED',
   ],
   idempotent: 'stored',
+  command: 'capture',
   limits: [{ name: 'capture-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,

@@ -54,6 +54,7 @@ const PLAN_ERRORS = [
 export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...ofPlan,
   idempotent: 'stored',
+  command: 'change',
   id: 'subscriptions.change',
   method: 'POST',
   path: '/subscriptions/{id}/change',

@@ -4,6 +4,7 @@ import { notFound } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { declinedLater } from './holds/hold-versions.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
 import { findMismatch, matchAmount, statusHere } from './payment-amounts.ts';
 import { decideRead } from './payment-decisions.ts';
@@ -59,6 +60,8 @@ export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Rea
  * renewed at PayPal is another authorization, and only that one can be captured.
  */
 const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
+  const declined = declinedLater(payment, report, now);
+  if (declined) return declined;
   const known = withFactsRead(payment, report, now);
   const held = withHoldChange({ payment, next: known }, report, now);
   if (!held || held === known) return held;

@@ -31,6 +31,8 @@ export const CANONICAL_EVENTS = [
   'payment.authorized',
   'payment.capture_due',
   'payment.released',
+  'payment.capture_failed',
+  'payment.release_failed',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 

@@ -2,13 +2,14 @@
 
 import { underRight } from '../access/right.ts';
 import { DomainError } from '../core/errors.ts';
+import { keyMark, replayedFor } from '../http/idempotency.ts';
 import type { Reply } from '../http/request.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { type ChargedChange, chargeChange, continueChange } from './finish-change.ts';
-import { openPaymentView } from './open-payment.ts';
+import { findChangePayment, openPaymentView } from './open-payment.ts';
 import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
-import { claimChange, scheduleChange } from './plan-change-steps.ts';
+import { changeUnderKey, claimChange, scheduleChange } from './plan-change-steps.ts';
 import {
   isScheduled,
   type PlanChangeDeps,
@@ -28,10 +29,22 @@ import { commandView } from './subscription-view.ts';
  * applied, whatever fails in between.
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
+  const repeated = await repeatedReply(deps, request);
+  if (repeated) return repeated;
   const wanted = await readWantedChange(deps, request, { isClaiming: true });
   return underRight(wanted.merchantRight, () =>
     wanted.when === 'now' ? changeNow(deps, request, wanted) : changeLater(deps, request, wanted),
   );
+};
+
+/** Shows the change that an earlier request under the key has claimed. @returns undefined if that did not happen */
+const repeatedReply = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply | undefined> => {
+  const { record, idempotency } = request;
+  const found = changeUnderKey(record, keyMark(idempotency));
+  if (found === undefined) return undefined;
+  const payment = await findChangePayment(deps, record);
+  const reply = found === 'open' ? openReply(deps, record, payment) : { data: commandView(record) };
+  return { ...reply, ...replayedFor(idempotency) };
 };
 
 const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {
@@ -44,7 +57,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
       requireSame(record, current);
       requirePeriodLeft(current, deps.now());
       requirePeriodPaid(current);
-      return claimChange(current, wanted, { id, now: deps.now() });
+      return claimChange(current, wanted, { id, now: deps.now(), key: keyMark(request.idempotency) });
     },
     [...right.onlyIf, ...wanted.merchantRight.onlyIf],
   );
@@ -127,9 +140,17 @@ const replyOf = (
 ): Reply => {
   const { change, version } = subscription;
   if (change === undefined && (version === record.version || !isLive(subscription))) throw refusedError(subscription);
+  if (change === undefined || change.step === 'dropped') return { data: commandView(subscription) };
+  return openReply(deps, subscription, payment);
+};
+
+const openReply = (
+  deps: Pick<PlanChangeDeps, 'now'>,
+  subscription: Subscription,
+  payment: VisiblePayment | undefined,
+): Reply => {
   const view = commandView(subscription);
-  if (change === undefined || change.step === 'dropped') return { data: view };
-  if (change.step !== 'awaiting_payment' || !payment) return { data: view, status: 202 };
+  if (subscription.change?.step !== 'awaiting_payment' || !payment) return { data: view, status: 202 };
   const pending_change = pendingChangeView(subscription, openPaymentView(payment, deps.now()));
   return { data: { ...view, pending_change }, keptData: view };
 };

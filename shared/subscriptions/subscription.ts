@@ -152,6 +152,8 @@ export const subscriptionSchema = z.lazy(() =>
 
     ...planFields,
     currency: z.string(),
+    /** The marks of the Idempotency-Keys of the last changes that were applied. */
+    appliedChangeKeys: z.array(z.string()).optional(),
     /** A change of the plan is under way. No other change, charge or transfer begins before it ends. */
     change: planChangeSchema.optional(),
     scheduledChange: scheduledChangeSchema.optional(),

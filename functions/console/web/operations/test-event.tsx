@@ -17,6 +17,8 @@ export const CANONICAL_EVENTS = [
   'payment.authorized',
   'payment.capture_due',
   'payment.released',
+  'payment.capture_failed',
+  'payment.release_failed',
   'payment.refunded',
   'payment.refund_failed',
   'payment.dispute_opened',

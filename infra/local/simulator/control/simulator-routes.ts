@@ -9,6 +9,7 @@ import { changeBalance, changeMethodByHand, changeSubscriptionByHand, setRetries
 import { releaseByHand } from './holds.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
+import { decidePendingCapture } from './pending-captures.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
 type Route = readonly [
@@ -44,6 +45,11 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/(?:payments|payment-methods)\/([^/]+)\/authenticate$/, (parts, call) => customerStep(parts, call)],
   ['POST', /^\/payments\/([^/]+)\/refunds$/, (parts, call) => makeRefund(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/release$/, (parts, call) => releaseByHand(parts, call, minorUnitsBy(parts))],
+  [
+    'POST',
+    /^\/payments\/([^/]+)\/pending-capture$/,
+    (parts, call) => decidePendingCapture(parts, call, minorUnitsBy(parts)),
+  ],
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => changeDisputeByHand(parts, call, minorUnitsBy(parts))],

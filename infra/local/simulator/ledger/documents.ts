@@ -128,6 +128,8 @@ export const chargeSchema = z.object({
   amountCaptured: z.int(),
   /** What a capture under way will take. */
   capturing: z.int().optional(),
+  /** When that capture began, in epoch ms. */
+  capturingSince: z.int().optional(),
   /** The part of a hold that ended without a capture. */
   released: z.int().default(0),
   /** When the provider ends the hold, in epoch ms; null for money that is taken immediately. */
