@@ -70,13 +70,15 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
   }
   if (answer.payment.status === 'canceled') throw isCanceled();
   await keepMethod(deps, answer.payment);
-  return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200 };
+  const isOpen = isUnderWay(answer.payment.status);
+  return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200, isOpen };
 };
 
 /** Shows the record, because the amount is held or was taken, or because an earlier request under the key has claimed it. */
 const standingReply = (payment: VisiblePayment, { idempotency }: ConfirmRequest): Reply => ({
   data: confirmationView(payment),
   ...(payment.status === 'processing' && { status: 202 }),
+  isOpen: isUnderWay(payment.status),
   ...replayedFor(idempotency),
 });
 

@@ -7,7 +7,7 @@ import type { Reply } from '../http/request.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { type ChargedChange, chargeChange, continueChange } from './finish-change.ts';
-import { findChangePayment, openPaymentView } from './open-payment.ts';
+import { openPaymentView } from './open-payment.ts';
 import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
 import { changeUnderKey, claimChange, scheduleChange } from './plan-change-steps.ts';
 import {
@@ -29,7 +29,7 @@ import { commandView } from './subscription-view.ts';
  * applied, whatever fails in between.
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
-  const repeated = await repeatedReply(deps, request);
+  const repeated = repeatedReply(request);
   if (repeated) return repeated;
   const wanted = await readWantedChange(deps, request, { isClaiming: true });
   return underRight(wanted.merchantRight, () =>
@@ -38,12 +38,10 @@ export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeReques
 };
 
 /** Shows the change that an earlier request under the key has claimed. @returns undefined if that did not happen */
-const repeatedReply = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply | undefined> => {
-  const { record, idempotency } = request;
+const repeatedReply = ({ record, idempotency }: PlanChangeRequest): Reply | undefined => {
   const found = changeUnderKey(record, keyMark(idempotency));
   if (found === undefined) return undefined;
-  const payment = await findChangePayment(deps, record);
-  const reply = found === 'open' ? openReply(deps, record, payment) : { data: commandView(record) };
+  const reply = found === 'open' ? openReply(record) : { data: commandView(record) };
   return { ...reply, ...replayedFor(idempotency) };
 };
 
@@ -141,16 +139,15 @@ const replyOf = (
   const { change, version } = subscription;
   if (change === undefined && (version === record.version || !isLive(subscription))) throw refusedError(subscription);
   if (change === undefined || change.step === 'dropped') return { data: commandView(subscription) };
-  return openReply(deps, subscription, payment);
+  const reply = openReply(subscription);
+  if (reply.status === 202 || !payment) return reply;
+  const pending_change = pendingChangeView(subscription, openPaymentView(payment, deps.now()));
+  return { ...reply, data: { ...commandView(subscription), pending_change } };
 };
 
-const openReply = (
-  deps: Pick<PlanChangeDeps, 'now'>,
-  subscription: Subscription,
-  payment: VisiblePayment | undefined,
-): Reply => {
-  const view = commandView(subscription);
-  if (subscription.change?.step !== 'awaiting_payment' || !payment) return { data: view, status: 202 };
-  const pending_change = pendingChangeView(subscription, openPaymentView(payment, deps.now()));
-  return { data: { ...view, pending_change }, keptData: view };
-};
+/** The pending change without its secret. It is 202 unless the payer has to authenticate. */
+const openReply = (subscription: Subscription): Reply => ({
+  data: commandView(subscription),
+  status: subscription.change?.step === 'awaiting_payment' ? 200 : 202,
+  isOpen: true,
+});

@@ -153,8 +153,7 @@ const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<
 export const followChange = async (
   deps: BillingDeps,
   subscription: Subscription,
-  payment: VisiblePayment,
-  { isLate }: Continuation = {},
+  { payment, isLate }: Continuation & { readonly payment: VisiblePayment },
 ): Promise<Subscription> => {
   let was = subscription;
   const next = await subscriptionStore(deps.table).change(subscription, (current) => {
@@ -187,7 +186,7 @@ const readPayment = async (
 ): Promise<Subscription> => {
   if (paymentId === undefined) return subscription;
   const payment = await findCollectedPayment(deps, paymentId);
-  if (payment) return followChange(deps, subscription, payment, { isLate: true });
+  if (payment) return followChange(deps, subscription, { payment, isLate: true });
   return subscriptionStore(deps.table).change(subscription, (current) =>
     current.change?.id === id ? dropChange(current, FAILURE_OF.change.reason, deps.now()) : current,
   );

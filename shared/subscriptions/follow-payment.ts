@@ -25,7 +25,7 @@ export const followPayment = async (deps: BillingDeps, message: unknown): Promis
   const payment = await findCollectedPayment(deps, paymentId);
   if (!payment) return 'done';
   const next = isOfChange
-    ? await followChange(deps, subscription, payment)
+    ? await followChange(deps, subscription, { payment })
     : await follow({ deps, store, subscription }, payment);
   deps.log.info('payment followed', {
     payment_id: paymentId,
