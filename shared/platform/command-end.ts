@@ -23,7 +23,6 @@ export const FAILURE_OF = {
   create: { event: 'subscription.cancelled' },
   change: { event: 'subscription.updated', reason: 'plan_change_failed' },
   cancel: { event: 'subscription.updated', reason: 'cancel_failed' },
-  pause: { event: 'subscription.updated', reason: 'pause_failed' },
   resume: { event: 'subscription.updated', reason: 'resume_failed' },
   reactivate: { event: 'subscription.updated', reason: 'reactivate_failed' },
 } as const satisfies Readonly<Record<string, Failure>>;

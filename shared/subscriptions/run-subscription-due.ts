@@ -11,6 +11,7 @@ import { createAtProvider } from './create-at-provider.ts';
 import { lookAtChange } from './finish-change.ts';
 import { markCanceled } from './lifecycle.ts';
 import { readLinkedRecords } from './linked-records.ts';
+import { endOpenCommand, reportFailedReturn } from './open-command.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from './periods.ts';
 import { finishPriceUpdate } from './price-at-provider.ts';
 import { subscriptionsPortOf } from './provider-biller.ts';
@@ -200,7 +201,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   // paid.
   if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
   if (synced?.held?.isCollecting) await holdAgain(deps, synced);
-  if (synced) return synced.status;
+  if (synced) return (await endOpenCommand(deps, synced)).status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
   await store.deferDue(subscription, iso(deps.now() + DAY_MS));
   return NOT_AT_PROVIDER;
@@ -221,7 +222,7 @@ const checkCharge = async (work: DueWork): Promise<string> => {
   if (!isTried && payment?.status !== 'canceled' && payment?.status !== 'succeeded') {
     return isFirst(charge) && subscription.status !== 'past_due' ? dropUntriedCharge(work) : claimAndAttempt(work);
   }
-  const next = settleCharge(subscription, payment, settlementOf(deps));
+  const next = reportFailedReturn(subscription, settleCharge(subscription, payment, settlementOf(deps)), deps.now());
   if (!(await store.commit(subscription, next)).ok) return OVERTAKEN;
   if (payment.withheld && isVisibleSubscription(next)) await publishPayment(deps, payment.id);
   return next.status;
@@ -231,7 +232,7 @@ const checkCharge = async (work: DueWork): Promise<string> => {
 const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const { charge, status } = subscription;
   if (status === 'creating') await store.removeCreating(subscription);
-  else await store.commit(subscription, dropCharge(subscription));
+  else await store.commit(subscription, reportFailedReturn(subscription, dropCharge(subscription), deps.now()));
   if (charge) await releasePayment(deps, charge.paymentId);
   return DROPPED;
 };
@@ -256,6 +257,7 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   const created = await createAtProvider(deps, subscription);
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
   if (created.error && created.subscription.status === 'creating') await store.removeCreating(created.subscription);
+  else await store.change(created.subscription, (current) => reportFailedReturn(subscription, current, deps.now()));
   return created.error?.code ?? created.subscription.status;
 };
 
@@ -280,7 +282,7 @@ const dropCreation = async (work: DueWork): Promise<string> => {
     await store.removeCreating(subscription);
     return DROPPED;
   }
-  const dropped = dropCharge(subscription);
+  const dropped = reportFailedReturn(subscription, dropCharge(subscription), deps.now());
   return commitStep(work, subscription.status === 'past_due' ? markCanceled(dropped, deps.now()) : dropped, DROPPED);
 };
 
