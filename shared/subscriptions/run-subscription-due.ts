@@ -4,7 +4,7 @@ import { DomainError } from '../core/errors.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../core/time.ts';
 import { findUnattended, type UsableMethod } from '../payment-methods/usable-method.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../payments/collect-payment.ts';
-import { type BillingDeps, settlementOf } from './biller.ts';
+import { type BillingDeps, type BillingResult, settlementOf } from './biller.ts';
 import { stopAbandonedCharge } from './billers.ts';
 import { holdAgain, removeMethodFrom } from './change-method.ts';
 import { createAtProvider } from './create-at-provider.ts';
@@ -239,7 +239,7 @@ const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promis
 
 /** Looks a creation with an unknown outcome up at the provider. If it is missing, repeats the call with its key. */
 const checkCreation = async (work: DueWork): Promise<string> => {
-  const { deps, store, subscription } = work;
+  const { deps, subscription } = work;
   if (subscription.charge?.abandoned) return endAbandonedCharge(work);
   if (subscription.providerSubscriptionId !== undefined) return (await syncFromProvider(deps, subscription)).status;
   const port = await subscriptionsPortOf(deps, subscription);
@@ -256,9 +256,16 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   if (!method) return dropCreation(work);
   const created = await createAtProvider(deps, subscription);
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
-  if (created.error && created.subscription.status === 'creating') await store.removeCreating(created.subscription);
-  else await store.change(created.subscription, (current) => reportFailedReturn(subscription, current, deps.now()));
+  await endCreation(work, created);
   return created.error?.code ?? created.subscription.status;
+};
+
+const endCreation = async (
+  { deps, store, subscription }: DueWork,
+  { error, subscription: stored }: BillingResult,
+): Promise<void> => {
+  if (error && stored.status === 'creating') await store.removeCreating(stored);
+  else await store.change(stored, (current) => reportFailedReturn(subscription, current, deps.now()));
 };
 
 /** Ends a canceled charge at the provider. A payment before the cancellation is recorded; nothing else is charged. */

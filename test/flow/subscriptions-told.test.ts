@@ -2,7 +2,16 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
-import { command, OWN_BILLING, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+import {
+  anotherMethod,
+  command,
+  OWN_BILLING,
+  patch,
+  readSubscription,
+  subscribe,
+  subscriber,
+  trySubscribe,
+} from './subscribers.ts';
 
 /** The end of a command on a subscription whose response left the outcome open. One event tells it. */
 const reasonsOf = async (service: ReturnType<ReturnType<typeof withStops>>['service'], id: string): Promise<string[]> =>
@@ -80,6 +89,26 @@ describe('a first charge that stays pending', () => {
     expect(made).toMatchObject({ status: 201, body: { status: 'past_due', billing_status: 'pending' } });
     await service.advance(DAY_SECONDS);
     expect(await reasonsOf(service, made.body.id)).toEqual(reasons);
+  });
+
+  test.each(['reactivate', 'resume'] as const)('to %s is shown by a repeat as the record is then', async (name) => {
+    const { service } = stoppable();
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    await service.advance(HOUR_SECONDS);
+    const before = name === 'resume' ? 'pause' : 'cancel';
+    await command(service, who, { id, name: before, body: before === 'cancel' ? { cancel_at_period_end: false } : {} });
+    const payment_method_id = await anotherMethod(service, who, 'pm_sim_processing_ok');
+    await patch(service, who, { id, body: { payment_method_id } });
+    await service.advance(40 * DAY_SECONDS);
+    const keyed = { ...who, options: { ...who.options, idempotencyKey: `again-${name}` } };
+    const ask = () => command(service, keyed, { id, name });
+    expect(await ask()).toMatchObject({ status: 200, body: { billing_status: 'pending' } });
+    expect(await ask()).toMatchObject({ status: 200, body: { billing_status: 'pending' } });
+    await service.advance(HOUR_SECONDS);
+    const again = await ask();
+    expect(again).toMatchObject({ status: 200, body: { status: 'active', billing_status: 'active' } });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
   });
 
   test.each(['reactivate', 'resume'] as const)('of a killed request to %s is reported', async (name) => {
