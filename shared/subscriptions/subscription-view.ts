@@ -127,7 +127,7 @@ export const commandView = (subscription: Subscription) => {
 /** The response to a command that may have charged. While the charge is pending, a repeat shows the subscription. */
 export const standingReply = (subscription: Subscription, request?: IdempotentRequest): Reply => ({
   data: commandView(subscription),
-  isOpen: billingStatusOf(subscription) === 'pending',
+  isOpen: isVisibleSubscription(subscription) && billingStatusOf(subscription) === 'pending',
   ...replayedFor(request),
 });
 

@@ -14,7 +14,7 @@ export interface Subject {
   readonly id: string;
   /** Sends the command. */
   readonly ask: (options: RequestOptions) => Promise<TestAnswer>;
-  /** The events that tell its end. */
+  /** The events that report its end. */
   readonly ends: () => Promise<readonly string[]>;
   /** How often it has happened at the provider. */
   readonly effects: () => Promise<number>;
@@ -22,7 +22,7 @@ export interface Subject {
 
 export interface Kind {
   readonly name: 'capture' | 'release' | 'refund' | 'confirm' | 'change';
-  /** The events of the two ends; a failed end has none if its response has told it. */
+  /** The events of the two ends; a failed end has none if its response reports it. */
   readonly done: string;
   readonly failed: string;
   /** A part of the path of the call at the provider. */
@@ -243,7 +243,7 @@ const isDone = ({ name }: Kind, { status, body }: TestAnswer): boolean => {
 const shortly = (answer: Ended['answer']): string =>
   typeof answer === 'object' ? `${answer.status} ${JSON.stringify(answer.body).slice(0, 80)}` : String(answer);
 
-/** Exactly one event has told the end, the key tells it, and what did not happen is made under the same key. */
+/** Exactly one event reports the end, a repeat shows it, and what did not happen is made under the same key. */
 export const expectOneEnd = async (service: TestHost, { kind, subject, options, answer }: Ended): Promise<void> => {
   const [ends, effects] = [await subject.ends(), await subject.effects()];
   const { done, failed } = kind;

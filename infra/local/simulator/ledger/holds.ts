@@ -41,7 +41,7 @@ export const settleCapture = (unit: Unit, paymentId: string): void => {
   const payment = unit.documents.payments.get(unit.slot, paymentId);
   const since = payment && chargeOf(unit, payment)?.capturingSince;
   // A capture that began after an earlier decision has due work of its own.
-  if (since === undefined || unit.at < since + CAPTURE_DELAY_MS) return;
+  if (!payment || since === undefined || unit.at < since + CAPTURE_DELAY_MS) return;
   decideCapture(unit, payment, ofHolds(unit, payment)?.delaysCapture ?? 'succeeded');
 };
 

@@ -3,7 +3,7 @@ import { expectOneEnd, KILLS, keyed, kindsAt, PLACES, PROVIDER_FAULTS, stopAt, u
 import { IMPATIENT } from './flow.ts';
 import { withStops } from './stops.ts';
 
-/** Faults of a command under a key at Stripe. One event tells the end, and the key tells the same. */
+/** Faults of a command under a key at Stripe. One event reports the end, and a repeat shows the same. */
 const stoppable = withStops(IMPATIENT);
 afterEach(async () => {
   await stoppable().service.clearFaults();
@@ -36,7 +36,7 @@ describe.each(KINDS)('a $name', (kind) => {
 });
 
 describe.each(KINDS.filter(({ declined }) => declined))('a $name that the bank declines', (kind) => {
-  test('is told by its response', async () => {
+  test('is reported by its response', async () => {
     const { service } = stoppable();
     const subject = await kind.begin(service, kind.declined);
     const options = keyed();

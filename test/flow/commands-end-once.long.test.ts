@@ -3,7 +3,7 @@ import { expectOneEnd, keyed, kindsAt, PLACES, PROVIDER_FAULTS, untilItsEnd } fr
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** Faults of a command under a key at each provider. One event tells the end, and the key tells the same. */
+/** Faults of a command under a key at each provider. One event reports the end, and a repeat shows the same. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
@@ -35,7 +35,7 @@ describe.each(PLACES)('at $holding.slot', (place) => {
   });
 
   describe.each(kindsAt(place).filter(({ declinedLater }) => declinedLater))('a $name declined later', (kind) => {
-    test.each(['normal', 'drop'] as const)('ends once, and its key tells the same, in mode %s', async (mode) => {
+    test.each(['normal', 'drop'] as const)('ends once, and a repeat shows the same, in mode %s', async (mode) => {
       const subject = await kind.begin(service, kind.declinedLater);
       const options = keyed();
       await service.webhookMode(mode);

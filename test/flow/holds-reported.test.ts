@@ -5,7 +5,7 @@ import { AT_PAYPAL, capture, HOLDING, heldPayment, holdsAtProvider, release } fr
 import { type ParsedJson, withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** The end of a capture or a release whose response left the outcome open. An event reports it, and its key tells it. */
+/** The end of a capture or a release whose response left the outcome open. An event reports it, and a repeat shows it. */
 const service = withHost({ frozen: true });
 afterEach(async () => {
   await service.clearFaults();

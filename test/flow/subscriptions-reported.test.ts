@@ -13,7 +13,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** The end of a command on a subscription whose response left the outcome open. One event tells it. */
+/** The end of a command on a subscription whose response left the outcome open. One event reports it. */
 const reasonsOf = async (service: ReturnType<ReturnType<typeof withStops>>['service'], id: string): Promise<string[]> =>
   (await service.busEvents())
     .filter((event: ParsedJson) => event['detail-type'].startsWith('subscription.'))
@@ -116,8 +116,8 @@ describe('a first charge that stays pending', () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await service.advance(HOUR_SECONDS);
-    const [before, body] = name === 'resume' ? ['pause', {}] : ['cancel', { cancel_at_period_end: false }];
-    await command(service, who, { id, name: before as 'pause', body: body as object });
+    const before = name === 'resume' ? 'pause' : 'cancel';
+    await command(service, who, { id, name: before, body: before === 'cancel' ? { cancel_at_period_end: false } : {} });
     await service.advance(40 * DAY_SECONDS);
     const known = await reasonsOf(service, id);
     await stopped({ call: 'POST /v1/payment_intents', executed: false }, () => command(service, who, { id, name }));
