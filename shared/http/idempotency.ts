@@ -30,7 +30,7 @@ export interface IdempotentRequest {
 export const LEFT_OPEN = 'left open';
 
 /** What the item of a key keeps of a response; undefined frees the key. */
-export type Kept = KeptAnswer | typeof LEFT_OPEN | undefined;
+type Kept = KeptAnswer | typeof LEFT_OPEN | undefined;
 
 /** What the item of the key keeps of a response. */
 export const keptAs = (

@@ -35,7 +35,7 @@ export const useAction = (command: () => Promise<unknown>): Action => {
 const BEFORE_THE_KEY: readonly number[] = [401, 403, 429];
 
 /** True if the response shows that the command, also as sent before under the same key, has not been carried out. */
-export const isDefinite = ({ status, code }: Problem): boolean =>
+const isDefinite = ({ status, code }: Problem): boolean =>
   status >= 400 && status < 500 && !BEFORE_THE_KEY.includes(status) && code !== 'IDEMPOTENCY_IN_PROGRESS';
 
 /**
