@@ -206,6 +206,7 @@ export const confirmPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'RATE_LIMITED',
   ],
   idempotent: 'stored',
+  command: 'confirm',
   limits: confirmLimits,
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens', 'secrets:ids'],
   timeoutSeconds: 25,

@@ -22,7 +22,7 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
 
     For the merchant it also releases a payment that is \`requires_capture\`; the payer gets 403, also as staff, admin or by an own service
     key (\`details.reason: own_payment\`). 202 with \`release_pending: true\` means
-    that the provider has not responded; \`payment.released\` follows as an event. While a capture is under way: 409
+    that the provider has not responded; \`payment.released\` or \`payment.release_failed\` follows as an event. While a capture is under way: 409
     \`PAYMENT_IN_PROGRESS\`.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: paymentRecord },
@@ -42,6 +42,7 @@ export const cancelIntentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'PROVIDER_ERROR',
   ],
   idempotent: 'stored',
+  command: 'release',
   uses: ['table:read', 'table:put', ...PAYMENT_SECRETS],
   timeoutSeconds: 25,
 }));
@@ -57,8 +58,9 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
     With a total only, tax and discount stay and the subtotal is derived. If the total is less than the tax, send the split.
 
     - 200 \`succeeded\`: the money is collected. A payment that was captured with this amount gets the same response.
-    - 202 with \`capture_pending: true\`: the provider has not responded, or the bank decides later. Do not capture again; the outcome
-      follows as an event.
+    - 202 with \`capture_pending: true\`: the provider has not responded, or the bank decides later. \`payment.succeeded\` or
+      \`payment.capture_failed\` follows as an event. The same \`Idempotency-Key\` returns the payment as it is then, and captures again
+      what did not happen.
     - 400 \`CAPTURE_EXCEEDS_AUTHORIZATION\`: the amount exceeds \`details.capturable_cents\`.
     - 402 \`PAYMENT_DECLINED\`: the bank refused. The amount stays held, and you can capture it again.
     - 409 \`INVALID_STATE\`: nothing is held. \`details.reason\` says whether the hold is \`expired\`, \`released\` or \`captured\`.
@@ -92,6 +94,7 @@ export const capturePaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
     'RATE_LIMITED',
   ],
   idempotent: 'stored',
+  command: 'capture',
   limits: [{ name: 'capture-admin', max: 120, windowSeconds: 60, by: ({ caller }) => subjectOf(caller) }],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:ids'],
   timeoutSeconds: 25,

@@ -254,12 +254,14 @@ const access = { action: 'canManageSubscriptions', record: subscriptionRecord } 
 
 export const cancelSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...command,
+  command: 'cancel',
   id: 'subscriptions.cancel',
   path: '/subscriptions/{id}/cancel',
   summary: 'Cancel a subscription, at the end of its period or now',
   description: `Ends the subscription with its current period (the default) or immediately. Nothing is refunded; use
     \`POST /payments/{id}/refunds\` for that. An immediate cancellation stops an open charge if that is still possible, and ends a linked
-    membership. A repeat returns 200 again.`,
+    membership. A repeat returns 200 again. After 504 the event of the cancellation follows, or \`subscription.updated\` with the reason
+    \`cancel_failed\`.`,
   access: { ...access },
   body: cancelBody,
   errors: CHANGE_ERRORS,
@@ -267,6 +269,7 @@ export const cancelSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
 
 export const reactivateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...command,
+  command: 'reactivate',
   id: 'subscriptions.reactivate',
   path: '/subscriptions/{id}/reactivate',
   summary: 'Undo a cancellation, or start a canceled subscription again',
@@ -277,6 +280,9 @@ export const reactivateSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
       it gets a new subscription, which charges from the end of the paid time.
     - A canceled subscription whose period is over starts a new period now, and charges it. After a decline the response is 402, and the
       subscription stays canceled.
+
+    After 504, and while \`billing_status\` is \`pending\`, the event of the reactivation follows, or \`subscription.updated\` with the reason
+    \`reactivate_failed\`.
 
     While a charge from before the cancellation is under way, as a direct debit may be for days, the response is 409 \`PAYMENT_IN_PROGRESS\`.
     A subscription without a cancellation gets 409 \`SUBSCRIPTION_NOT_CANCELED\`.`,
@@ -300,11 +306,13 @@ export const pauseSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
 
 export const resumeSubscriptionEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...command,
+  command: 'resume',
   id: 'subscriptions.resume',
   path: '/subscriptions/{id}/resume',
   summary: 'Resume a paused subscription',
   description: `Continues the current period if it is still paid for; else starts a new period now and charges it. After a decline the response
-    is 402 \`PAYMENT_DECLINED\`, and the subscription stays paused.`,
+    is 402 \`PAYMENT_DECLINED\`, and the subscription stays paused. After 504, and while \`billing_status\` is \`pending\`, the event of the
+    resumption follows, or \`subscription.updated\` with the reason \`resume_failed\`.`,
   access,
   body: none,
   errors: [...CHANGE_ERRORS, 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],

@@ -54,6 +54,7 @@ const PLAN_ERRORS = [
 export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
   ...ofPlan,
   idempotent: 'stored',
+  command: 'change',
   id: 'subscriptions.change',
   method: 'POST',
   path: '/subscriptions/{id}/change',
@@ -83,7 +84,7 @@ export const changePlanEndpoint = /* @__PURE__ */ endpoint(() => ({
   access: { ...access, references: targetNamed },
   body: changePlanBody,
   accepted:
-    'The outcome of the payment, or of the new price at the provider, is not known yet: `pending_change.status` is `processing`. The change is finished in the background.',
+    'The outcome of the payment, or of the new price at the provider, is not known yet: `pending_change.status` is `processing`. The change is finished in the background, and `subscription.updated` follows with the reason `plan_changed` or `plan_change_failed`.',
   errors: [...PLAN_ERRORS, 'PAYMENT_DECLINED', 'PROVIDER_UNAVAILABLE'],
   limits: declineLimits,
   paymentPath: true,

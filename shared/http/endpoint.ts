@@ -9,6 +9,7 @@ import type { IdKind } from '../core/ids.ts';
 import { once } from '../core/once.ts';
 import { callsProviders, MEMORY_MB, type MemoryMb, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
+import type { Command } from '../platform/command-end.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { CsvForm } from './csv.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -110,6 +111,8 @@ export interface Endpoint<
   readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
   readonly idempotent: Idempotency;
+  /** Set for a command that may end after its response. Such a response is not stored under the key. */
+  readonly command: Command | undefined;
   readonly uses: readonly Right[];
   readonly limits: readonly RateLimit[];
   /** With `raw`, the body reaches the handler as received (inbound webhooks). */
@@ -134,6 +137,7 @@ type Optional =
   | 'csv'
   | 'access'
   | 'idempotent'
+  | 'command'
   | 'limits'
   | 'bodyForm'
   | 'timeoutSeconds'
@@ -168,6 +172,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
     beside: undefined,
     csv: undefined,
     idempotent: 'natural',
+    command: undefined,
     bodyForm: 'json',
     timeoutSeconds: callsProviders(spec.uses) ? PROVIDER_FUNCTION_SECONDS : 10,
     paymentPath: false,

@@ -1,12 +1,13 @@
 /**
  * @module Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key, which keeps
  * the status and body of a 2xx or 402 for 24 h. Once the time-out of the first function has passed, a retry may take
- * over the key.
+ * over the key. A response that left the outcome of a command open is not kept, because the record shows the outcome.
  */
 
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { DAY_MS, epochSeconds, type Now, SECOND_MS } from '../core/time.ts';
+import { type Command, keptOfResponse } from '../platform/command-end.ts';
 import type { Clause } from '../platform/expression.ts';
 import { idempotencyKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
@@ -21,7 +22,34 @@ export interface KeptAnswer {
 export interface IdempotentRequest {
   readonly scope: string;
   readonly requestHash: string;
+  /** Set if an earlier request under the key got a response that left the outcome of its command open. */
+  readonly isRepeat?: true;
 }
+
+/** The item of the key of a command whose outcome was open in the last response. */
+export const LEFT_OPEN = 'left open';
+
+/** What the item of a key keeps of a response; undefined frees the key. */
+type Kept = KeptAnswer | typeof LEFT_OPEN | undefined;
+
+/** What the item of the key keeps of a response. */
+export const keptAs = (
+  command: Command | undefined,
+  { status, body, isOpen }: KeptAnswer & { readonly isOpen?: boolean | undefined },
+): Kept => {
+  const kept = keptOfResponse(command, { status, isOpen });
+  if (kept === 'response') return { status, body };
+  return kept === 'left open' ? LEFT_OPEN : undefined;
+};
+
+/** What a record stores of the key of the request that claimed a command, so that a repeat recognizes the command. */
+export const keyMark = (request: IdempotentRequest | undefined): string | undefined => request?.scope.slice(0, 16);
+
+export const REPLAYED = { 'idempotent-replayed': 'true' } as const;
+
+/** The header of a response that shows the outcome of an earlier request under the same key. */
+export const replayedFor = (request: IdempotentRequest | undefined): { readonly headers?: typeof REPLAYED } =>
+  request?.isRepeat ? { headers: REPLAYED } : {};
 
 /** Without a credential, only an e-mail and the key name the stored response, so a short key could be guessed. */
 const SOLE_KEY_CHARACTERS = 20;
@@ -64,12 +92,12 @@ export const inProgressError = (retryAfterSeconds: number): DomainError =>
 
 export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
 
-/** Claims the key. @returns the stored response, if any */
+/** Claims the key. @returns what was kept, if anything. LEFT_OPEN means that the key is claimed for a repeat. */
 export const claimKey = async (
   deps: { readonly table: Table; readonly now: Now },
   request: IdempotentRequest,
   timeoutSeconds: number,
-): Promise<KeptAnswer | undefined> => {
+): Promise<Kept> => {
   const key = idempotencyKey(request.scope);
   const seconds = epochSeconds(deps.now());
   const busyUntil = seconds + timeoutSeconds + GRACE_SECONDS;
@@ -79,24 +107,26 @@ export const claimKey = async (
   if (claimed.ok) return undefined;
   const found = claimed.found;
   if (found?.['hash'] !== request.requestHash) throw keyReusedError();
+  if (found['isOpen'] === true) {
+    const isSame: Clause = { every: [{ equals: ['isOpen', true] }, { equals: ['hash', request.requestHash] }] };
+    if ((await deps.table.put(claim, [isSame])).ok) return LEFT_OPEN;
+    throw inProgressError(timeoutSeconds + GRACE_SECONDS);
+  }
   if (found['status'] === undefined) throw inProgressError(Number(found['busyUntil']) - seconds);
   return { status: Number(found['status']), body: JSON.parse(String(found['body'])) };
 };
 
-/** Stores the response of a 2xx or 402; any other result frees the key for a retry. */
+/** Stores the response of a 2xx or 402, or that it left the outcome open. Any other result frees the key for a retry. */
 export const settleKey = async (
   deps: { readonly table: Table },
   request: IdempotentRequest,
-  answer: KeptAnswer | undefined,
+  answer: Kept,
 ): Promise<void> => {
   const key = idempotencyKey(request.scope);
   if (answer === undefined) {
     await deps.table.expire(key, [{ equals: ['hash', request.requestHash] }, { lacks: 'status' }]);
     return;
   }
-  await deps.table.update(
-    key,
-    { set: { status: answer.status, body: JSON.stringify(answer.body) }, remove: ['busyUntil'] },
-    [{ equals: ['hash', request.requestHash] }],
-  );
+  const set = answer === LEFT_OPEN ? { isOpen: true } : { status: answer.status, body: JSON.stringify(answer.body) };
+  await deps.table.update(key, { set, remove: ['busyUntil'] }, [{ equals: ['hash', request.requestHash] }]);
 };

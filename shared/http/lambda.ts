@@ -20,7 +20,7 @@ import { checkAccess } from './check-access.ts';
 import type { CsvPage } from './csv.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, requestIdAt, type WebDeps } from './exchange.ts';
-import { claimKey, settleKey } from './idempotency.ts';
+import { claimKey, keptAs, LEFT_OPEN, REPLAYED, settleKey } from './idempotency.ts';
 import { jsonBodyOf } from './json-body.ts';
 import { apiVersion, checkAll, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { countDecline, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
@@ -90,7 +90,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
       if (exchange.kept) await checkRepeat?.(depsOf(), parsedRequest(exchange));
       if (shows) await requireSentBack(exchange, () => shows(depsOf(), parsedRequest(exchange)));
       exchange.reply = exchange.kept
-        ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
+        ? { data: exchange.kept.body, status: exchange.kept.status, headers: REPLAYED }
         : withoutSecrets(exchange, await runUseCase(exchange));
       if (exchange.reply.file) return renderFile(exchange.reply.file);
       const { csvPage } = exchange.request ?? {};
@@ -334,21 +334,22 @@ const replayRule = (rule: Endpoint['access']): Endpoint['access'] => {
   };
 };
 
-const KEPT_FAILURE = 402;
-
 const idempotency: Step = {
   before: async ({ event: exchange }) => {
     const { spec, deps, request } = exchange;
     if (spec.idempotent !== 'stored' || !request?.idempotency) return;
-    exchange.kept = await claimKey(deps, request.idempotency, spec.timeoutSeconds);
-    exchange.claimed = exchange.kept === undefined;
+    const kept = await claimKey(deps, request.idempotency, spec.timeoutSeconds);
+    exchange.claimed = kept === undefined || kept === LEFT_OPEN;
+    if (kept === LEFT_OPEN) exchange.request = { ...request, idempotency: { ...request.idempotency, isRepeat: true } };
+    else exchange.kept = kept;
   },
   after: async ({ event: exchange, response }) => {
     const scope = exchange.request?.idempotency;
     if (!exchange.claimed || !scope || !response) return;
     try {
-      const body = exchange.reply?.keptData ?? exchange.reply?.data;
-      await settleKey(exchange.deps, scope, { status: response.statusCode, body });
+      const { keptData, data, isOpen } = exchange.reply ?? {};
+      const answer = { status: response.statusCode, body: keptData ?? data };
+      await settleKey(exchange.deps, scope, keptAs(exchange.spec.command, { ...answer, isOpen }));
     } catch (cause) {
       // The work is done. A conflict here would tell the caller that nothing happened.
       throw new DomainError('INTERNAL_ERROR', { cause });
@@ -357,12 +358,9 @@ const idempotency: Step = {
   onError: async ({ event: exchange, error }) => {
     const scope = exchange.request?.idempotency;
     if (!exchange.claimed || !scope) return;
-    const kept = error instanceof DomainError && error.status === KEPT_FAILURE;
-    await settleKey(
-      exchange.deps,
-      scope,
-      kept ? { status: KEPT_FAILURE, body: JSON.parse(renderError(error, exchange.requestId).body) } : undefined,
-    );
+    const { deps, spec, requestId } = exchange;
+    const answer = error instanceof DomainError ? renderError(error, requestId) : { statusCode: 500, body: 'null' };
+    await settleKey(deps, scope, keptAs(spec.command, { status: answer.statusCode, body: JSON.parse(answer.body) }));
   },
 };
 

@@ -7,6 +7,7 @@ import type { CallerRight } from '../access/right.ts';
 import type { Owner } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import type { CsvPage, More } from './csv.ts';
+import type { IdempotentRequest } from './idempotency.ts';
 
 export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R = unknown> {
   readonly requestId: string;
@@ -49,7 +50,7 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly method: string;
   readonly path: string;
   /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */
-  readonly idempotency: { readonly scope: string; readonly requestHash: string } | undefined;
+  readonly idempotency: IdempotentRequest | undefined;
 }
 
 /** The reply of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
@@ -63,6 +64,8 @@ export interface Reply {
   /** Further members of the envelope in addition to `data` (`user_context`). */
   readonly beside?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** True if the outcome of the command is open, as with every 202. The record shows it later. */
+  readonly isOpen?: boolean;
   /** True if a charge was declined although the request succeeds. The decline counts in the windows of declines. */
   readonly isDecline?: boolean;
   /** Query parameters of the next page, which become a Link header. */

@@ -7,6 +7,7 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { MEMBERSHIP_STATUSES } from '../memberships/membership.ts';
 import { eventDetailsSchema } from '../payments/facts-view.ts';
+import { HOLD_FAILURES } from '../payments/holds/hold-record.ts';
 import { HOLD_ENDS, PAYMENT_STATUSES } from '../payments/payment.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ENTITY_TYPES } from '../platform/keys.ts';
@@ -72,6 +73,13 @@ const held = {
   authorized_amount: minorUnits.describe('What was held, in the minor unit of `currency`.'),
   capturable_amount: minorUnits.describe('What can be captured now, in the minor unit of `currency`.'),
   capture_before: time.nullable().describe('When the provider ends the hold; null if it does not tell it.'),
+};
+
+const failedCall = {
+  reason: z
+    .enum(HOLD_FAILURES)
+    .describe('`not_done`: the provider has not carried out the call. `declined`: the bank has refused the capture.'),
+  failure_code: z.enum(DECLINE_CODES).nullable().describe('Why the bank refused; null for `not_done`.'),
 };
 
 const refund = z
@@ -211,6 +219,16 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
       amount: z.int().positive().describe('What was added, in minor units.'),
       captured_amount: z.int().positive().describe('The sum of all captures after this event, in minor units.'),
     },
+  },
+  'payment.capture_failed': {
+    summary: 'A pending capture did not happen',
+    when: 'The response to the capture left the outcome open (202), and nothing was taken. The amount is still held, and you can capture it again, also under the same `Idempotency-Key`.',
+    data: { ...held, ...failedCall },
+  },
+  'payment.release_failed': {
+    summary: 'A pending release did not happen',
+    when: 'The response to the release left the outcome open (202), and the amount is still held. Release it again, also under the same `Idempotency-Key`.',
+    data: { ...held, ...failedCall },
   },
   'payment.refunded': {
     summary: 'A refund succeeded',

@@ -5,6 +5,7 @@ import type { Instant } from '../core/time.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { withMoreCaptured } from './holds/more-captured.ts';
+import { declinedLater } from './holds/hold-versions.ts';
 import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
 import { findMismatch, matchAmount, statusHere } from './payment-amounts.ts';
 import { decideRead } from './payment-decisions.ts';
@@ -66,6 +67,8 @@ const newsOf = (
  * renewed at PayPal is another authorization, and only that one can be captured.
  */
 const withNews = (payment: VisiblePayment, report: ProviderPayment, now: Instant): VisiblePayment | undefined => {
+  const declined = declinedLater(payment, report, now);
+  if (declined) return declined;
   const known = withFactsRead(payment, report, now);
   const held = withHoldChange({ payment, next: known }, report, now);
   if (!held || held === known) return held;

@@ -2,6 +2,7 @@ import { scopeMissing } from '../access/access.ts';
 import { audienceOf } from '../access/audience.ts';
 import { mayAsMerchant } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
+import { replayedFor } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { cancelIntent } from './cancel-intent.ts';
@@ -22,7 +23,8 @@ export const cancelPayment = async (
   const store = paymentStore(deps.table, deps.now);
   const payment = request.record;
   const audience = audienceOf(request.caller);
-  if (payment.status === 'canceled') return { data: paymentView(payment, audience) };
+  if (payment.status === 'canceled')
+    return { data: paymentView(payment, audience), ...replayedFor(request.idempotency) };
   if (isOfSubscription(payment)) {
     throw new DomainError('INVALID_STATE', {
       message: 'Cancel the subscription instead',

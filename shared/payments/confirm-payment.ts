@@ -3,6 +3,7 @@
 import { audienceOf } from '../access/audience.ts';
 import { isMemberCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
+import { keyMark, replayedFor } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import {
@@ -13,6 +14,7 @@ import {
   useSaved,
   useToken,
 } from '../payment-methods/usable-method.ts';
+import { isUnderKey } from '../platform/command-end.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -23,7 +25,7 @@ import { isOfSubscription, type VisiblePayment } from './payment.ts';
 import { makeAttempt } from './payment-attempt.ts';
 import { claimRefusal } from './payment-decisions.ts';
 import { type PaymentStore, paymentStore } from './payment-store.ts';
-import { type ChosenMethod, claimAttempt } from './payment-versions.ts';
+import { type ChosenMethod, claimAttempt, isUnderWay } from './payment-versions.ts';
 import { confirmationView, paymentView } from './payment-view.ts';
 import { trySaveMethod } from './save-method.ts';
 import { withoutDraft } from './update-intent.ts';
@@ -56,7 +58,7 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
     await requireOneTime(provider, chooseMethod(provider, request, payment));
   }
   const claim = await claimForCaller(deps, { store, provider, onlyIf }, { ...request, record: payment });
-  if (claim.kind === 'collected') return { data: confirmationView(claim.payment) };
+  if (claim.kind === 'standing') return standingReply(claim.payment, request);
   const answer = await makeAttempt({ deps, store, provider }, { ...claim, verificationToken, isAttended: true });
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
   if (answer.refusal) throw answer.refusal;
@@ -67,8 +69,17 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
   }
   if (answer.payment.status === 'canceled') throw isCanceled();
   await trySaveMethod(deps, answer.payment);
-  return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200 };
+  const isOpen = isUnderWay(answer.payment.status);
+  return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200, isOpen };
 };
+
+/** Shows the record, because the amount is held or was taken, or because an earlier request under the key has claimed it. */
+const standingReply = (payment: VisiblePayment, { idempotency }: ConfirmRequest): Reply => ({
+  data: confirmationView(payment),
+  ...(payment.status === 'processing' && { status: 202 }),
+  isOpen: isUnderWay(payment.status),
+  ...replayedFor(idempotency),
+});
 
 const conditionsOf = async (
   { table, requireOpenPayment }: ConfirmDeps,
@@ -78,8 +89,8 @@ const conditionsOf = async (
 
 type Claim =
   | { readonly kind: 'claimed'; readonly claim: VisiblePayment; readonly before: VisiblePayment }
-  /** The amount is held or was taken already. */
-  | { readonly kind: 'collected'; readonly payment: VisiblePayment };
+  /** The amount is held or was taken already, or the attempt of an earlier request under the same key is under way. */
+  | { readonly kind: 'standing'; readonly payment: VisiblePayment };
 
 /**
  * Claims the attempt, on the condition that this caller may still act for the payer and charge the method.
@@ -98,13 +109,13 @@ const claimForCaller = async (
   const { right } = request;
   const claim = (payment: VisiblePayment, resolved?: UsableMethod) =>
     store.change(payment, (current) => {
-      if (!requireClaimable(current)) return undefined;
+      if (isOwnAttempt(current, request) || !requireClaimable(current)) return undefined;
       const chosen = choose(provider, request, current);
       const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
       if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
       requireTakesHold(provider, { ...method, captureMethod: current.captureMethod });
       return {
-        next: claimAttempt(current, { ...chosen, method }, deps.now()),
+        next: { ...claimAttempt(current, { ...chosen, method }, deps.now()), attemptKey: keyMark(request.idempotency) },
         onlyIf: [...onlyIf, ...method.onlyIf, ...right.onlyIf],
       };
     });
@@ -120,8 +131,12 @@ const claimForCaller = async (
   if (claimed.unmet) throw new DomainError('VERSION_CONFLICT');
   return claimed.isOurs
     ? { kind: 'claimed', claim: claimed.record, before: claimed.was }
-    : { kind: 'collected', payment: claimed.record };
+    : { kind: 'standing', payment: claimed.record };
 };
+
+/** True if the request with this key has claimed the attempt that is under way. */
+const isOwnAttempt = ({ status, attemptKey }: VisiblePayment, { idempotency }: ConfirmRequest): boolean =>
+  isUnderWay(status) && isUnderKey({ key: attemptKey }, keyMark(idempotency));
 
 /** @returns false if the amount is held or was taken already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireClaimable = (payment: VisiblePayment): boolean => {

@@ -2,6 +2,7 @@
 
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
+import { FAILURE_OF } from '../platform/command-end.ts';
 import { eventDetailsView } from './facts-view.ts';
 import { capturableOf } from './holds/hold-versions.ts';
 import { moneyAccount } from './money-account.ts';
@@ -38,13 +39,19 @@ const namesOf = (was: VisiblePayment | undefined, after: VisiblePayment): readon
   const isOfHold = entered !== 'payment.released' || was?.status === 'requires_capture';
   const hasGrown = was?.status === 'succeeded' && after.status === 'succeeded' && after.totalCents > was.totalCents;
   const isReminder = after.captureDueSent && !was?.captureDueSent;
+  const failure = failureOf(was, after);
   return [
     ...(was ? [] : (['payment.created'] as const)),
     ...(entered && isOfHold ? [entered] : []),
     ...(hasGrown ? ([CAPTURED_MORE] as const) : []),
     ...(isReminder ? (['payment.capture_due'] as const) : []),
+    ...(failure ? [failure] : []),
   ];
 };
+
+/** The event of the version that took back a capture or a release with an open outcome. */
+const failureOf = (was: VisiblePayment | undefined, after: VisiblePayment): CanonicalEvent | undefined =>
+  was?.holdCall && !after.holdCall && after.holdFailure ? FAILURE_OF[after.holdFailure.call].event : undefined;
 
 /** A canceled payment has an event only if an amount was held. */
 const STATUS_EVENT: Readonly<Partial<Record<PaymentStatus, CanonicalEvent>>> = {
@@ -64,9 +71,19 @@ const dataFor = (name: CanonicalEvent, payment: VisiblePayment) => ({
     capture_before: payment.captureBefore ?? null,
   }),
   ...(name === 'payment.released' && { reason: payment.holdEnd ?? 'provider' }),
+  ...(HOLD_FAILURE_NAMES.includes(name) && {
+    reason: payment.holdFailure?.reason ?? null,
+    failure_code: payment.holdFailure?.code ?? null,
+  }),
 });
 
-const HOLD_EVENT_NAMES: readonly CanonicalEvent[] = ['payment.authorized', 'payment.capture_due', 'payment.released'];
+const HOLD_FAILURE_NAMES: readonly CanonicalEvent[] = [FAILURE_OF.capture.event, FAILURE_OF.release.event];
+const HOLD_EVENT_NAMES: readonly CanonicalEvent[] = [
+  'payment.authorized',
+  'payment.capture_due',
+  'payment.released',
+  ...HOLD_FAILURE_NAMES,
+];
 
 /** A version whose cause is a refund changes nothing else. */
 const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {
@@ -85,8 +102,8 @@ const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {
 
 const REFUND_EVENT: Readonly<Partial<Record<RefundStatus, CanonicalEvent>>> = {
   succeeded: 'payment.refunded',
-  failed: 'payment.refund_failed',
-  canceled: 'payment.refund_failed',
+  failed: FAILURE_OF.refund.event,
+  canceled: FAILURE_OF.refund.event,
 };
 
 const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {

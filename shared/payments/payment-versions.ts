@@ -50,6 +50,7 @@ export const advancePayment = (
     nextAction: status === 'pending' ? payment.nextAction : undefined,
     ...(unclear ? lookupOf(payment, now) : NO_LOOKUP),
     failureCode: status === 'failed' ? payment.failureCode : undefined,
+    attemptKey: isUnderWay(status) ? payment.attemptKey : undefined,
     withheld: status === 'succeeded' ? undefined : payment.withheld,
     ...holdOfNext(payment, { to: status, now, reported }),
     ...fields,
@@ -156,6 +157,7 @@ export const claimAttempt = (
   updatedAt: iso(now),
   attempt: payment.attempt + 1,
   claimedAt: iso(now),
+  attemptKey: undefined,
   priorAttemptRefs: attemptRefsOf(payment),
   failureCode: undefined,
   decline: undefined,
@@ -170,13 +172,13 @@ export const claimAttempt = (
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
   const { methodRef, paymentMethodId, methodKind, offSession, returnUrl } = before;
   const { customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId } = before;
-  const { status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction } = before;
+  const { status, attempt, claimedAt, attemptKey, priorAttemptRefs, attemptRef, failureCode, nextAction } = before;
   const { details, decline, settlement, factsAt, factLooks } = before;
   return {
     ...claim,
     ...{ methodRef, paymentMethodId, methodKind, offSession, returnUrl },
     ...{ customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId },
-    ...{ status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction },
+    ...{ status, attempt, claimedAt, attemptKey, priorAttemptRefs, attemptRef, failureCode, nextAction },
     ...{ details, decline, settlement, factsAt, factLooks },
     reconcileAt: before.reconcileAt,
     reconcileStep: before.reconcileStep,

@@ -15,6 +15,7 @@ import { DAY_MS, type Instant, instant } from '../core/time.ts';
 import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
 import { severalCapturesFields } from './holds/capture-fields.ts';
+import { holdCallSchema, holdFailureSchema } from './holds/hold-record.ts';
 import { packedFacts, unpackedFacts } from './stored-facts.ts';
 
 export const PAYMENT_STATUSES = [
@@ -100,18 +101,6 @@ export const BILLING_REASONS = [
 export const HOLD_ENDS = ['released', 'expired', 'provider'] as const;
 export type HoldEnd = (typeof HOLD_ENDS)[number];
 
-const holdCallSchema = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('capture'),
-    totalCents: z.int(),
-    taxCents: z.int(),
-    discountCents: z.int(),
-    claimedAt: z.string(),
-  }),
-  z.object({ kind: z.literal('release'), claimedAt: z.string() }),
-]);
-export type HoldCall = z.infer<typeof holdCallSchema>;
-
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
 
@@ -163,6 +152,8 @@ export const paymentSchema = z.object({
   /** Counts claims to charge; 0 before the first. */
   attempt: z.int(),
   claimedAt: optional,
+  /** The mark of the Idempotency-Key of the request that claimed the attempt, while the attempt is under way. */
+  attemptKey: optional,
   /** The provider's ids of the last attempts before the current claim, the newest last. */
   priorAttemptRefs: z.array(z.string()).optional(),
   /** Counts claims that were taken back, so that each later claim has its own idempotency key. */
@@ -242,6 +233,8 @@ export const paymentSchema = z.object({
   guaranteedUntil: optional,
   /** The capture or the release that is under way or has an unknown outcome. */
   holdCall: holdCallSchema.optional(),
+  /** The capture or the release that turned out not to have happened, after a response that left its outcome open. */
+  holdFailure: holdFailureSchema.optional(),
   /** Counts captures that are known not to have happened, so that each later capture has its own idempotency key. */
   failedCaptures: z.int().optional(),
   /** When due work looks at the hold next. */

@@ -32,6 +32,8 @@ export const CANONICAL_EVENTS = [
   'payment.capture_due',
   'payment.released',
   'payment.captured_more',
+  'payment.capture_failed',
+  'payment.release_failed',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];
 

@@ -38,6 +38,8 @@ export interface ProviderHold {
   readonly guaranteedUntil?: string | undefined;
   /** ISO 8601; when the hold ended without a capture, if the provider says so. */
   readonly endedAt?: string | undefined;
+  /** Why the bank declined the last capture, if the provider keeps declined captures. */
+  readonly captureDeclined?: DeclineCode | undefined;
 }
 
 /** One of several captures of a hold. */

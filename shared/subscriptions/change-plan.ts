@@ -2,13 +2,14 @@
 
 import { underRight } from '../access/right.ts';
 import { DomainError } from '../core/errors.ts';
+import { keyMark, replayedFor } from '../http/idempotency.ts';
 import type { Reply } from '../http/request.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { type ChargedChange, chargeChange, continueChange } from './finish-change.ts';
 import { openPaymentView } from './open-payment.ts';
 import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
-import { claimChange, scheduleChange } from './plan-change-steps.ts';
+import { changeUnderKey, claimChange, scheduleChange } from './plan-change-steps.ts';
 import {
   isScheduled,
   type PlanChangeDeps,
@@ -28,10 +29,20 @@ import { commandView } from './subscription-view.ts';
  * applied, whatever fails in between.
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
+  const repeated = repeatedReply(request);
+  if (repeated) return repeated;
   const wanted = await readWantedChange(deps, request, { isClaiming: true });
   return underRight(wanted.merchantRight, () =>
     wanted.when === 'now' ? changeNow(deps, request, wanted) : changeLater(deps, request, wanted),
   );
+};
+
+/** Shows the change that an earlier request under the key has claimed. @returns undefined if that did not happen */
+const repeatedReply = ({ record, idempotency }: PlanChangeRequest): Reply | undefined => {
+  const found = changeUnderKey(record, keyMark(idempotency));
+  if (found === undefined) return undefined;
+  const reply = found === 'open' ? openReply(record) : { data: commandView(record) };
+  return { ...reply, ...replayedFor(idempotency) };
 };
 
 const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wanted: WantedChange): Promise<Reply> => {
@@ -44,7 +55,7 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
       requireSame(record, current);
       requirePeriodLeft(current, deps.now());
       requirePeriodPaid(current);
-      return claimChange(current, wanted, { id, now: deps.now() });
+      return claimChange(current, wanted, { id, now: deps.now(), key: keyMark(request.idempotency) });
     },
     [...right.onlyIf, ...wanted.merchantRight.onlyIf],
   );
@@ -127,9 +138,16 @@ const replyOf = (
 ): Reply => {
   const { change, version } = subscription;
   if (change === undefined && (version === record.version || !isLive(subscription))) throw refusedError(subscription);
-  const view = commandView(subscription);
-  if (change === undefined || change.step === 'dropped') return { data: view };
-  if (change.step !== 'awaiting_payment' || !payment) return { data: view, status: 202 };
+  if (change === undefined || change.step === 'dropped') return { data: commandView(subscription) };
+  const reply = openReply(subscription);
+  if (reply.status === 202 || !payment) return reply;
   const pending_change = pendingChangeView(subscription, openPaymentView(payment, deps.now()));
-  return { data: { ...view, pending_change }, keptData: view };
+  return { ...reply, data: { ...commandView(subscription), pending_change } };
 };
+
+/** The pending change without its secret. It is 202 unless the payer has to authenticate. */
+const openReply = (subscription: Subscription): Reply => ({
+  data: commandView(subscription),
+  status: subscription.change?.step === 'awaiting_payment' ? 200 : 202,
+  isOpen: true,
+});

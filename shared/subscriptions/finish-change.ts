@@ -6,11 +6,13 @@
 import { DomainError } from '../core/errors.ts';
 import { type CollectResult, collect, findCollectedPayment, releasePayment } from '../payments/collect-payment.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
+import { FAILURE_OF } from '../platform/command-end.ts';
 import type { AttendedCharge, BillingDeps } from './biller.ts';
 import { periodPaymentRequest } from './periods.ts';
 import type { PlanChange } from './plan-change.ts';
 import {
   applyChange,
+  asLeftOpen,
   changeOpenCondition,
   dropChange,
   dropIfOver,
@@ -68,14 +70,23 @@ const recordCollected = (
       : dropChange(current, undefined, deps.now());
   });
 
+interface Continuation {
+  /** Set if the request of the change has ended. A failure is then reported. */
+  readonly isLate?: true;
+}
+
 /**
  * Continues a change that waits for no one: one that is paid is applied, and the payment of one that is dropped is
  * canceled. If a provider cannot be called now, due work continues.
  */
-export const continueChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+export const continueChange = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  continuation: Continuation = {},
+): Promise<Subscription> => {
   switch (subscription.change?.step) {
     case 'paid':
-      return applyAtProvider(deps, subscription);
+      return applyAtProvider(deps, subscription, continuation);
     case 'dropped':
       return releaseChange(deps, subscription);
     default:
@@ -84,7 +95,11 @@ export const continueChange = async (deps: BillingDeps, subscription: Subscripti
 };
 
 /** Gives the provider that bills the new price, and then the subscription the new plan. */
-const applyAtProvider = async (deps: BillingDeps, paid: Subscription): Promise<Subscription> => {
+const applyAtProvider = async (
+  deps: BillingDeps,
+  paid: Subscription,
+  { isLate }: Continuation,
+): Promise<Subscription> => {
   const { change } = paid;
   const { subscription, result } = await sendPrice(deps, paid);
   if (result === 'unclear' || change === undefined) return subscription;
@@ -105,7 +120,7 @@ const applyAtProvider = async (deps: BillingDeps, paid: Subscription): Promise<S
     isOurs(current)
       ? removeChange(
           { ...current, priceUpdate: undefined },
-          change.paymentId === undefined ? undefined : 'plan_change_failed',
+          change.paymentId === undefined && !isLate ? undefined : FAILURE_OF.change.reason,
           deps.now(),
         )
       : current,
@@ -138,12 +153,12 @@ const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<
 export const followChange = async (
   deps: BillingDeps,
   subscription: Subscription,
-  payment: VisiblePayment,
+  { payment, isLate }: Continuation & { readonly payment: VisiblePayment },
 ): Promise<Subscription> => {
   let was = subscription;
   const next = await subscriptionStore(deps.table).change(subscription, (current) => {
     was = current;
-    return settleChange(current, payment, deps.now());
+    return settleChange(isLate ? asLeftOpen(current) : current, payment, deps.now());
   });
   warnIfPaid(deps, { was, next, payment });
   return continueChange(deps, next);
@@ -155,9 +170,9 @@ export const lookAtChange = async (deps: BillingDeps, subscription: Subscription
   const store = subscriptionStore(deps.table);
   if (!change) return subscription;
   const settled = isChangeOver(subscription, deps.now())
-    ? await store.change(subscription, (current) => dropIfOver(current, deps.now()))
+    ? await store.change(subscription, (current) => dropIfOver(asLeftOpen(current), deps.now()))
     : await readPayment(deps, subscription, change);
-  const next = await continueChange(deps, settled);
+  const next = await continueChange(deps, settled, { isLate: true });
   return next.change?.id === change.id && next.change.lookAt <= change.lookAt
     ? store.change(next, (current) => (current.change?.id === change.id ? lookLater(current, deps.now()) : current))
     : next;
@@ -171,9 +186,9 @@ const readPayment = async (
 ): Promise<Subscription> => {
   if (paymentId === undefined) return subscription;
   const payment = await findCollectedPayment(deps, paymentId);
-  if (payment) return followChange(deps, subscription, payment);
+  if (payment) return followChange(deps, subscription, { payment, isLate: true });
   return subscriptionStore(deps.table).change(subscription, (current) =>
-    current.change?.id === id ? dropChange(current, undefined, deps.now()) : current,
+    current.change?.id === id ? dropChange(current, FAILURE_OF.change.reason, deps.now()) : current,
   );
 };
 

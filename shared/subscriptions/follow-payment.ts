@@ -5,6 +5,7 @@ import { findCollectedPayment } from '../payments/collect-payment.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { type BillingDeps, settlementOf } from './biller.ts';
 import { followChange } from './finish-change.ts';
+import { reportFailedReturn } from './open-command.ts';
 import { payOwed } from './provider-commands.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
 import { settleCharge } from './subscription-charge.ts';
@@ -25,7 +26,7 @@ export const followPayment = async (deps: BillingDeps, message: unknown): Promis
   const payment = await findCollectedPayment(deps, paymentId);
   if (!payment) return 'done';
   const next = isOfChange
-    ? await followChange(deps, subscription, payment)
+    ? await followChange(deps, subscription, { payment })
     : await follow({ deps, store, subscription }, payment);
   deps.log.info('payment followed', {
     payment_id: paymentId,
@@ -48,7 +49,9 @@ interface Following {
 
 const follow = async ({ deps, store, subscription }: Following, payment: VisiblePayment): Promise<Subscription> => {
   if (!isProviderBilled(subscription)) {
-    return store.change(subscription, (current) => settleCharge(current, payment, settlementOf(deps)));
+    return store.change(subscription, (current) =>
+      reportFailedReturn(current, settleCharge(current, payment, settlementOf(deps)), deps.now()),
+    );
   }
   return isPaidHere(payment) ? payOwed(deps, subscription, payment) : subscription;
 };

@@ -15,7 +15,7 @@ import { syncFromProvider } from './store-report.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
 import { SUBSCRIPTION_TRANSITIONS } from './subscription-states.ts';
 import { subscriptionStore } from './subscription-store.ts';
-import { commandView } from './subscription-view.ts';
+import { commandView, standingReply } from './subscription-view.ts';
 
 /** Pauses a subscription, so that nothing is charged until it is resumed. Idempotent. */
 export const pauseSubscription = async (
@@ -41,10 +41,11 @@ export const pauseSubscription = async (
 /** Resumes in the current period if it is still paid for. Otherwise starts a new period now, and charges it. */
 export const resumeSubscription = async (
   deps: BillingDeps,
-  { record: read, caller, right: { onlyIf } }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record: read, caller, right: { onlyIf }, idempotency }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const record = await readAgainIf(deps, read, 'active');
-  if (record.status === 'active') return { data: commandView(record) };
+  const isRepeat = idempotency?.isRepeat && record.status === 'past_due';
+  if (isRepeat || record.status === 'active') return standingReply(record, idempotency);
   requireState(record, record.status === 'paused');
   const isPaid = isPaidFor(record, deps.now());
   // A provider that bills charges the method later by itself, so a method is required now.
@@ -53,8 +54,7 @@ export const resumeSubscription = async (
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
     return { data: commandView(await resumeAtProvider(deps, record, onlyIf)) };
   }
-  if (!isPaid)
-    return { data: commandView(await startPeriod(deps, record, { cause: 'resume', method, right: onlyIf })) };
+  if (!isPaid) return standingReply(await startPeriod(deps, record, { cause: 'resume', method, right: onlyIf }));
   const resumed = await subscriptionStore(deps.table).change(
     record,
     (current) => {

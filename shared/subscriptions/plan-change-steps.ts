@@ -3,6 +3,7 @@
 import { subscriptionPaymentId } from '../core/ids.ts';
 import { epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
+import { isUnderKey } from '../platform/command-end.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import { unpaidByPlan, unpaidOncePaid } from './paid-tier.ts';
@@ -42,14 +43,21 @@ export interface PricedChange {
 interface Claim {
   readonly id: string;
   readonly now: Instant;
+  /** The mark of the Idempotency-Key of the request. */
+  readonly key?: string | undefined;
 }
 
 /** Claims a change that takes effect now. Without a charge, and if the service bills, it is applied at once. */
-export const claimChange = (subscription: Subscription, wanted: PricedChange, { id, now }: Claim): Subscription => {
+export const claimChange = (
+  subscription: Subscription,
+  wanted: PricedChange,
+  { id, now, key }: Claim,
+): Subscription => {
   const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
   const isDue = price.due.totalCents > 0;
   const change: PlanChange = {
     id,
+    ...(key !== undefined && { key }),
     plan,
     step: 'claimed',
     at: iso(at),
@@ -172,11 +180,41 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
       ...covered,
       ...syncAfterChange(subscription, at, now),
       latestPaymentId: paymentId ?? latestPaymentId,
+      appliedChangeKeys: withApplied(subscription, change),
       change: undefined,
       priceUpdate: undefined,
     },
   );
 };
+
+/** Keys of more changes than this are forgotten. */
+const MOST_APPLIED_KEYS = 5;
+
+const withApplied = ({ appliedChangeKeys = [] }: Subscription, { key }: PlanChange): string[] | undefined => {
+  const keys = key === undefined ? appliedChangeKeys : [...appliedChangeKeys, key].slice(-MOST_APPLIED_KEYS);
+  return keys.length > 0 ? keys : undefined;
+};
+
+/**
+ * What has become of the change that the request with this key has claimed. A change that did not happen leaves nothing,
+ * so the request may make it again.
+ */
+export const changeUnderKey = (
+  { change, appliedChangeKeys = [] }: Subscription,
+  key: string | undefined,
+): 'open' | 'applied' | undefined => {
+  if (isUnderKey(change, key) && change?.step !== 'dropped') return 'open';
+  return key !== undefined && appliedChangeKeys.includes(key) ? 'applied' : undefined;
+};
+
+/**
+ * A change of the plan whose request has ended, as due work sees it. The request may have left the outcome open, so a
+ * failure is reported.
+ */
+export const asLeftOpen = (subscription: Subscription): Subscription =>
+  subscription.change?.step === 'claimed'
+    ? { ...subscription, change: { ...subscription.change, step: 'processing' } }
+    : subscription;
 
 /**
  * A change of a trial that has ended meanwhile pays for nothing. The present period was paid at the price of before, so

@@ -58,6 +58,8 @@ const CHANGE_STEPS = ['claimed', 'processing', 'awaiting_payment', 'paid', 'drop
 export const planChangeSchema = z.lazy(() =>
   z.object({
     id: z.string(),
+    /** The mark of the Idempotency-Key of the request that claimed the change. */
+    key: optional,
     plan: planSchema,
     step: z.enum(CHANGE_STEPS),
     /** The moment from which the new plan counts. */

@@ -8,6 +8,7 @@ import type { TransactionStep } from '../platform/table.ts';
 import type { CallOptions } from '../providers/payment-port.ts';
 import type { ProviderInvoice, ProviderSubscription, SubscriptionsPort } from '../providers/subscription-port.ts';
 import type { BillingDeps } from './biller.ts';
+import { forgetOpen, leaveOpen, type OpenCommand } from './open-command.ts';
 import { isPaidFor } from './periods.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { invoicesOf, recordInvoicePayment } from './provider-invoices.ts';
@@ -24,18 +25,22 @@ export interface Command {
   ) => Promise<Outcome<ProviderSubscription>>;
   /** True if the subscription already has the state that the command requests. */
   readonly isMet: (subscription: Subscription) => boolean;
+  /** Set if an event reports a command whose outcome was unknown and that had no effect. */
+  readonly kind?: OpenCommand;
   /** The conditions of the caller's right, checked immediately before the call. Absent without a caller. */
   readonly onlyIf?: readonly TransactionStep[];
 }
 
 export const scheduleCancelCommand: Command = {
   name: 'schedule-cancel',
+  kind: 'cancel',
   send: (port, target) => port.scheduleCancel({ ...target, cancel: true }),
   isMet: (subscription) => subscription.status === 'canceled' || endsWithPeriod(subscription),
 };
 
 export const withdrawCancelCommand: Command = {
   name: 'keep',
+  kind: 'reactivate',
   send: (port, target) => port.scheduleCancel({ ...target, cancel: false }),
   isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
 };
@@ -64,7 +69,7 @@ export const payOwed = async (
     isMet: () => false,
   };
   const outcome = await send(deps, subscription, { command, key: command.name });
-  return (await storeOutcome(deps, subscription, outcome)).subscription;
+  return (await storeOutcome(deps, subscription, { outcome, kind: command.kind })).subscription;
 };
 
 export const pauseCommand: Command = {
@@ -75,6 +80,7 @@ export const pauseCommand: Command = {
 
 const resumeCommand: Command = {
   name: 'resume',
+  kind: 'resume',
   send: (port, target) => port.resume({ ...target, inNewPeriod: false }),
   isMet: ({ status }) => status === 'active',
 };
@@ -107,7 +113,7 @@ export const sendToProvider = async (
   command: Command,
 ): Promise<CommandResult> => {
   const outcome = await send(deps, subscription, { command, key: `${command.name}:${subscription.lock}` });
-  return storeOutcome(deps, subscription, outcome);
+  return storeOutcome(deps, subscription, { outcome, kind: command.kind });
 };
 
 /**
@@ -143,7 +149,8 @@ const resumeInNewPeriod = async (
 ): Promise<Subscription> => {
   const { paidUntil, lapsed = 0 } = subscription;
   const outcome = await send(deps, subscription, { command, key: `begin:${paidUntil ?? 'never'}:${lapsed}` });
-  if (outcome.kind !== 'declined') return requireMet(await storeOutcome(deps, subscription, outcome), command);
+  if (outcome.kind !== 'declined')
+    return requireMet(await storeOutcome(deps, subscription, { outcome, kind: command.kind }), command);
   await subscriptionStore(deps.table).change(subscription, (current) =>
     (current.lapsed ?? 0) === lapsed ? { ...current, lapsed: lapsed + 1 } : current,
   );
@@ -162,16 +169,23 @@ const send = async (
   return command.send(port, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
 };
 
+interface CommandOutcome {
+  readonly outcome: Outcome<ProviderSubscription>;
+  readonly kind: OpenCommand | undefined;
+}
+
 const storeOutcome = async (
   deps: BillingDeps,
   subscription: Subscription,
-  outcome: Outcome<ProviderSubscription>,
+  { outcome, kind }: CommandOutcome,
 ): Promise<CommandResult> => {
   if (outcome.kind === 'refused') {
     return { subscription: await syncAfterRefusal(deps, subscription, outcome), isDone: false };
   }
+  if (outcome.kind === 'unknown' && kind) await leaveOpen(deps, subscription, kind);
   const answer = requireAnswer(outcome, subscription);
-  return { subscription: await storeReport(deps, subscription, answer), isDone: true };
+  const stored = await storeReport(deps, subscription, answer);
+  return { subscription: await forgetOpen(deps, stored), isDone: true };
 };
 
 /** A cancellation may be stored while the command runs. The command has then had no effect. */
@@ -192,6 +206,7 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
   const port = await subscriptionsPortOf(deps, subscription);
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;
   const outcome = await port.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey });
+  if (outcome.kind === 'unknown') await leaveOpen(deps, subscription, 'cancel');
   if (outcome.kind !== 'refused') return recordDropped(deps, subscription, requireAnswer(outcome, subscription));
   const synced = await syncAfterRefusal(deps, subscription, outcome);
   if (isLive(synced)) throw invalidStateError(synced);

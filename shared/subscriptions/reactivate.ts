@@ -16,7 +16,7 @@ import { syncBeforeReturn } from './store-report.ts';
 import { isLive, isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
-import { commandView } from './subscription-view.ts';
+import { commandView, standingReply } from './subscription-view.ts';
 
 /**
  * Reactivates a subscription. A scheduled cancellation is withdrawn. A canceled subscription continues its current
@@ -25,8 +25,9 @@ import { commandView } from './subscription-view.ts';
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,
-  { record, caller, right: { onlyIf } }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record, caller, right: { onlyIf }, idempotency }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
+  if (idempotency?.isRepeat && isLive(record) && !record.cancelAtPeriodEnd) return standingReply(record, idempotency);
   if (isLive(record)) return { data: commandView(await withdrawCancel(deps, record, { caller, onlyIf })) };
   const canceled = await withoutDeletedRecords(deps, record);
   const isPaid = isPaidFor(canceled, deps.now()) && !isProviderBilled(canceled);
@@ -35,7 +36,7 @@ export const reactivateSubscription = async (
   const synced = isProviderBilled(canceled) ? await syncBeforeReturn(deps, canceled) : canceled;
   if (!isPaidFor(synced, deps.now())) await requireOnSale(deps.table, synced.productId);
   const former = { ...synced, customerId: canceled.customerId };
-  return { data: commandView(await startPeriod(deps, former, { cause: 'reactivate', method, right: onlyIf })) };
+  return standingReply(await startPeriod(deps, former, { cause: 'reactivate', method, right: onlyIf }));
 };
 
 /**

@@ -4,13 +4,14 @@ import { DomainError } from '../core/errors.ts';
 import { DAY_MS, iso, MINUTE_MS } from '../core/time.ts';
 import { findUnattended, type UsableMethod } from '../payment-methods/usable-method.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../payments/collect-payment.ts';
-import { type BillingDeps, settlementOf } from './biller.ts';
+import { type BillingDeps, type BillingResult, settlementOf } from './biller.ts';
 import { stopAbandonedCharge } from './billers.ts';
 import { holdAgain, removeMethodFrom } from './change-method.ts';
 import { createAtProvider } from './create-at-provider.ts';
 import { lookAtChange } from './finish-change.ts';
 import { markCanceled } from './lifecycle.ts';
 import { readLinkedRecords } from './linked-records.ts';
+import { endOpenCommand, reportFailedReturn } from './open-command.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from './periods.ts';
 import { finishPriceUpdate } from './price-at-provider.ts';
 import { subscriptionsPortOf } from './provider-biller.ts';
@@ -200,7 +201,7 @@ const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> 
   // paid.
   if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
   if (synced?.held?.isCollecting) await holdAgain(deps, synced);
-  if (synced) return synced.status;
+  if (synced) return (await endOpenCommand(deps, synced)).status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
   await store.deferDue(subscription, iso(deps.now() + DAY_MS));
   return NOT_AT_PROVIDER;
@@ -221,7 +222,7 @@ const checkCharge = async (work: DueWork): Promise<string> => {
   if (!isTried && payment?.status !== 'canceled' && payment?.status !== 'succeeded') {
     return isFirst(charge) && subscription.status !== 'past_due' ? dropUntriedCharge(work) : claimAndAttempt(work);
   }
-  const next = settleCharge(subscription, payment, settlementOf(deps));
+  const next = reportFailedReturn(subscription, settleCharge(subscription, payment, settlementOf(deps)), deps.now());
   if (!(await store.commit(subscription, next)).ok) return OVERTAKEN;
   if (payment.withheld && isVisibleSubscription(next)) await publishPayment(deps, payment.id);
   return next.status;
@@ -231,14 +232,14 @@ const checkCharge = async (work: DueWork): Promise<string> => {
 const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const { charge, status } = subscription;
   if (status === 'creating') await store.removeCreating(subscription);
-  else await store.commit(subscription, dropCharge(subscription));
+  else await store.commit(subscription, reportFailedReturn(subscription, dropCharge(subscription), deps.now()));
   if (charge) await releasePayment(deps, charge.paymentId);
   return DROPPED;
 };
 
 /** Looks a creation with an unknown outcome up at the provider. If it is missing, repeats the call with its key. */
 const checkCreation = async (work: DueWork): Promise<string> => {
-  const { deps, store, subscription } = work;
+  const { deps, subscription } = work;
   if (subscription.charge?.abandoned) return endAbandonedCharge(work);
   if (subscription.providerSubscriptionId !== undefined) return (await syncFromProvider(deps, subscription)).status;
   const port = await subscriptionsPortOf(deps, subscription);
@@ -255,8 +256,16 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   if (!method) return dropCreation(work);
   const created = await createAtProvider(deps, subscription);
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
-  if (created.error && created.subscription.status === 'creating') await store.removeCreating(created.subscription);
+  await endCreation(work, created);
   return created.error?.code ?? created.subscription.status;
+};
+
+const endCreation = async (
+  { deps, store, subscription }: DueWork,
+  { error, subscription: stored }: BillingResult,
+): Promise<void> => {
+  if (error && stored.status === 'creating') await store.removeCreating(stored);
+  else await store.change(stored, (current) => reportFailedReturn(subscription, current, deps.now()));
 };
 
 /** Ends a canceled charge at the provider. A payment before the cancellation is recorded; nothing else is charged. */
@@ -280,7 +289,7 @@ const dropCreation = async (work: DueWork): Promise<string> => {
     await store.removeCreating(subscription);
     return DROPPED;
   }
-  const dropped = dropCharge(subscription);
+  const dropped = reportFailedReturn(subscription, dropCharge(subscription), deps.now());
   return commitStep(work, subscription.status === 'past_due' ? markCanceled(dropped, deps.now()) : dropped, DROPPED);
 };
 

@@ -42,7 +42,7 @@ interface DueStep {
 
 /** If several steps are due, the order of the list decides. */
 const dueSteps = (subscription: Subscription): readonly DueStep[] => {
-  const { charge, syncAt, transfer, unconfirmedSince } = subscription;
+  const { charge, openCommand, syncAt, transfer, unconfirmedSince } = subscription;
   const at = (step: Step, time: string | undefined): DueStep[] =>
     time === undefined ? [] : [{ step, at: instant(time) }];
   if (transfer) return at('transfer', transfer.lookAt);
@@ -57,7 +57,7 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
     ...trialNoticeStep(subscription),
     ...at('check charge', charge?.lookAt),
     ...(subscription.status === 'past_due' ? at('end dunning', subscription.held?.finalAt) : []),
-    ...(isLive(subscription) ? at('sync', syncAt) : []),
+    ...(isLive(subscription) ? [...at('sync', openCommand?.lookAt), ...at('sync', syncAt)] : []),
   ];
 };
 

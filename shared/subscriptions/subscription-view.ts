@@ -4,6 +4,8 @@ import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
 import { once } from '../core/once.ts';
 import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
+import { type IdempotentRequest, replayedFor } from '../http/idempotency.ts';
+import type { Reply } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
 import {
   pendingChangeSchema,
@@ -121,6 +123,13 @@ export const commandView = (subscription: Subscription) => {
     throw new Error('a command returned a subscription that readers must not see');
   return subscriptionView(subscription);
 };
+
+/** The response to a command that may have charged. While the charge is pending, a repeat shows the subscription. */
+export const standingReply = (subscription: Subscription, request?: IdempotentRequest): Reply => ({
+  data: commandView(subscription),
+  isOpen: isVisibleSubscription(subscription) && billingStatusOf(subscription) === 'pending',
+  ...replayedFor(request),
+});
 
 /** The time of the next charge or retry; null if none is planned. */
 const nextBillingDate = (subscription: VisibleSubscription): string | null => {

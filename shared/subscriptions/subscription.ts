@@ -44,6 +44,9 @@ export const REASONS = [
   'plan_change_scheduled',
   'plan_change_withdrawn',
   'plan_change_failed',
+  'cancel_failed',
+  'reactivate_failed',
+  'resume_failed',
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -137,6 +140,8 @@ export const subscriptionSchema = z.lazy(() =>
     knownAt: z.int().optional(),
     /** Epoch seconds of the newest applied event in the interface's shape. Provider events up to then are stale. */
     followedAt: z.int().optional(),
+    /** The last command whose response the provider did not give. The next read shows whether it was carried out. */
+    openCommand: z.object({ kind: z.enum(['cancel', 'reactivate', 'resume']), lookAt: z.string() }).optional(),
     /** The provider's next retry of a past-due subscription, if reported. */
     retryAt: optional,
     /** When the last recovery from past due was announced. Only for a subscription that the provider bills. */
@@ -152,6 +157,8 @@ export const subscriptionSchema = z.lazy(() =>
 
     ...planFields,
     currency: z.string(),
+    /** The marks of the Idempotency-Keys of the last changes that were applied. */
+    appliedChangeKeys: z.array(z.string()).optional(),
     /** A change of the plan is under way. No other change, charge or transfer begins before it ends. */
     change: planChangeSchema.optional(),
     scheduledChange: scheduledChangeSchema.optional(),

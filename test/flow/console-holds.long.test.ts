@@ -14,7 +14,7 @@ import {
 } from './console-steps.ts';
 import { read, signIn, type User } from './flow.ts';
 import { heldPayment } from './holders.ts';
-import { withHost } from './host.ts';
+import { type ParsedJson, withHost } from './host.ts';
 
 describe('holds in the console', () => {
   const service = withHost();
@@ -90,6 +90,28 @@ describe('holds in the console', () => {
       });
     });
 
+    test('capture less than the tax of the payment with the split', async () => {
+      const { page } = visit;
+      const { id } = await held(payer, { subtotal_cents: 2_000, tax_cents: 500 });
+      await openPayment(visit, id);
+      await page.getByRole('button', { name: 'Capture' }).click();
+      const dialog = page.getByRole('dialog');
+      expect(await dialog.getByLabel('Subtotal').count()).toBe(0);
+      await dialog.getByLabel('Amount').fill('4');
+      await dialog.getByLabel('Subtotal').fill('3.50');
+      await expectNoViolation(page);
+      await expectNoSidewaysScroll(page);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      expect(await dialog.getByRole('alert').innerText()).toBe('Subtotal plus tax, less discount, must be 4.00.');
+      await dialog.getByLabel('Tax').fill('0.50');
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      await dialog.getByRole('button', { name: 'Capture USD 4.00' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await read(service, id, payer.options)).toMatchObject({
+        ...{ status: 'succeeded', subtotal_cents: 350, tax_cents: 50, discount_cents: 0, total_cents: 400 },
+      });
+    });
+
     test('are counted on the overview and listed on Health if they end within 24 hours', async () => {
       const { page, open } = visit;
       const { id } = await held(payer, { payment_method_id: 'pm_sim_hold_1h' });
@@ -109,6 +131,30 @@ describe('holds in the console', () => {
       await expectNoViolation(page);
       expectQuiet(visit, service);
     });
+  });
+
+  test('capture again after a decline, which is another call', async () => {
+    const visit = await visitAs(await staff('finance'), WIDTHS[0]);
+    const { page } = visit;
+    const { id } = await held(payer, { payment_method_id: 'pm_sim_capture_declined' });
+    await openPayment(visit, id);
+    await page.getByRole('button', { name: 'Capture' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Continue' }).click();
+    const keys: (string | undefined)[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith(`/payments/${id}/capture`)) keys.push(request.headers()['idempotency-key']);
+    });
+    await service.clearProviderRequests();
+    for (const clicks of [1, 2]) {
+      await dialog.getByRole('button', { name: 'Capture USD 25.00' }).click();
+      await soon(async () => String(keys.length)).toBe(String(clicks));
+      await dialog.getByRole('alert').waitFor();
+    }
+    expect(new Set(keys).size).toBe(2);
+    const calls = (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/capture'));
+    expect(calls).toHaveLength(2);
+    await page.context().close();
   });
 
   test('offer no capture and no release to support and to the payer', async () => {

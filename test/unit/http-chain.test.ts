@@ -411,6 +411,25 @@ describe('a request with an Idempotency-Key', () => {
     expect(second.headers['idempotent-replayed']).toBe('true');
   });
 
+  test('stores no response that leaves the outcome of a command open, and says so to the repeat', async () => {
+    const ask = serve(itemEndpoint({ command: 'confirm' }), async () => ({ data: {}, status: 202 }));
+    await ask(keyed());
+    await ask(keyed());
+    expect(runs.map(({ idempotency }) => idempotency?.isRepeat)).toEqual([undefined, true]);
+  });
+
+  test.each([
+    ['capture', 2],
+    ['confirm', 1],
+    ['change', 1],
+  ] as const)('runs a declined %s again: %i runs for two requests', async (command, count) => {
+    const ask = serve(itemEndpoint({ command }), async () => {
+      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
+    });
+    expect([(await ask(keyed())).status, (await ask(keyed())).status]).toEqual([402, 402]);
+    expect(runs).toHaveLength(count);
+  });
+
   test.each([
     ['a refusal', () => new DomainError('INVALID_STATE')],
     ['a time-out', () => new DomainError('PROVIDER_TIMEOUT')],

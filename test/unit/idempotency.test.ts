@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso, SECOND_MS } from '../../shared/core/time.ts';
 import { createOnce } from '../../shared/http/create-once.ts';
-import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../../shared/http/idempotency.ts';
+import {
+  canonicalJson,
+  checkKey,
+  claimKey,
+  idempotencyScope,
+  LEFT_OPEN,
+  settleKey,
+} from '../../shared/http/idempotency.ts';
 import type { Found, StoredRecord } from '../../shared/platform/record-store.ts';
 import type { TransactionStep } from '../../shared/platform/table.ts';
 import { testIds } from '../builders/ids.ts';
@@ -97,7 +104,7 @@ describe('a POST with an Idempotency-Key', () => {
     return {
       clock,
       claim: (request = asked) => claimKey(deps, request, TIMEOUT_SECONDS),
-      settle: (kept: typeof answer | undefined, request = asked) => settleKey(deps, request, kept),
+      settle: (kept: typeof answer | typeof LEFT_OPEN | undefined, request = asked) => settleKey(deps, request, kept),
     };
   };
 
@@ -140,6 +147,19 @@ describe('a POST with an Idempotency-Key', () => {
     await claim();
     await settle(undefined);
     expect(await claim(other)).toBeUndefined();
+  });
+
+  test('runs again after a response that left the outcome open, one repeat at a time, and only with the same body', async () => {
+    const { claim, settle } = service();
+    await claim();
+    await settle(LEFT_OPEN);
+    expect((await refusalIn(claim(other))).code).toBe('IDEMPOTENCY_KEY_REUSED');
+    const repeats = await Promise.allSettled([claim(), claim(), claim()]);
+    expect(repeats.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.code)).sort()).toEqual([
+      ...['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_IN_PROGRESS', LEFT_OPEN],
+    ]);
+    await settle(answer);
+    expect(await claim()).toEqual(answer);
   });
 
   test('keeps a stored response after a late failure', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
+import { claimHoldCall, withoutHoldCall } from '../../shared/payments/holds/hold-versions.ts';
 import { PAYMENT_STATUSES, type Payment, type PaymentStatus } from '../../shared/payments/payment.ts';
 import { paymentEvents } from '../../shared/payments/payment-events.ts';
 import { NOON, payment } from '../builders/payment.ts';
@@ -63,6 +64,18 @@ describe('the events of a payment’s change', () => {
       'payment.succeeded',
     ]);
     expect(names(grown, next(grown, 'succeeded'))).toEqual([]);
+  });
+
+  test('report a capture that did not happen only with the version that takes it back', () => {
+    const held = payment({ status: 'requires_capture', captureMethod: 'manual' });
+    const call = { kind: 'capture', totalCents: 1_000, taxCents: 0, discountCents: 0, claimedAt: iso(NOON) } as const;
+    const claimed = claimHoldCall(held, call);
+    const failed = withoutHoldCall(claimed, NOON, { call: 'capture', reason: 'not_done' });
+    expect(names(claimed, failed)).toEqual(['payment.capture_failed']);
+    expect(names(claimed, withoutHoldCall(claimed, NOON))).toEqual([]);
+    expect(names(failed, next(failed, 'requires_capture'))).toEqual([]);
+    const again = claimHoldCall(failed, call);
+    expect([...names(failed, again), ...names(again, withoutHoldCall(again, NOON))]).toEqual([]);
   });
 
   test('are not published for leases and due times, which make no version', () => {

@@ -6,6 +6,7 @@ import { DomainError, invalid } from '../../core/errors.ts';
 import { derivePrices, type Prices } from '../../core/money.ts';
 import { type Instant, instant, iso } from '../../core/time.ts';
 import { centsField } from '../../http/fields.ts';
+import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
 import type { MoneyDeps } from '../../providers/provider-deps.ts';
@@ -17,7 +18,7 @@ import { paymentStore } from '../payment-store.ts';
 import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
 import { trySaveMethod } from '../save-method.ts';
-import { type HoldResult, hasHoldCall, makeHoldCall } from './hold-call.ts';
+import { type HoldResult, hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
@@ -40,34 +41,44 @@ type CaptureBody = z.output<typeof captureBody>;
 type CaptureRequest = Pick<
   ApiRequest<{ id: string }, unknown, CaptureBody, VisiblePayment>,
   'body' | 'caller' | 'record'
->;
+> &
+  Partial<Pick<ApiRequest, 'idempotency'>>;
 
 export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): Promise<Reply> => {
-  const { body, caller, record } = request;
+  const { body, record, idempotency } = request;
   const right = await requireMerchantOfHold(deps.table, record, request);
   const store = paymentStore(deps.table, deps.now);
   const provider = await deps.providers.require(record.providerId, 'payments');
   const parts: IntentParts = { deps, store, provider };
   const payment = await readIfOver(parts, record);
-  if (payment.status === 'requires_capture') {
+  const isOwn = (current: VisiblePayment): boolean => isOwnHoldCall(current, 'capture', idempotency);
+  if (payment.status === 'requires_capture' && !isOwn(payment)) {
     requireCapturable(payment);
     await requireExpressible(provider, payment, capturePrices(payment, body));
   }
   const decide = (current: VisiblePayment): VisiblePayment | undefined => {
-    if (isCapturedAs(current, body)) return undefined;
+    if (isOwn(current) || isCapturedAs(current, body)) return undefined;
     requireCapturable(current);
     const { totalCents, taxCents, discountCents } = capturePrices(current, body);
     return claimHoldCall(current, {
       ...{ kind: 'capture', totalCents, taxCents, discountCents },
       claimedAt: iso(deps.now()),
+      key: keyMark(idempotency),
     });
   };
   const claimed = await claimByMerchant(store, payment, { right, decide });
-  if (!claimed.isOurs || !hasHoldCall(claimed.record)) return { data: paymentView(claimed.record, audienceOf(caller)) };
+  if (!claimed.isOurs || !hasHoldCall(claimed.record)) return standingReply(claimed.record, request);
   const result = await makeHoldCall(parts, claimed.record);
   await trySaveMethod(deps, result.payment);
   return replyOf(result, request, capturePrices(claimed.was, body).totalCents);
 };
+
+/** Shows the record, because the capture has happened or is under way. */
+const standingReply = (payment: VisiblePayment, { caller, idempotency }: CaptureRequest): Reply => ({
+  data: paymentView(payment, audienceOf(caller)),
+  ...(payment.status === 'requires_capture' && { status: 202 }),
+  ...replayedFor(idempotency),
+});
 
 /** Past the end of the hold, the provider says whether it still holds the amount. */
 const readIfOver = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> => {

@@ -7,22 +7,32 @@
 import { assertNever, DomainError } from '../../core/errors.ts';
 import type { Arrived, NotDone, Outcome } from '../../core/outcome.ts';
 import { instant, iso } from '../../core/time.ts';
+import { type IdempotentRequest, keyMark } from '../../http/idempotency.ts';
+import { isUnderKey } from '../../platform/command-end.ts';
 import type { HoldsPort } from '../../providers/hold-port.ts';
 import type { ProviderPayment } from '../../providers/payment-port.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
 import { decideReading } from '../apply-reading.ts';
 import { lookUp, makeClaimedCall, NOT_REACHED } from '../claimed-call.ts';
 import type { IntentParts } from '../create-intent.ts';
-import type { HoldCall, VisiblePayment } from '../payment.ts';
+import type { VisiblePayment } from '../payment.ts';
 import { nextLook, warnIfStuck } from '../payment-due.ts';
 import { isAhead } from '../payment-states.ts';
 import { providerReference } from '../payment-versions.ts';
+import type { HoldCall, HoldFailure } from './hold-record.ts';
 import { holdChange, withoutHoldCall } from './hold-versions.ts';
 
 /** A payment whose capture or release was claimed. */
 export type HoldClaim = VisiblePayment & { readonly holdCall: HoldCall };
 
 export const hasHoldCall = (payment: VisiblePayment): payment is HoldClaim => payment.holdCall !== undefined;
+
+/** True if the request with this key has claimed the call that is under way, so that a repeat shows the record. */
+export const isOwnHoldCall = (
+  { holdCall }: VisiblePayment,
+  kind: HoldCall['kind'],
+  request: IdempotentRequest | undefined,
+): boolean => holdCall?.kind === kind && isUnderKey(holdCall, keyMark(request));
 
 export interface HoldResult {
   readonly payment: VisiblePayment;
@@ -53,6 +63,7 @@ export const makeHoldCall = (parts: IntentParts, claim: HoldClaim): Promise<Hold
 export const lookUpHoldCall = (parts: IntentParts, looked: HoldClaim): Promise<string> => {
   // What was read may have made a new version.
   let claim = looked;
+  const { kind: call } = looked.holdCall;
   let found: ProviderPayment | undefined;
   return lookUp<ProviderPayment, ProviderPayment>(parts.deps.now, {
     claimedAt: instant(claim.holdCall.claimedAt),
@@ -69,11 +80,11 @@ export const lookUpHoldCall = (parts: IntentParts, looked: HoldClaim): Promise<s
     maySend: async () => true,
     send: () => send(parts, claim),
     record: async (outcome) => {
-      const { payment } = await record(parts, claim, outcome);
+      const { payment } = await record({ ...parts, isLate: true }, claim, outcome);
       if (isSameCall(payment, claim)) await lookAgain(parts, payment);
       return payment.status;
     },
-    fail: async () => (await takeBack(parts, claim, found)).status,
+    fail: async () => (await takeBack(parts, claim, { found, failure: { call, reason: 'not_done' } })).status,
     lookAgain: () => lookAgain(parts, claim),
   });
 };
@@ -101,37 +112,49 @@ const send = ({ provider }: IntentParts, claim: HoldClaim): Promise<Outcome<Prov
   }
 };
 
+interface RecordParts extends IntentParts {
+  /** Set if the request has ended. An event then reports that the call did not happen. */
+  readonly isLate?: true;
+}
+
 /** An unknown outcome leaves the claim, and its next lookup. */
-const record = async (parts: IntentParts, claim: HoldClaim, outcome: Arrived<ProviderPayment>): Promise<HoldResult> => {
+const record = async (parts: RecordParts, claim: HoldClaim, outcome: Arrived<ProviderPayment>): Promise<HoldResult> => {
   switch (outcome.kind) {
     case 'unknown':
       return { payment: claim };
     case 'done':
       return { payment: await storeReport(parts, claim, outcome.value) };
     case 'declined':
-      return recordRefusal(
-        parts,
-        claim,
-        new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } }),
-      );
+      return recordRefusal(parts, claim, {
+        refusal: new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } }),
+        failure: { call: claim.holdCall.kind, reason: 'declined', code: outcome.code },
+      });
     case 'refused':
-      return recordRefusal(
-        parts,
-        claim,
-        new DomainError('PROVIDER_ERROR', { details: { provider_code: outcome.reason } }),
-      );
+      return recordRefusal(parts, claim, {
+        refusal: new DomainError('PROVIDER_ERROR', { details: { provider_code: outcome.reason } }),
+        failure: { call: claim.holdCall.kind, reason: 'not_done' },
+      });
     default:
       return assertNever(outcome);
   }
 };
 
+interface Refusal {
+  readonly refusal: DomainError;
+  readonly failure: HoldFailure;
+}
+
 /** Reads what has become of the hold. If it stands, the claim is taken back, so that it can be captured again. */
-const recordRefusal = async (parts: IntentParts, claim: HoldClaim, refusal: DomainError): Promise<HoldResult> => {
+const recordRefusal = async (
+  parts: RecordParts,
+  claim: HoldClaim,
+  { refusal, failure }: Refusal,
+): Promise<HoldResult> => {
   const found = await parts.provider.findPayment(providerReference(claim));
   if (found.kind !== 'done') return { payment: claim };
   const payment = await storeReport(parts, claim, found.value);
   if (!isSameCall(payment, claim) || found.value.status !== 'requires_capture') return { payment };
-  const stands = await takeBack(parts, claim, found.value);
+  const stands = await takeBack(parts, claim, { found: found.value, failure: parts.isLate && failure });
   return stands.status === 'requires_capture' ? { payment: stands, refusal } : { payment: stands };
 };
 
@@ -149,15 +172,21 @@ const storeReport = async (
   return stored;
 };
 
-/** @param found what the provider says of the hold, of which the call may have lowered the amount */
+interface TakenBack {
+  /** What the provider says of the hold, of which the call may have lowered the amount. */
+  readonly found?: ProviderPayment | undefined;
+  /** Set if an event reports the failure. */
+  readonly failure?: HoldFailure | undefined;
+}
+
 const takeBack = async (
   { deps, store }: IntentParts,
   claim: HoldClaim,
-  found?: ProviderPayment,
+  { found, failure }: TakenBack = {},
 ): Promise<VisiblePayment> => {
   const { record: stands } = await store.change(claim, (current) => {
     if (!isSameCall(current, claim)) return undefined;
-    const next = withoutHoldCall(current, deps.now());
+    const next = withoutHoldCall(current, deps.now(), failure);
     return { ...next, ...(found && holdChange(next, found, deps.now())) };
   });
   return stands;

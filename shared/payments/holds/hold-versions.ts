@@ -3,10 +3,11 @@
 import type { Prices } from '../../core/money.ts';
 import { DAY_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
 import type { ProviderHold } from '../../providers/payment-port.ts';
-import type { HoldCall, HoldEnd, Payment, PaymentStatus } from '../payment.ts';
+import type { HoldEnd, Payment, PaymentStatus } from '../payment.ts';
 import type { ReportedAmount } from '../payment-amounts.ts';
 import { FIRST_LOOK_MS, reconcileTime } from '../payment-due.ts';
 import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
+import type { HoldCall, HoldFailure } from './hold-record.ts';
 
 const NO_HOLD = {
   authorizedCents: undefined,
@@ -160,11 +161,27 @@ const endOf = ({ holdCall }: Payment, { captureBefore }: Pick<Payment, 'captureB
 export const holdChange = (payment: Payment, reported: ReportedAmount, now: Instant): HeldFields | undefined => {
   if (payment.status !== 'requires_capture' || !reported.hold) return undefined;
   const next = heldFields(payment, { now, reported });
+  if (isDeclinedLater(payment, reported)) return undefined;
   const isSame =
     next.capturableCents === payment.capturableCents &&
     next.captureBefore === payment.captureBefore &&
     next.guaranteedUntil === payment.guaranteedUntil;
   return isSame ? undefined : next;
+};
+
+/**
+ * True if the hold stands again after a capture that was pending at the provider, so the bank has declined it. Only a read
+ * shows this, because an event may be older than the capture.
+ */
+const isDeclinedLater = ({ holdCall, capturableCents }: Payment, { hold }: ReportedAmount): boolean =>
+  holdCall?.kind === 'capture' && capturableCents === 0 && hold !== undefined && hold.capturableCents > 0;
+
+/** The version of a read that ends a pending capture, because the bank has declined it; undefined for other reads. */
+export const declinedLater = <P extends Payment>(payment: P, reported: ReportedAmount, now: Instant): P | undefined => {
+  if (!isDeclinedLater(payment, reported)) return undefined;
+  const code = reported.hold?.captureDeclined ?? 'do_not_honor';
+  const next = withoutHoldCall(payment, now, { call: 'capture', reason: 'declined', code });
+  return { ...next, ...holdChange(next, reported, now) };
 };
 
 /** What can be captured now, in minor units. */
@@ -176,6 +193,7 @@ const callVersion = (payment: Payment, now: Instant) =>
   ({
     refund: undefined,
     dispute: undefined,
+    holdFailure: undefined,
     cause: 'capture',
     version: payment.version + 1,
     updatedAt: iso(now),
@@ -193,10 +211,14 @@ export const claimHoldCall = <P extends Payment>(payment: P, holdCall: HoldCall)
   };
 };
 
-/** The payment after a capture or a release that certainly did not happen. It can be captured again. */
-export const withoutHoldCall = <P extends Payment>(payment: P, now: Instant): P => ({
+/**
+ * The payment after a capture or a release that certainly did not happen. It can be captured again.
+ * @param failure set if the response to the request left the outcome open; an event reports it
+ */
+export const withoutHoldCall = <P extends Payment>(payment: P, now: Instant, failure?: HoldFailure): P => ({
   ...payment,
   ...callVersion(payment, now),
+  holdFailure: failure,
   holdCall: undefined,
   reconcileAt: undefined,
   reconcileStep: undefined,

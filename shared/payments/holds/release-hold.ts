@@ -3,13 +3,14 @@
 import { audienceOf } from '../../access/audience.ts';
 import { DomainError } from '../../core/errors.ts';
 import { iso } from '../../core/time.ts';
+import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { MoneyDeps } from '../../providers/provider-deps.ts';
 import { unavailableError } from '../../providers/unwrap.ts';
 import type { IntentParts } from '../create-intent.ts';
 import type { VisiblePayment } from '../payment.ts';
 import { paymentView } from '../payment-view.ts';
-import { hasHoldCall, makeHoldCall } from './hold-call.ts';
+import { hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { claimHoldCall } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
 
@@ -21,22 +22,25 @@ interface ReleaseParts extends IntentParts {
 export const releaseHold = async (
   parts: ReleaseParts,
   payment: VisiblePayment,
-  { caller }: Pick<ApiRequest, 'caller'>,
+  { caller, idempotency }: Pick<ApiRequest, 'caller'> & Partial<Pick<ApiRequest, 'idempotency'>>,
 ): Promise<Reply> => {
   const { deps, store } = parts;
   const right = await requireMerchantOfHold(deps.table, payment, { caller });
   const decide = (current: VisiblePayment): VisiblePayment | undefined => {
-    if (current.status === 'canceled') return undefined;
+    if (current.status === 'canceled' || isOwnHoldCall(current, 'release', idempotency)) return undefined;
     if (current.status !== 'requires_capture') throw isNotHeld(current);
     if (current.holdCall) throw new DomainError('PAYMENT_IN_PROGRESS');
-    return claimHoldCall(current, { kind: 'release', claimedAt: iso(deps.now()) });
+    return claimHoldCall(current, { kind: 'release', claimedAt: iso(deps.now()), key: keyMark(idempotency) });
   };
   const { record, isOurs } = await claimByMerchant(store, payment, { right, decide });
   const released = isOurs && hasHoldCall(record) ? await makeHoldCall(parts, record) : { payment: record };
   if (released.notDone) throw unavailableError(released.notDone, { payment_id: payment.id });
   if (released.refusal) throw released.refusal;
-  const data = paymentView(released.payment, audienceOf(caller));
-  if (released.payment.status === 'requires_capture') return { data, status: 202 };
+  const reply = {
+    data: paymentView(released.payment, audienceOf(caller)),
+    ...(isOurs ? {} : replayedFor(idempotency)),
+  };
+  if (released.payment.status === 'requires_capture') return { ...reply, status: 202 };
   if (released.payment.status !== 'canceled') throw isNotHeld(released.payment);
-  return { data };
+  return reply;
 };

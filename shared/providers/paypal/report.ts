@@ -87,7 +87,12 @@ const chargedLater = (authorization: Authorization, captures: readonly Capture[]
   if (!last) {
     const status = isCapturing ? 'requires_capture' : authorizationStatus(authorization);
     const hold = readHold(authorization, isCapturing ? 'capturing' : undefined);
-    return { ...chargedAs(authorization, status), isRefunded: false, hold };
+    const declined = captures.findLast((capture) => captureStatus(capture) === 'failed');
+    return {
+      ...chargedAs(authorization, status),
+      isRefunded: false,
+      hold: hold && { ...hold, ...(declined && { captureDeclined: paypalFailure(declined) }) },
+    };
   }
   return {
     ...chargedAs(last, 'succeeded'),

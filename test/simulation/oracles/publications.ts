@@ -280,7 +280,10 @@ const statedBy = (
   return sumOf(isHeld ? { ...stored, totalCents: stored['authorizedCents'] } : stored);
 };
 
-const OF_HOLD = new Set(['payment.created', 'payment.authorized', 'payment.capture_due', 'payment.released']);
+const OF_HOLD = new Set([
+  ...['payment.created', 'payment.authorized', 'payment.capture_due', 'payment.released'],
+  ...['payment.capture_failed', 'payment.release_failed'],
+]);
 
 /** A subscription at this version has the price that a later change of its plan replaced, else its present price. */
 const atVersion = (named: Named, subscription: HistoryItem | undefined, version: number): HistoryItem | undefined => {

@@ -6,7 +6,7 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import type { TestResult } from '../api/types.ts';
-import { newKey, useAction } from '../view/action.ts';
+import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { Done, ProblemNote, Status } from '../view/parts.tsx';
 
@@ -17,6 +17,8 @@ export const CANONICAL_EVENTS = [
   'payment.authorized',
   'payment.capture_due',
   'payment.released',
+  'payment.capture_failed',
+  'payment.release_failed',
   'payment.refunded',
   'payment.refund_failed',
   'payment.dispute_opened',
@@ -35,13 +37,11 @@ export const CANONICAL_EVENTS = [
 
 export const TestEventDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [event, setEvent] = useState<string>(CANONICAL_EVENTS[0]);
-  const [key, setKey] = useState(newKey);
   const [result, setResult] = useState<TestResult>();
-  const sending = useAction(async () => {
+  const sending = useKeyedAction(async (key) => {
     const params = { header: { 'Idempotency-Key': key } };
     setResult((await answerOf(api.POST('/webhooks/test', { params, body: { event, test_data: {} } }))).data.data);
-    setKey(newKey());
-  });
+  }, event);
   return (
     <Dialog title="Send test event" onClose={onClose}>
       <p class="quiet">A sample with the header webhook-test: true. Targets must not act on it.</p>

@@ -7,7 +7,7 @@ import { isOwnPayment } from '../api/organizations.ts';
 import { may, refundLimitIn } from '../api/session.ts';
 import type { Dispute, Payment, PaymentStatus } from '../api/types.ts';
 import { HoldActions } from '../holds/hold-actions.tsx';
-import { newKey, useAction } from '../view/action.ts';
+import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
@@ -68,9 +68,9 @@ interface SyncButtonProps {
 }
 
 const SyncButton = ({ providerPaymentId, onSynced }: SyncButtonProps) => {
-  const sync = useAction(async () => {
+  const sync = useKeyedAction(async (key) => {
     const path = { provider_payment_id: providerPaymentId };
-    const header = { 'Idempotency-Key': newKey() };
+    const header = { 'Idempotency-Key': key };
     await answerOf(api.POST('/payments/sync/{provider_payment_id}', { params: { path, header }, body: {} }));
     onSynced();
   });
@@ -91,8 +91,7 @@ interface CancelDialogProps {
 }
 
 const CancelDialog = ({ payment, onCanceled, onClose }: CancelDialogProps) => {
-  const [key] = useState(newKey);
-  const cancel = useAction(async () => {
+  const cancel = useKeyedAction(async (key) => {
     const path = { id: payment.id };
     await answerOf(
       api.POST('/payments/intents/{id}/cancel', { params: { path, header: { 'Idempotency-Key': key } }, body: {} }),

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import type { Subscription } from '../api/types.ts';
-import { newKey, useAction } from '../view/action.ts';
+import { useKeyedAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { dateInUtc } from '../view/format.ts';
 import { Choice, ProblemNote } from '../view/parts.tsx';
@@ -74,8 +74,7 @@ const CommandDialog = ({
   onChanged,
   onClose,
 }: DialogProps & { readonly command: PlainCommand }) => {
-  const [key] = useState(newKey);
-  const action = useAction(async () => {
+  const action = useKeyedAction(async (key) => {
     await give(command, subscription.id, key);
     onChanged();
     onClose();
@@ -98,15 +97,16 @@ const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
   const { id, current_period_end: end, cancel_at_period_end: isEnding } = subscription;
   const canWait = !isEnding && (subscription.status === 'active' || subscription.status === 'trialing');
   const [isNow, setNow] = useState(!canWait);
-  // Canceling now and canceling at the end of the period are different requests, so each has its own key.
-  const [keys] = useState(() => ({ now: newKey(), atEnd: newKey() }));
-  const cancel = useAction(async () => {
-    const header = { 'Idempotency-Key': isNow ? keys.now : keys.atEnd };
-    const body = { cancel_at_period_end: !isNow };
-    await answerOf(api.POST('/subscriptions/{id}/cancel', { params: { path: { id }, header }, body }));
-    onChanged();
-    onClose();
-  });
+  const cancel = useKeyedAction(
+    async (key) => {
+      const header = { 'Idempotency-Key': key };
+      const body = { cancel_at_period_end: !isNow };
+      await answerOf(api.POST('/subscriptions/{id}/cancel', { params: { path: { id }, header }, body }));
+      onChanged();
+      onClose();
+    },
+    isNow ? 'now' : 'at the end of the period',
+  );
   return (
     <Dialog title="Cancel this subscription?" onClose={onClose}>
       {canWait ? (

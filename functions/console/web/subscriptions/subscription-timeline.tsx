@@ -29,6 +29,9 @@ const CAUSES: Readonly<Record<NonNullable<Change['cause']>, string>> = {
   plan_change_scheduled: 'Change of plan scheduled',
   plan_change_withdrawn: 'Change of plan withdrawn',
   plan_change_failed: 'Change of plan failed',
+  cancel_failed: 'Cancellation failed',
+  reactivate_failed: 'Reactivation failed',
+  resume_failed: 'Resumption failed',
 };
 
 export const showSubscriptionChange = (change: Change, currency: string): ShownChange => {

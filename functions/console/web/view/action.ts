@@ -31,6 +31,32 @@ export const useAction = (command: () => Promise<unknown>): Action => {
   return { isBusy, problem, run: () => void run() };
 };
 
+/** Refusals that say nothing about an earlier request under the same key. */
+const BEFORE_THE_KEY: readonly number[] = [401, 403, 429];
+
+/** True if the response shows that the command, also as sent before under the same key, has not been carried out. */
+const isDefinite = ({ status, code }: Problem): boolean =>
+  status >= 400 && status < 500 && !BEFORE_THE_KEY.includes(status) && code !== 'IDEMPOTENCY_IN_PROGRESS';
+
+/**
+ * An action whose command sends an Idempotency-Key. Two clicks, and a second try after a lost response, have the same
+ * key. After a definite response, the next click is another command and has another key.
+ * @param of names the request, if the form sends one of several
+ */
+export const useKeyedAction = (command: (key: string) => Promise<unknown>, of = ''): Action => {
+  const sent = useRef({ of, key: '' });
+  return useAction(async () => {
+    if (sent.current.key === '' || sent.current.of !== of) sent.current = { of, key: newKey() };
+    try {
+      await command(sent.current.key);
+    } catch (reason) {
+      if (isDefinite(asProblem(reason))) sent.current.key = '';
+      throw reason;
+    }
+    sent.current.key = '';
+  });
+};
+
 /** Delays of further reads, because events and deliveries follow a command after a moment. */
 const LATER_MS = [1_200, 3_500, 8_000];
 

@@ -16,6 +16,7 @@ import {
 import { captureByHand, releaseByHand } from './holds.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
+import { decidePendingCapture } from './pending-captures.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
 type Route = readonly [
@@ -52,6 +53,11 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/payments\/([^/]+)\/refunds$/, (parts, call) => makeRefund(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/captures$/, (parts, call) => captureByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/release$/, (parts, call) => releaseByHand(parts, call, minorUnitsBy(parts))],
+  [
+    'POST',
+    /^\/payments\/([^/]+)\/pending-capture$/,
+    (parts, call) => decidePendingCapture(parts, call, minorUnitsBy(parts)),
+  ],
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => changeDisputeByHand(parts, call, minorUnitsBy(parts))],

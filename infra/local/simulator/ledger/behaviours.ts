@@ -49,7 +49,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
   /**
    * `refunds` is the outcome of refunds of the method's charges. With `disputed`, the holder disputes each charge.
    * `holdMs` is how long the bank holds an amount, if not as long as the provider; with `declinesCapture`, the bank
-   * refuses every capture, and with `delaysCapture`, a capture is pending first.
+   * refuses every capture, and with `delaysCapture`, a capture is pending first, until it succeeds or fails.
    */
   z.object({
     kind: z.literal('succeeds'),
@@ -57,7 +57,7 @@ export const behaviourSchema = z.discriminatedUnion('kind', [
     disputed: z.object({ reason: z.enum(DISPUTE_REASONS), inquiry: z.boolean() }).optional(),
     holdMs: z.int().optional(),
     declinesCapture: z.literal(true).optional(),
-    delaysCapture: z.literal(true).optional(),
+    delaysCapture: z.enum(['succeeded', 'failed']).optional(),
   }),
   /** With `attaches`, the method can be stored, and fails only when it is charged. */
   z.object({ kind: z.literal('declines'), reason: z.enum(DECLINE_REASONS), attaches: z.boolean() }),
@@ -85,7 +85,8 @@ export type Behaviour = z.infer<typeof behaviourSchema>;
 export const succeeds: Behaviour = { kind: 'succeeds' };
 export const heldForAnHour: Behaviour = { kind: 'succeeds', holdMs: 3_600_000 };
 export const captureDeclined: Behaviour = { kind: 'succeeds', declinesCapture: true };
-export const captureDelayed: Behaviour = { kind: 'succeeds', delaysCapture: true };
+export const captureDelayed: Behaviour = { kind: 'succeeds', delaysCapture: 'succeeded' };
+export const captureDeclinedLater: Behaviour = { kind: 'succeeds', delaysCapture: 'failed' };
 export const declines = (reason: DeclineReason): Behaviour => ({ kind: 'declines', reason, attaches: false });
 
 const THEN: ReadonlyMap<string, DeclineReason> = new Map(

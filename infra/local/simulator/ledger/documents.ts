@@ -130,6 +130,8 @@ export const chargeSchema = z.object({
   capturing: z.int().optional(),
   /** What is still held after captures that were not the last. */
   stillHeld: z.int().optional(),
+  /** When that capture began, in epoch ms. */
+  capturingSince: z.int().optional(),
   /** The part of a hold that ended without a capture. */
   released: z.int().default(0),
   /** When the provider ends the hold, in epoch ms; null for money that is taken immediately. */

@@ -1,6 +1,7 @@
 import {
   type Behaviour,
   captureDeclined,
+  captureDeclinedLater,
   captureDelayed,
   type DeclineReason,
   declines,
@@ -57,6 +58,7 @@ const SOURCES: Readonly<Record<string, TestSource>> = {
   'SIM-PENDING-FAIL': wallet({ kind: 'settles_later', outcome: 'failed' }),
   'SIM-CAPTURE-DECLINED': wallet(captureDeclined),
   'SIM-CAPTURE-PENDING': wallet(captureDelayed),
+  'SIM-CAPTURE-PENDING-FAIL': wallet(captureDeclinedLater),
   'SIM-HOLD-1H': wallet(heldForAnHour),
   'SIM-TIMEOUT-BEFORE': wallet({ kind: 'loses_connection', committed: false }),
   'SIM-TIMEOUT-AFTER': wallet({ kind: 'loses_connection', committed: true }),

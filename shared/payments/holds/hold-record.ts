@@ -1,0 +1,30 @@
+/** @module The capture or release that a payment's record has claimed, and its failure, as they are stored. */
+
+import * as z from 'zod';
+import { DECLINE_CODES } from '../../core/outcome.ts';
+
+const optional = z.string().optional();
+
+/** `key` is the mark of the Idempotency-Key of the request that claimed the call. */
+export const holdCallSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('capture'),
+    totalCents: z.int(),
+    taxCents: z.int(),
+    discountCents: z.int(),
+    claimedAt: z.string(),
+    key: optional,
+  }),
+  z.object({ kind: z.literal('release'), claimedAt: z.string(), key: optional }),
+]);
+export type HoldCall = z.infer<typeof holdCallSchema>;
+
+export const HOLD_FAILURES = ['not_done', 'declined'] as const;
+
+/** `not_done` if the provider has not carried out the call, `declined` by the bank. */
+export const holdFailureSchema = z.object({
+  call: z.enum(['capture', 'release']),
+  reason: z.enum(HOLD_FAILURES),
+  code: z.enum(DECLINE_CODES).optional(),
+});
+export type HoldFailure = z.infer<typeof holdFailureSchema>;

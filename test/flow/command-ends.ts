@@ -1,0 +1,272 @@
+import { expect } from 'vitest';
+import { HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, signIn, timesCharged } from './flow.ts';
+import { capture, HOLDING, type Holding, heldPayment, holdsAtProvider, release } from './holders.ts';
+import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
+import { changeTo, plan, subscribed } from './plan-changes.ts';
+import { paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
+import type { Stop, Stoppable } from './stops.ts';
+import { anotherMethod, patch, paymentsOf, readSubscription } from './subscribers.ts';
+
+/** The kinds of commands that may end after their response, the faults that they meet, and what must hold in the end. */
+export interface Subject {
+  /** Names the record that the command changes. */
+  readonly id: string;
+  /** Sends the command. */
+  readonly ask: (options: RequestOptions) => Promise<TestAnswer>;
+  /** The events that report its end. */
+  readonly ends: () => Promise<readonly string[]>;
+  /** How often it has happened at the provider. */
+  readonly effects: () => Promise<number>;
+}
+
+export interface Kind {
+  readonly name: 'capture' | 'release' | 'refund' | 'confirm' | 'change';
+  /** The events of the two ends; a failed end has none if its response reports it. */
+  readonly done: string;
+  readonly failed: string;
+  /** A part of the path of the call at the provider. */
+  readonly path: string;
+  /** The name of that call among the calls of the function. */
+  readonly call: RegExp;
+  /** A method that the bank declines at once, and later; undefined if there is none. */
+  readonly declined?: string;
+  readonly declinedLater?: string;
+  readonly begin: (service: TestHost, method?: string) => Promise<Subject>;
+}
+
+const LONG = { expires_in: YEAR_SECONDS };
+
+const paymentEvents = async (service: TestHost, id: string, names: readonly string[]): Promise<readonly string[]> =>
+  (await service.busEvents())
+    .filter((event: ParsedJson) => names.includes(event['detail-type']))
+    .filter((event: ParsedJson) => event.detail.payload.data.payment_id === id)
+    .map((event: ParsedJson) => event['detail-type']);
+
+const ofHold = (name: 'capture' | 'release', holding: Holding): Kind => {
+  const [done, failed] =
+    name === 'capture'
+      ? ['payment.succeeded', 'payment.capture_failed']
+      : ['payment.released', 'payment.release_failed'];
+  return {
+    ...{ name, done, failed, path: name === 'capture' ? holding.capturePath : holding.releasePath },
+    call: name === 'capture' ? /\/capture$/ : /\/cancel$/,
+    ...(name === 'capture' && { declined: holding.captureDeclined }),
+    ...(name === 'capture' && holding.slot === 'provider_b' && { declinedLater: 'SIM-CAPTURE-PENDING-FAIL' }),
+    begin: async (service, method = holding.method) => {
+      const [user, admin] = [await signIn(service, LONG), await signInAdmin(service)];
+      const { id } = await heldPayment(service, user, { holding: { ...holding, method } });
+      return {
+        id,
+        ask: (options) => (name === 'capture' ? capture : release)(service, id, { ...admin.options, ...options }),
+        ends: () => paymentEvents(service, id, [done, failed]),
+        effects: async () => {
+          const holds = await holdsAtProvider(service, id);
+          return holds.filter(({ captured, released }) => (name === 'capture' ? captured : released) === 1_000).length;
+        },
+      };
+    },
+  };
+};
+
+interface Place {
+  readonly holding: Holding;
+  readonly refundPath: string;
+  readonly refundFails: string | undefined;
+  readonly confirmPath: string;
+  readonly declined: string;
+  readonly declinedLater: string | undefined;
+}
+
+const [STRIPE, PAYPAL, SQUARE] = HOLDING as readonly [Holding, Holding, Holding];
+export const PLACES: readonly [Place, Place, Place] = [
+  {
+    ...{ holding: STRIPE, refundPath: '/v1/refunds', confirmPath: '/confirm' },
+    ...{ refundFails: 'pm_sim_pending_refund_fail', declined: 'pm_card_visa_chargeDeclined' },
+    declinedLater: 'pm_sim_processing_fail',
+  },
+  {
+    ...{ holding: PAYPAL, refundPath: '/refund', confirmPath: '/capture' },
+    ...{ refundFails: 'SIM-REFUND-PENDING-FAIL', declined: 'SIM-DECLINED', declinedLater: 'SIM-PENDING-FAIL' },
+  },
+  {
+    ...{ holding: SQUARE, refundPath: '/v2/refunds', confirmPath: '/v2/payments' },
+    ...{ refundFails: undefined, declined: 'cnon:card-nonce-declined', declinedLater: undefined },
+  },
+];
+
+const refundAt = ({ holding, refundPath, refundFails }: Place): Kind => ({
+  ...{ name: 'refund', done: 'payment.refunded', failed: 'payment.refund_failed', path: refundPath },
+  call: /\/refunds$/,
+  ...(refundFails && { declinedLater: refundFails }),
+  begin: async (service, method = holding.method) => {
+    const [user, admin] = [await signIn(service, LONG), await signInAdmin(service)];
+    const { id } = await paidPayment(service, user, { paying: [holding.slot, method] });
+    return {
+      id,
+      ask: (options) => refund(service, id, { ...admin.options, ...options }),
+      ends: () => paymentEvents(service, id, ['payment.refunded', 'payment.refund_failed']),
+      effects: async () => (await refundsAtProvider(service, id)).filter(({ status }) => status === 'succeeded').length,
+    };
+  },
+});
+
+const confirmAt = ({ holding, confirmPath, declined, declinedLater }: Place): Kind => ({
+  ...{ name: 'confirm', done: 'payment.succeeded', failed: 'payment.failed', path: confirmPath },
+  ...{ call: /\/confirm$/, declined },
+  ...(declinedLater && { declinedLater }),
+  begin: async (service, method = holding.method) => {
+    const user = await signIn(service, LONG);
+    const { id } = await createIntent(service, user, { provider_id: holding.slot, payment_method_id: method });
+    return {
+      id,
+      ask: (options) => confirm(service, id, { ...user.options, ...options }),
+      ends: () => paymentEvents(service, id, ['payment.succeeded', 'payment.failed']),
+      effects: () => timesCharged(service, id),
+    };
+  },
+});
+
+const change: Kind = {
+  ...{ name: 'change', done: 'plan_changed', failed: 'plan_change_failed', path: '/v1/payment_intents' },
+  ...{ call: /\/confirm$|payment_intents$/, declined: 'pm_card_chargeCustomerFail' },
+  begin: async (service, method) => {
+    const [old, dear] = [await plan(service, 1_000), await plan(service, 3_000)];
+    const { who, id } = await subscribed(service, { slot: 'provider_a', token: 'pm_card_visa' }, { product_id: old });
+    await service.advance(HOUR_SECONDS);
+    if (method)
+      await patch(service, who, { id, body: { payment_method_id: await anotherMethod(service, who, method) } });
+    return {
+      id,
+      ask: ({ body: _, ...options }) =>
+        changeTo(
+          service,
+          { who: { ...who, options: { ...who.options, ...options } }, id },
+          { product_id: dear, when: 'now' },
+        ),
+      ends: async () =>
+        (await service.busEvents('subscription.updated'))
+          .map((event: ParsedJson) => event.detail.payload.data)
+          .filter((data: ParsedJson) => data.subscription_id === id && /^plan_change/.test(data.reason ?? ''))
+          .map((data: ParsedJson) => data.reason),
+      effects: async () => {
+        const { total_cents } = await readSubscription(service, who, id);
+        const paid = (await paymentsOf(service, who, id)).filter(
+          ({ billing_reason, status }) => billing_reason === 'subscription_change' && status === 'succeeded',
+        );
+        expect(paid.length).toBe(total_cents === 3_000 ? 1 : 0);
+        return paid.length;
+      },
+    };
+  },
+};
+
+/** The kinds at a provider. A plan changes at Stripe, which bills. */
+export const kindsAt = (place: Place): readonly Kind[] => [
+  ofHold('capture', place.holding),
+  ofHold('release', place.holding),
+  refundAt(place),
+  confirmAt(place),
+  ...(place === PLACES[0] ? [change] : []),
+];
+
+export const PROVIDER_FAULTS = [
+  'timeout_before',
+  'timeout_after',
+  'error_500',
+  'rate_limit',
+  'reset',
+  'malformed',
+] as const;
+
+/** The points at which the function of a command is killed. */
+export const KILLS = ['before the claim', 'after the claim', 'after the call', 'after the outcome is stored'] as const;
+
+const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
+
+/** The stop at that point, found in the calls of another command of the kind. */
+export const stopAt = async (
+  { service, watch }: Stoppable,
+  kind: Kind,
+  point: (typeof KILLS)[number],
+): Promise<Stop> => {
+  const { ask } = await kind.begin(service);
+  const calls = await watch(() => ask({ idempotencyKey: 'watched' }));
+  const call = calls.findIndex((name) => name.startsWith('POST') && kind.call.test(name));
+  const writes = [...calls.slice(0, call).entries()].flatMap(([at, name]) => (WRITES.has(name) ? [at] : []));
+  // The first write claims the key. A change claims itself, and later its payment.
+  const claim = writes.at(kind.name === 'change' ? 1 : -1) ?? -1;
+  const stored = call + 1 + calls.slice(call + 1).findIndex((name) => WRITES.has(name));
+  if (call < 0 || claim < 0 || stored <= call) throw new Error(`no such point in ${calls.join(', ')}`);
+  switch (point) {
+    case 'before the claim':
+      return { call: claim + 1, executed: false };
+    case 'after the claim':
+      return { call: claim + 1, executed: true };
+    case 'after the call':
+      return { call: call + 1, executed: true };
+    case 'after the outcome is stored':
+      return { call: stored + 1, executed: true };
+  }
+};
+
+let keys = 0;
+
+/** A new key for each command. */
+export const keyed = (): { readonly idempotencyKey: string } => {
+  keys += 1;
+  return { idempotencyKey: `command-${keys}` };
+};
+
+/** Longer than a call that never arrived is sent again. */
+export const untilItsEnd = async (service: TestHost): Promise<void> => {
+  for (const minutes of [2, 5, 30, 90, 120]) {
+    await service.advance(minutes * MINUTE_SECONDS);
+    await service.settle();
+  }
+};
+
+interface Ended {
+  readonly kind: Kind;
+  readonly subject: Subject;
+  readonly options: RequestOptions;
+  /** The first response, or whether the command was claimed when its function was killed. */
+  readonly answer: TestAnswer | 'claimed' | undefined;
+}
+
+const isDone = ({ name }: Kind, { status, body }: TestAnswer): boolean => {
+  if (status !== 200 && status !== 201) return false;
+  if (name === 'change') return body.total_cents === 3_000;
+  return body.status === (name === 'release' ? 'canceled' : 'succeeded');
+};
+
+const shortly = (answer: Ended['answer']): string =>
+  typeof answer === 'object' ? `${answer.status} ${JSON.stringify(answer.body).slice(0, 80)}` : String(answer);
+
+/** Exactly one event reports the end, a repeat shows it, and what did not happen is made under the same key. */
+export const expectOneEnd = async (service: TestHost, { kind, subject, options, answer }: Ended): Promise<void> => {
+  const [ends, effects] = [await subject.ends(), await subject.effects()];
+  const { done, failed } = kind;
+  expect(effects).toBeLessThanOrEqual(1);
+  // A response of another status, or a kill before the claim, has left nothing open.
+  const wasOpen = answer === 'claimed' || answer?.status === 202;
+  expect({ answer: shortly(answer), ends }).toEqual({
+    answer: shortly(answer),
+    ends: effects > 0 ? [done] : wasOpen ? [failed] : [],
+  });
+  const repeated = await subject.ask(options);
+  await service.settle();
+  // Square makes a refund a moment after its response.
+  if (repeated.body.status === 'pending') await untilItsEnd(service);
+  const again = repeated.body.status === 'pending' ? await subject.ask(options) : repeated;
+  if (effects > 0) {
+    expect(isDone(kind, again), `${again.status} ${JSON.stringify(again.body)}`).toBe(true);
+    expect(await subject.ends()).toEqual(ends);
+  } else if (kind.name === 'refund' && ends.length > 0) {
+    expect(again).toMatchObject({ body: { status: 'failed' } });
+  } else {
+    expect(isDone(kind, again), `${again.status} ${JSON.stringify(again.body)}`).toBe(true);
+    expect(await subject.ends()).toEqual([...ends, done]);
+  }
+  expect(await subject.effects()).toBe(effects > 0 || isDone(kind, again) ? 1 : 0);
+};
