@@ -5,6 +5,8 @@ import { epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '..
 import type { VisiblePayment } from '../payments/payment.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
+import { type PaidChange, paidAfterChange } from './paid-period.ts';
+import type { PaidPeriod } from './paid-period-record.ts';
 import { unpaidByPlan, unpaidOncePaid } from './paid-tier.ts';
 import type { ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
 import type { ChangePrice } from './plan-change-price.ts';
@@ -35,6 +37,8 @@ export interface PricedChange {
   readonly period: { readonly start: Instant; readonly end: Instant };
   /** True if a new period begins with the change. */
   readonly startsPeriod: boolean;
+  /** How the change is paid. Undefined if it pays for nothing, such as in a trial that goes on. */
+  readonly paying?: Omit<PaidChange, 'part' | 'dueCents'> | undefined;
   /** The new end of a trial that the change shortens or ends. */
   readonly trialEnd?: Instant | undefined;
 }
@@ -47,7 +51,7 @@ interface Claim {
 /** Claims a change that takes effect now. Without a charge, and if the service bills, it is applied at once. */
 export const claimChange = (subscription: Subscription, wanted: PricedChange, { id, now }: Claim): Subscription => {
   const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
-  const isDue = price.due.totalCents > 0;
+  const paymentId = price.due.totalCents > 0 ? changePaymentId(subscription.id, id) : undefined;
   const change: PlanChange = {
     id,
     plan,
@@ -59,13 +63,17 @@ export const claimChange = (subscription: Subscription, wanted: PricedChange, { 
     ...(trialEnd !== undefined && { trialEnd: iso(trialEnd) }),
     ...(subscription.status === 'trialing' && { inTrial: true as const }),
     due: price.due,
+    paidPeriod: paidByChange(wanted, paymentId),
     lines: [...lines],
-    ...(isDue && { paymentId: changePaymentId(subscription.id, id) }),
+    ...(paymentId !== undefined && { paymentId }),
     lookAt: iso(now + FIRST_LOOK_MS),
   };
   const claimed = { ...subscription, change };
-  return isDue ? claimed : recordChangePaid(claimed, now);
+  return paymentId === undefined ? recordChangePaid(claimed, now) : claimed;
 };
+
+const paidByChange = ({ paying, price }: PricedChange, paymentId: string | undefined): PaidPeriod | undefined =>
+  paying && paidAfterChange({ ...paying, part: price.part, dueCents: price.due.totalCents }, paymentId);
 
 /** Stores a change for the next period. The provider that bills gets the price at once. */
 export const scheduleChange = (subscription: Subscription, plan: SubscriptionPlan, { id, now }: Claim): Subscription =>
@@ -169,6 +177,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
         ? trialEnd !== undefined && shorterTrial(trialEnd)
         : tierAfterChange(subscription, { ...subscription, ...changed }, change)),
       ...period,
+      ...paidPeriodAfter(subscription, change, period !== undefined),
       ...covered,
       ...syncAfterChange(subscription, at, now),
       latestPaymentId: paymentId ?? latestPaymentId,
@@ -190,6 +199,14 @@ const tierAfterChange = (
   if (!inTrial || paymentId !== undefined || changed.totalCents === 0) return unpaidOncePaid(changed);
   return before.tierId === changed.tierId ? {} : { tierUnpaidSince: changed.currentPeriodEnd };
 };
+
+/** A renewal in between was paid at the price of before, so that it counts as it was paid. */
+const paidPeriodAfter = (
+  { currentPeriodStart }: Subscription,
+  { periodStart, paidPeriod }: PlanChange,
+  beginsPeriod: boolean,
+): Pick<Subscription, 'paidPeriod'> =>
+  paidPeriod && (beginsPeriod || currentPeriodStart === periodStart) ? { paidPeriod } : {};
 
 /** The period that begins with the change. In a trial, only a change that ends the trial begins a period. */
 const periodOfChange = (

@@ -11,6 +11,7 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { recordKey } from '../platform/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import { paidPeriodSchema } from './paid-period-record.ts';
 import { planChangeSchema, planFields, priceUpdateSchema, scheduledChangeSchema } from './plan-change.ts';
 
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
@@ -177,6 +178,8 @@ export const subscriptionSchema = z.lazy(() =>
     currentPeriodEnd: z.string(),
     /** End of the paid time. Undefined before the first charge. */
     paidUntil: optional,
+    /** What the present period was paid with. Undefined before the first payment. */
+    paidPeriod: paidPeriodSchema.optional(),
     trialEnd: optional,
     trialNoticed: z.literal(true).optional(),
     cancelAtPeriodEnd: z.boolean(),
