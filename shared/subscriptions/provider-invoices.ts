@@ -15,7 +15,7 @@ import { findAlias } from '../platform/alias.ts';
 import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../providers/subscription-port.ts';
 import { unansweredError } from '../providers/unwrap.ts';
 import type { BillingDeps } from './biller.ts';
-import { periodPaidBy } from './paid-period.ts';
+import { periodPaidBy, unpaidPeriod } from './paid-period.ts';
 import type { PaidPeriod } from './paid-period-record.ts';
 import { periodPaymentRequest } from './periods.ts';
 import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
@@ -76,7 +76,7 @@ export const recordInvoices = async (
     owed: owed.length > 0 ? owed : undefined,
     latestPaymentId,
     isPaid: paid.length > 0,
-    ...paidByInvoices(subscription, paid),
+    ...paidByInvoices(subscription, paid, answer.latestInvoice),
   };
 };
 
@@ -89,12 +89,16 @@ interface PaidInvoice {
 const paidByInvoices = (
   subscription: Subscription,
   paid: readonly PaidInvoice[],
+  newest: ProviderInvoice | undefined,
 ): Pick<SubscriptionReport, 'paidUntil' | 'paidPeriod'> => {
   const last = paid.toSorted((one, other) => one.invoice.periodEnd - other.invoice.periodEnd).at(-1);
-  return last
-    ? { paidUntil: last.invoice.periodEnd, paidPeriod: paidPeriodBy(subscription, last.invoice, last.payment) }
-    : {};
+  const paidUntil = last?.invoice.periodEnd;
+  if (newest && isGivenUp(newest)) return { paidUntil, paidPeriod: unpaidPeriod(iso(newest.periodStart * SECOND_MS)) };
+  return { paidUntil, paidPeriod: last && paidPeriodBy(subscription, last.invoice, last.payment) };
 };
+
+/** True if the provider has written the invoice off, or voided it. */
+const isGivenUp = ({ status, isOpen }: ProviderInvoice): boolean => status === 'failed' && !isOpen;
 
 /**
  * What the period of a paid invoice was paid with. The payer's own balance at the provider, and what was paid outside

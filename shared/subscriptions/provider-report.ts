@@ -102,7 +102,11 @@ const endOf = (
 const newerPaidPeriod = (
   { paidPeriod: known }: Subscription,
   { paidPeriod: reported }: SubscriptionReport,
-): Subscription['paidPeriod'] => (known && reported && reported.start <= known.start ? known : (reported ?? known));
+): Subscription['paidPeriod'] => {
+  if (!known || !reported) return reported ?? known;
+  const isUnpaid = known.totalCents === 0 && reported.start === known.start;
+  return isUnpaid || reported.start > known.start ? reported : known;
+};
 
 /** If the trial's end moves, the trial notice is sent again. */
 const trialOf = (
