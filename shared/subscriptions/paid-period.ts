@@ -119,7 +119,7 @@ export interface PaidChange {
   readonly isWaived: boolean;
 }
 
-/** More changes than this within one period are not told apart. */
+/** A period keeps the payments of its opening and of so many changes, the newest. */
 const MOST_SOURCES = 50;
 
 /**

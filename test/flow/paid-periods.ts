@@ -41,7 +41,7 @@ export interface Way {
 export const MONTH = 3_000;
 const DEARER = 6_000;
 
-/** A month at 30.00 that has just begun, unless the way begins another. */
+/** A month at 30.00 that begins now, unless the way begins another. */
 export const opened = async ({ service, place }: Stage, fields: Way['fields'] = {}): Promise<Held> => {
   const product_id = await plan(service, MONTH, fields);
   const held = await subscribed(service, place, { product_id });

@@ -17,6 +17,7 @@ import {
   ownPermitted,
   sendersPermitted,
 } from './changes.ts';
+import { creditWasPaid } from './credits.ts';
 import { onlyPayersRefused, othersDecide } from './deciders.ts';
 import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
@@ -128,6 +129,7 @@ export const ORACLES: readonly Oracle[] = [
   previewIsCharge,
   scheduledOnce,
   merchantSetsPrices,
+  creditWasPaid,
   statusesAgree,
   chargesKnown,
   nothingWaits,

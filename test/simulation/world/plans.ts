@@ -199,4 +199,28 @@ const tryPrice: WorldOperation = {
   },
 };
 
-export const PLAN_OPERATIONS: readonly WorldOperation[] = [changePlan, joinUnpaid, withdrawChange, setPrice, tryPrice];
+const REFUNDED_CENTS = [undefined, 100, 500] as const;
+
+/** The merchant refunds the newest payment of a subscription, or a part of it, and the payer comes to a dearer plan. */
+const changeRefunded: WorldOperation = {
+  name: 'change a plan after a refund',
+  weight: 8,
+  plan: (scene) => {
+    const prng = scene.prng.fork('refunded');
+    const isPaid = ({ fields }: Known) => fields['status'] === 'active' && fields['latest_payment_id'] !== null;
+    const subscription = chooseChangeable(scene, isPaid);
+    const changer = subscription && scene.users.find(({ name }) => subscription.seenBy.has(name));
+    if (!changer) return undefined;
+    const refund = `/payments/${subscription.fields['latest_payment_id']}/refunds`;
+    const dearer = { product_id: prng.pick(Object.values(PRODUCTS)).id, quantity: prng.int(3, 9), when: 'now' };
+    return {
+      ...postBy(ROOT, refund, maybe('amount_cents', prng.pick(REFUNDED_CENTS))),
+      next: () => changeBy({ person: changer, id: subscription.id }, dearer),
+    };
+  },
+};
+
+export const PLAN_OPERATIONS: readonly WorldOperation[] = [
+  ...[changePlan, joinUnpaid, withdrawChange, setPrice, tryPrice],
+  changeRefunded,
+];
