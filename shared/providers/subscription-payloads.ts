@@ -106,6 +106,7 @@ const invoiceSchema = z.looseObject({
   status: z.nullish(z.string()),
   amount_due: z.nullish(z.int()),
   amount: z.nullish(z.int()),
+  billing_reason: z.nullish(z.string()),
   currency: z.nullish(z.string()),
   attempt_count: z.nullish(z.int().check(z.nonnegative())),
   next_payment_attempt: seconds,
@@ -134,6 +135,7 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
     ...(said.status === 'open' && { isOpen: true }),
     ...(said.status === 'void' && { isVoid: true }),
     amountCents: said.amount_due ?? said.amount ?? undefined,
+    reason: REASONS.get(said.billing_reason ?? ''),
     currency: said.currency?.toUpperCase(),
     periodStart: paidFor?.start ?? undefined,
     periodEnd: paidFor?.end ?? undefined,
@@ -142,6 +144,12 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
     nextAttempt: said.next_payment_attempt,
   };
 };
+
+const REASONS = wordTable<EventInvoice['reason']>({
+  subscription_create: 'create',
+  subscription_cycle: 'cycle',
+  subscription_update: 'change',
+});
 
 const INVOICE_STATUSES = wordTable<EventInvoice['status']>({
   paid: 'succeeded',

@@ -27,6 +27,8 @@ export interface ProviderInvoice {
   readonly failureCode: DeclineCode | undefined;
   /** The provider's words for the last failed try; undefined if not reported. */
   readonly decline?: ProviderDecline | undefined;
+  /** The amount before the payer's balance at the provider is applied; undefined if not reported. */
+  readonly totalCents?: number | undefined;
   /** The parts of the amount; undefined if not reported. */
   readonly prices?: InvoicePrices | undefined;
   readonly reason?: InvoiceReason | undefined;
@@ -45,6 +47,16 @@ export interface InvoicePrices {
   readonly taxCents: number;
   readonly discountCents: number;
 }
+
+/**
+ * What the provider takes off the price of later periods. `percent` and `amount` stay until they are removed. `other`
+ * if only the provider knows what it charges, such as with a discount that ends, several discounts, or a tax.
+ */
+export type ProviderPricing =
+  | { readonly kind: 'list' }
+  | { readonly kind: 'percent'; readonly percent: number }
+  | { readonly kind: 'amount'; readonly amountCents: number }
+  | { readonly kind: 'other' };
 
 export type InvoiceReason = 'create' | 'cycle' | 'change';
 
@@ -153,6 +165,8 @@ export interface SubscriptionsPort {
   ): Promise<Outcome<ProviderSubscription>>;
   /** Pays the open invoices of a past-due subscription with a method with which the payer has just paid. */
   payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
+  /** Reads the discounts and taxes of the next periods. */
+  findPricing(subscriptionId: string): Promise<Outcome<ProviderPricing>>;
   /** Sets the price of the next periods. Nothing is charged or given back for the present one. */
   changePrice(input: NewPrice): Promise<Outcome<{ readonly subscriptionId: string }>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;

@@ -6,6 +6,8 @@ import { keyMark, replayedFor } from '../http/idempotency.ts';
 import type { Reply } from '../http/request.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
+import { paymentKey } from '../platform/keys.ts';
+import type { TransactionStep } from '../platform/table.ts';
 import { type ChargedChange, chargeChange, continueChange } from './finish-change.ts';
 import { openPaymentView } from './open-payment.ts';
 import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
@@ -57,13 +59,22 @@ const changeNow = async (deps: PlanChangeDeps, request: PlanChangeRequest, wante
       requirePeriodPaid(current);
       return claimChange(current, wanted, { id, now: deps.now(), key: keyMark(request.idempotency) });
     },
-    [...right.onlyIf, ...wanted.merchantRight.onlyIf],
+    [...right.onlyIf, ...wanted.merchantRight.onlyIf, ...creditConditions(wanted)],
   );
   if (wanted.method === undefined) return replyOf(deps, record, { subscription: await continueChange(deps, claimed) });
   const { subscription, payment } = await charge(deps, request, { claimed, method: wanted.method });
   if (subscription.change === undefined || subscription.change.step === 'dropped') requirePaid(payment);
   return replyOf(deps, record, { subscription, payment });
 };
+
+/** The payments whose money is the credit have not changed since they were read. */
+const creditConditions = ({ paying, price }: WantedChange): readonly TransactionStep[] =>
+  paying === undefined || price.unused.totalCents === 0
+    ? []
+    : [...paying.payments].map(([id, { version }]) => ({
+        check: paymentKey(id),
+        if: [{ equals: ['version', version] }],
+      }));
 
 interface ClaimedChange {
   readonly claimed: Subscription;

@@ -4,6 +4,7 @@
  */
 
 import { DomainError } from '../core/errors.ts';
+import { type Instant, instant } from '../core/time.ts';
 import { type CollectResult, collect, findCollectedPayment, releasePayment } from '../payments/collect-payment.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { FAILURE_OF } from '../platform/command-end.ts';
@@ -161,8 +162,12 @@ export const followChange = async (
     return settleChange(isLate ? asLeftOpen(current) : current, payment, deps.now());
   });
   warnIfPaid(deps, { was, next, payment });
-  return continueChange(deps, next);
+  return isSending(was, deps.now()) ? next : continueChange(deps, next);
 };
+
+/** True while the function that recorded the payment gives the provider the price. Due work looks after it. */
+const isSending = ({ change, priceUpdate }: Subscription, now: Instant): boolean =>
+  change?.step === 'paid' && priceUpdate !== undefined && instant(priceUpdate.lookAt) > now;
 
 /** Looks at a change whose function may have ended, whose payment has no known outcome, or whose time is over. */
 export const lookAtChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {

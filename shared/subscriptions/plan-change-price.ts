@@ -3,11 +3,11 @@
  * milliseconds. Half a minor unit is rounded up.
  */
 
+import { type Fraction, fractionOf, minus, NO_FRACTION, roundedHalfUp } from '../core/fraction.ts';
 import type { Prices } from '../core/money.ts';
 import { type Instant, iso } from '../core/time.ts';
+import { type ExactParts, type Parts, partsOf } from './paid-period.ts';
 import type { ChangeLine, SubscriptionPlan } from './plan-change.ts';
-
-type Parts = Pick<Prices, 'totalCents' | 'taxCents' | 'discountCents'>;
 
 interface Span {
   readonly start: Instant;
@@ -15,7 +15,8 @@ interface Span {
 }
 
 export interface ChangeTerms {
-  readonly from: Parts;
+  /** What is left of what was paid for the period. */
+  readonly credit: ExactParts;
   readonly to: Parts;
   /** The period that is paid for. */
   readonly period: Span;
@@ -26,22 +27,16 @@ export interface ChangeTerms {
 }
 
 export interface ChangePrice {
-  /** What is left of the price that was paid. */
+  /** What is left of what was paid. */
   readonly unused: Parts;
   /** The new price for the rest of the period, or for a new period. */
   readonly part: Parts;
   readonly due: Prices;
   /** What is left without use; nothing is given back. */
   readonly forfeitedCents: number;
-  /** True if something is due, but less than half a minor unit. */
+  /** True if something is due, but less than half a unit of what can be charged. */
   readonly isRoundedAway: boolean;
 }
-
-/** amount × left / whole, half rounded up. */
-const shareOf = (amount: number, left: number, whole: number): number => {
-  const [product, divisor] = [BigInt(amount) * BigInt(left), BigInt(whole)];
-  return Number((2n * product + divisor) / (2n * divisor));
-};
 
 const NOTHING: Prices = { subtotalCents: 0, taxCents: 0, discountCents: 0, totalCents: 0 };
 
@@ -49,20 +44,27 @@ export const FREE_CHANGE: ChangePrice = {
   ...{ unused: NOTHING, part: NOTHING, due: NOTHING, forfeitedCents: 0, isRoundedAway: false },
 };
 
-export const priceOfChange = ({ from, to, period, at, startsPeriod }: ChangeTerms): ChangePrice => {
-  const [left, whole] = [period.end - at, period.end - period.start];
-  const restOf = ({ totalCents, taxCents, discountCents }: Parts): Parts => ({
-    totalCents: shareOf(totalCents, left, whole),
-    taxCents: shareOf(taxCents, left, whole),
-    discountCents: shareOf(discountCents, left, whole),
-  });
-  const unused = restOf(from);
-  const part = startsPeriod ? to : restOf(to);
+export const NO_CREDIT: ExactParts = partsOf(() => NO_FRACTION);
+
+export const priceOfChange = ({ credit, to, period, at, startsPeriod }: ChangeTerms): ChangePrice => {
+  const whole = period.end - period.start;
+  const shareOf = (amount: number): Fraction => fractionOf(amount, startsPeriod ? whole : period.end - at, whole);
+  const unused = partsOf((name) => roundedHalfUp(credit[name]));
+  const part = partsOf((name) => roundedHalfUp(shareOf(to[name])));
   const difference = part.totalCents - unused.totalCents;
-  const [isLess, forfeitedCents] = [difference <= 0, Math.max(0, -difference)];
-  const credit = BigInt(from.totalCents) * BigInt(left);
-  const isDearer = BigInt(to.totalCents) * BigInt(startsPeriod ? whole : left) > credit;
-  return { unused, part, due: dueOf(unused, part), forfeitedCents, isRoundedAway: isLess && isDearer };
+  const isDearer = minus(shareOf(to.totalCents), credit.totalCents).top > 0n;
+  const due = dueOf(unused, part);
+  return { unused, part, due, forfeitedCents: Math.max(0, -difference), isRoundedAway: difference <= 0 && isDearer };
+};
+
+/** The price with what is due rounded to a unit that the provider can charge, half rounded up. */
+export const inUnits = (price: ChangePrice, unit: number): ChangePrice => {
+  const { totalCents: exact, taxCents: tax, discountCents } = price.due;
+  const totalCents = Math.floor((2 * exact + unit) / (2 * unit)) * unit;
+  if (totalCents === 0) return { ...price, due: NOTHING, isRoundedAway: exact > 0 };
+  const taxCents = Math.min(tax, totalCents + discountCents);
+  const subtotalCents = totalCents - taxCents + discountCents;
+  return { ...price, due: { subtotalCents, taxCents, discountCents, totalCents } };
 };
 
 /** A negative tax or discount counts 0, and the subtotal takes up the rest. It is never negative. */
@@ -74,7 +76,7 @@ const dueOf = (unused: Parts, part: Parts): Prices => {
   return { subtotalCents: totalCents - taxCents + discountCents, taxCents, discountCents, totalCents };
 };
 
-export interface LineTerms extends Omit<ChangeTerms, 'from' | 'to'> {
+export interface LineTerms extends Omit<ChangeTerms, 'credit' | 'to'> {
   readonly from: SubscriptionPlan;
   readonly to: SubscriptionPlan;
   /** The period that is paid for after the change. */
@@ -83,28 +85,26 @@ export interface LineTerms extends Omit<ChangeTerms, 'from' | 'to'> {
 
 /** The parts of what is due, which they sum to. What is forfeited is left out of the unused part. */
 export const linesOfChange = (
-  { due, part }: ChangePrice,
+  price: ChangePrice,
   { from, to, period, at, startsPeriod, next }: LineTerms,
 ): readonly ChangeLine[] => {
-  const less: Parts = {
-    totalCents: due.totalCents - part.totalCents,
-    taxCents: due.taxCents - part.taxCents,
-    discountCents: due.discountCents - part.discountCents,
-  };
-  const lines = [
-    { ...lineOf(from, less), kind: 'unused' as const, periodStart: iso(at), periodEnd: iso(period.end) },
-    {
-      ...lineOf(to, part),
-      kind: startsPeriod ? ('full' as const) : ('remaining' as const),
-      periodStart: iso(at),
-      periodEnd: iso(next.end),
-    },
+  const { part, unused, due } = price;
+  const exact = dueOf(unused, part);
+  const less = partsOf((name) => exact[name] - part[name]);
+  const rounding = partsOf((name) => due[name] - exact[name]);
+  const [start, end] = [iso(at), iso(next.end)];
+  const lines: readonly ChangeLine[] = [
+    { ...lineOf(from, less), kind: 'unused', periodStart: start, periodEnd: iso(period.end) },
+    { ...lineOf(to, part), kind: startsPeriod ? 'full' : 'remaining', periodStart: start, periodEnd: end },
+    { ...lineOf(ROUNDING, rounding), kind: 'rounding', periodStart: start, periodEnd: end },
   ];
   return lines.filter(({ amountCents, taxCents, discountCents }) => amountCents || taxCents || discountCents);
 };
 
+const ROUNDING = { productName: 'Rounding', quantity: 1 };
+
 const lineOf = (
-  { productId, productName, quantity }: SubscriptionPlan,
+  { productId, productName, quantity }: Pick<SubscriptionPlan, 'productId' | 'productName' | 'quantity'>,
   { totalCents, taxCents, discountCents }: Parts,
 ): Omit<ChangeLine, 'kind' | 'periodStart' | 'periodEnd'> => ({
   description: productName ?? 'Subscription',

@@ -33,11 +33,13 @@ export const requirePeriodLeft = ({ currentPeriodEnd }: Subscription, now: Insta
 };
 
 /**
- * The rest of a period is credited only if the period is paid.
+ * The rest of a period is credited only if the period is paid. A period that the provider has written off gives no
+ * credit.
  * @throws DomainError PAYMENT_IN_PROGRESS while a provider that bills collects the present period
  */
 export const requirePeriodPaid = (subscription: Subscription): void => {
-  if (subscription.status === 'trialing' || isPeriodPaid(subscription)) return;
+  const { status, paidPeriod, currentPeriodStart } = subscription;
+  if (status === 'trialing' || isPeriodPaid(subscription) || paidPeriod?.start === currentPeriodStart) return;
   throw new DomainError('PAYMENT_IN_PROGRESS', {
     message: 'The present period is not paid yet; try again later, or use period_end',
   });

@@ -6,6 +6,8 @@ import type { VisiblePayment } from '../payments/payment.ts';
 import { isUnderKey } from '../platform/command-end.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
+import { type PaidChange, paidAfterChange } from './paid-period.ts';
+import type { PaidPeriod } from './paid-period-record.ts';
 import { unpaidByPlan, unpaidOncePaid } from './paid-tier.ts';
 import type { ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
 import type { ChangePrice } from './plan-change-price.ts';
@@ -36,6 +38,8 @@ export interface PricedChange {
   readonly period: { readonly start: Instant; readonly end: Instant };
   /** True if a new period begins with the change. */
   readonly startsPeriod: boolean;
+  /** How the change is paid. Undefined if it pays for nothing, such as in a trial that goes on. */
+  readonly paying?: Omit<PaidChange, 'part' | 'dueCents'> | undefined;
   /** The new end of a trial that the change shortens or ends. */
   readonly trialEnd?: Instant | undefined;
 }
@@ -54,7 +58,7 @@ export const claimChange = (
   { id, now, key }: Claim,
 ): Subscription => {
   const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
-  const isDue = price.due.totalCents > 0;
+  const paymentId = price.due.totalCents > 0 ? changePaymentId(subscription.id, id) : undefined;
   const change: PlanChange = {
     id,
     ...(key !== undefined && { key }),
@@ -67,13 +71,17 @@ export const claimChange = (
     ...(trialEnd !== undefined && { trialEnd: iso(trialEnd) }),
     ...(subscription.status === 'trialing' && { inTrial: true as const }),
     due: price.due,
+    paidPeriod: paidByChange(wanted, paymentId),
     lines: [...lines],
-    ...(isDue && { paymentId: changePaymentId(subscription.id, id) }),
+    ...(paymentId !== undefined && { paymentId }),
     lookAt: iso(now + FIRST_LOOK_MS),
   };
   const claimed = { ...subscription, change };
-  return isDue ? claimed : recordChangePaid(claimed, now);
+  return paymentId === undefined ? recordChangePaid(claimed, now) : claimed;
 };
+
+const paidByChange = ({ paying, price }: PricedChange, paymentId: string | undefined): PaidPeriod | undefined =>
+  paying && paidAfterChange({ ...paying, part: price.part, dueCents: price.due.totalCents }, paymentId);
 
 /** Stores a change for the next period. The provider that bills gets the price at once. */
 export const scheduleChange = (subscription: Subscription, plan: SubscriptionPlan, { id, now }: Claim): Subscription =>
@@ -177,6 +185,7 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
         ? trialEnd !== undefined && shorterTrial(trialEnd)
         : tierAfterChange(subscription, { ...subscription, ...changed }, change)),
       ...period,
+      ...paidPeriodAfter(subscription, change, period !== undefined),
       ...covered,
       ...syncAfterChange(subscription, at, now),
       latestPaymentId: paymentId ?? latestPaymentId,
@@ -228,6 +237,14 @@ const tierAfterChange = (
   if (!inTrial || paymentId !== undefined || changed.totalCents === 0) return unpaidOncePaid(changed);
   return before.tierId === changed.tierId ? {} : { tierUnpaidSince: changed.currentPeriodEnd };
 };
+
+/** A renewal in between was paid at the price of before, so that it counts as it was paid. */
+const paidPeriodAfter = (
+  { currentPeriodStart }: Subscription,
+  { periodStart, paidPeriod }: PlanChange,
+  beginsPeriod: boolean,
+): Pick<Subscription, 'paidPeriod'> =>
+  paidPeriod && (beginsPeriod || currentPeriodStart === periodStart) ? { paidPeriod } : {};
 
 /** The period that begins with the change. In a trial, only a change that ends the trial begins a period. */
 const periodOfChange = (

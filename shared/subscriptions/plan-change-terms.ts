@@ -2,23 +2,27 @@
 
 import { type MerchantDecision, ownPayment } from '../access/own-payment.ts';
 import { type CallerRight, NO_CONDITIONS } from '../access/right.ts';
-import { type Product, productRecord } from '../catalog/catalog-records.ts';
+import { MAX_QUANTITY, type Product, productRecord } from '../catalog/catalog-records.ts';
 import { quantityOf } from '../catalog/price.ts';
 import { DomainError, invalid } from '../core/errors.ts';
 import { derivePrices } from '../core/money.ts';
-import { DAY_MS, type Instant, instant, MINUTE_MS, startOfSecond } from '../core/time.ts';
+import { DAY_MS, type Instant, instant, MINUTE_MS } from '../core/time.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useHeld } from '../payment-methods/usable-method.ts';
 import { requireAcceptedAmount } from '../payments/accepted-amount.ts';
+import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
+import { type Key, paymentKey } from '../platform/keys.ts';
 import type { SubscriptionDeps } from './biller.ts';
 import { isLentByOther, isLowered, lentError } from './lent-method.ts';
-import { firstPeriod } from './periods.ts';
+import { paidPeriodOf } from './paid-period.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
-import { FREE_CHANGE, linesOfChange, priceOfChange } from './plan-change-price.ts';
+import { type PayableChange, payableChange } from './plan-change-due.ts';
+import { FREE_CHANGE } from './plan-change-price.ts';
 import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
-import type { PricedChange } from './plan-change-steps.ts';
+import { type TimedChange, timedChange, waived } from './plan-change-time.ts';
 import { providerInterval } from './provider-biller.ts';
+import { chargedPrice, readPricing } from './provider-pricing.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
 import { planOf } from './subscription-plan.ts';
 import type { ChangePlanBody, ChangeTime } from './subscription-requests.ts';
@@ -30,9 +34,10 @@ export interface PlanChangeDeps extends SubscriptionDeps {
 
 export type PlanChangeRequest = ApiRequest<unknown, unknown, ChangePlanBody, VisibleSubscription>;
 
-export interface WantedChange extends PricedChange {
-  readonly kind: 'upgrade' | 'downgrade';
+export interface WantedChange extends PayableChange {
   readonly when: ChangeTime;
+  /** What the provider charges for the next period; undefined if only the provider knows. */
+  readonly nextTotalCents: number | undefined;
   /** The method to charge; undefined if nothing is due. */
   readonly method: UsableMethod | undefined;
   /** The right of the merchant, if the merchant decides. The write that claims the change includes its conditions. */
@@ -54,17 +59,34 @@ export const readWantedChange = async (
   requirePlanChangeable(record);
   const known = await readRecords(deps, request, isClaiming);
   const plan = wantedPlan(request, known.product);
+  if (isClaiming) requireKnownQuantity(request, plan, known.product);
   requireLender(request, plan, known.method);
   requireDifference(record, plan);
   await requireBillable(deps, record, plan);
-  const timed = timedChange(record, { plan, product: known.product }, momentOf(body, record, deps.now()));
+  const pricing = await readPricing(deps, record);
+  const charged = chargedPrice(plan, pricing);
+  const target = { ...known, plan, charged: charged ?? plan };
+  const timed = timedChange(record, target, momentOf(body, record, deps.now()));
   const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', decision });
-  const wanted = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
-  requireBridge(record, wanted, deps.now());
-  await requirePayable(deps, request, wanted);
+  const exact = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
+  if (when === 'now' && !charged) throw pricedError(record);
+  requireBridge(record, exact, deps.now());
+  const wanted = { ...(await payableChange(deps, request, exact)), when };
   const method = await chargedMethod(deps, request, { wanted, method: known.method, isClaiming });
-  return { ...wanted, method, merchantRight: decision.kind === 'allowed' ? decision.right : NO_CONDITIONS };
+  return {
+    ...wanted,
+    nextTotalCents: charged?.totalCents,
+    method,
+    merchantRight: decision.kind === 'allowed' ? decision.right : NO_CONDITIONS,
+  };
 };
+
+/** The service does not know what the provider will charge, so it cannot compute what the change costs. */
+const pricedError = ({ providerId }: VisibleSubscription): DomainError =>
+  new DomainError('INVALID_STATE', {
+    message: `A discount that ends, several discounts or a tax at ${providerId} set the price there; use period_end`,
+    details: { reason: 'priced_at_provider' },
+  });
 
 const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
 
@@ -103,9 +125,11 @@ interface KnownRecords {
   readonly product: Product | undefined;
   /** Undefined if it was not read, or no longer exists. */
   readonly method: PaymentMethod | undefined;
+  /** The payments of the present period. */
+  readonly payments: ReadonlyMap<string, VisiblePayment>;
 }
 
-/** Reads the present product, if the change keeps it, and the method in one request. */
+/** Reads the present product, if the change keeps it, the method and the payments of the period in one request. */
 const readRecords = async (
   { table }: PlanChangeDeps,
   { record, body, named }: PlanChangeRequest,
@@ -113,16 +137,21 @@ const readRecords = async (
 ): Promise<KnownRecords> => {
   const productId = body.product_id === undefined && !isFreePrice(body) ? record.productId : undefined;
   const methodId = isClaiming && mayClaimUnread(record) ? undefined : record.paymentMethodId;
+  const ids = record.status === 'trialing' ? [] : paidPeriodOf(record).payments.map(({ id }) => id);
   const keys = [
     ...(productId === undefined ? [] : [productRecord.key(productId)]),
     ...(methodId === undefined ? [] : [paymentMethodRecord.key(methodId)]),
+    ...ids.map((id) => paymentKey(id)),
   ];
   const items = keys.length === 0 ? [] : await table.getMany(keys, { consistent: true });
-  const product = productId === undefined ? undefined : items[0];
-  const method = methodId === undefined ? undefined : items.at(-1);
+  const itemOf = ({ pk }: Key) => items.find((item) => item?.['pk'] === pk);
+  const product = productId && itemOf(productRecord.key(productId));
+  const method = methodId && itemOf(paymentMethodRecord.key(methodId));
+  const payments = ids.map((id) => itemOf(paymentKey(id))).flatMap((item) => (item && paymentRecord.parse(item)) ?? []);
   return {
-    product: named(productRecord) ?? (product && productRecord.parse(product)),
-    method: method && paymentMethodRecord.parse(method),
+    product: named(productRecord) ?? (product ? productRecord.parse(product) : undefined),
+    method: method ? paymentMethodRecord.parse(method) : undefined,
+    payments: new Map(payments.map((payment) => [payment.id, payment])),
   };
 };
 
@@ -141,9 +170,28 @@ const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | unde
   if (!product?.is_active || !product.billing_interval) {
     throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: productId } });
   }
-  const quantity = quantityOf(body.quantity ?? record.quantity, product);
+  const quantity = body.quantity === undefined ? keptQuantity(record, product) : quantityOf(body.quantity, product);
   const { currency: _, ...plan } = planOf({ ...body, quantity, currency }, product);
   return plan;
+};
+
+/** The present quantity, or the nearest that the product allows. */
+const keptQuantity = ({ quantity }: VisibleSubscription, { min_quantity: min, max_quantity: max }: Product): number =>
+  Math.min(Math.max(quantity, min ?? 1), max ?? MAX_QUANTITY);
+
+/** @throws DomainError QUANTITY_INVALID if the caller has not seen that the product needs another quantity */
+const requireKnownQuantity = (
+  { record, body }: PlanChangeRequest,
+  { quantity }: SubscriptionPlan,
+  product: Product | undefined,
+): void => {
+  const isSeen = body.quantity !== undefined || body.expected_cents !== undefined;
+  if (isSeen || quantity === record.quantity || !product) return;
+  const details = { min_quantity: product.min_quantity ?? 1, max_quantity: product.max_quantity ?? null };
+  throw new DomainError('QUANTITY_INVALID', {
+    message: `The product does not allow the present quantity ${record.quantity}; send quantity or expected_cents`,
+    details,
+  });
 };
 
 const presentPlan = (record: VisibleSubscription): SubscriptionPlan & { readonly currency: string } => {
@@ -202,7 +250,7 @@ const requireBillable = async (
 /** Stripe accepts no trial that ends later than this. It covers the paid time after a change of the interval. */
 const LONGEST_BRIDGE_MS = 730 * DAY_MS;
 
-const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: Timed, now: Instant): void => {
+const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: TimedChange, now: Instant): void => {
   if (!isProviderBilled(record) || !startsPeriod || period.end <= now + LONGEST_BRIDGE_MS) return;
   throw new DomainError('UNSUPPORTED_PROVIDER', {
     message: `${record.providerId} changes the interval only if its next charge is at most two years away`,
@@ -225,49 +273,6 @@ const momentOf = (
   throw invalid([{ path: 'proration_at', rule: 'recent', message }]);
 };
 
-type TimedChange = Omit<WantedChange, 'when' | 'method' | 'merchantRight'>;
-
-interface Target {
-  readonly plan: SubscriptionPlan;
-  readonly product: Product | undefined;
-}
-
-/** The change as if it took effect at this moment. */
-const timedChange = (record: VisibleSubscription, target: Target, at: Instant): TimedChange => {
-  const { plan } = target;
-  const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
-  if (record.status === 'trialing') return changeInTrial(record, target, at);
-  if (at >= period.end) {
-    return { plan, kind: 'upgrade', at, price: FREE_CHANGE, lines: [], period, startsPeriod: false };
-  }
-  const { billingInterval, intervalMultiplier } = record;
-  const startsPeriod = plan.billingInterval !== billingInterval || plan.intervalMultiplier !== intervalMultiplier;
-  const price = priceOfChange({ from: record, to: plan, period, at, startsPeriod });
-  const next = startsPeriod ? firstPeriod(plan, at) : period;
-  const lines = linesOfChange(price, { from: record, to: plan, period, at, startsPeriod, next });
-  const kind = price.forfeitedCents > 0 ? 'downgrade' : 'upgrade';
-  return { plan, kind, at, price, lines, period: { start: next.start, end: next.end }, startsPeriod };
-};
-
-/**
- * A trial that goes on costs nothing. Another product keeps at most its own trial, counted from the subscription's
- * beginning. If that is over, the trial ends, and a first period begins at the full price.
- */
-const changeInTrial = (record: VisibleSubscription, { plan, product }: Target, at: Instant): TimedChange => {
-  const [start, end] = [instant(record.currentPeriodStart), instant(record.currentPeriodEnd)];
-  const isOther = product !== undefined && plan.productId === product.id && plan.productId !== record.productId;
-  const ownEnd = isOther ? startOfSecond(instant(record.createdAt) + product.trial_days * DAY_MS) : end;
-  const trialEnd = Math.min(end, ownEnd);
-  const changed = { plan, kind: 'upgrade' as const, at, ...(trialEnd < end && { trialEnd }) };
-  if (trialEnd > at) {
-    return { ...changed, price: FREE_CHANGE, lines: [], period: { start, end: trialEnd }, startsPeriod: false };
-  }
-  const period = firstPeriod(plan, at);
-  const terms = { to: plan, period, at, startsPeriod: true };
-  const price = priceOfChange({ ...terms, from: FREE_CHANGE.part });
-  return { ...changed, ...terms, price, lines: linesOfChange(price, { ...terms, from: record, next: period }) };
-};
-
 /** @throws DomainError INSUFFICIENT_PERMISSIONS for a downgrade now that the settings leave to the merchant */
 const chooseTime = (
   { planChange }: PlanChangeDeps,
@@ -285,54 +290,20 @@ const chooseTime = (
   });
 };
 
-type Timed = Omit<WantedChange, 'method' | 'merchantRight'>;
-
-const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): Timed => {
+const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): TimedChange => {
   requirePeriodLeft(record, now);
   requirePeriodPaid(record);
-  return body.proration === 'none'
-    ? { ...timed, when: 'now', price: FREE_CHANGE, lines: [] }
-    : { ...timed, when: 'now' };
+  return body.proration === 'none' ? waived(timed) : timed;
 };
 
-const changeLater = (record: VisibleSubscription, timed: TimedChange): Timed => {
+const changeLater = (record: VisibleSubscription, timed: TimedChange): TimedChange => {
   requireRenewal(record);
   const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
-  return { ...timed, when: 'period_end', price: FREE_CHANGE, lines: [], period, trialEnd: undefined };
-};
-
-/** @throws DomainError PRICE_CHANGED, or the reason why the provider cannot charge what is due */
-const requirePayable = async (
-  { providers }: PlanChangeDeps,
-  { record, body }: PlanChangeRequest,
-  { price }: Timed,
-): Promise<void> => {
-  const { totalCents } = price.due;
-  if (body.expected_cents !== undefined && body.expected_cents !== totalCents) {
-    throw new DomainError('PRICE_CHANGED', { details: { due_now_cents: totalCents } });
-  }
-  const provider = await providers.require(record.providerId, 'payments');
-  try {
-    await requireAcceptedAmount(provider, { totalCents, currency: record.currency });
-  } catch (error) {
-    throw error instanceof DomainError ? dueError(error, `${totalCents} in ${record.currency}`) : error;
-  }
-  if (!price.isRoundedAway) return;
-  const refusal = await provider.checkAmount({ amountCents: 1, currency: record.currency });
-  const minimum = refusal?.kind === 'too small' ? refusal.minimumCents : 1;
-  const details = { minimum_cents: minimum, currency: record.currency };
-  throw dueError(new DomainError('AMOUNT_TOO_SMALL', { details }), `Less than 1 in ${record.currency}`);
-};
-
-/** The refusal of the amount that is due, with what the payer can do. */
-const dueError = (error: DomainError, amount: string): DomainError => {
-  const message = `${amount} is due now, which the provider cannot charge; use period_end`;
-  if (error.code === 'AMOUNT_TOO_SMALL') return new DomainError(error.code, { message, details: error.details ?? [] });
-  return error.code === 'VALIDATION_ERROR' ? invalid([{ path: 'when', rule: 'provider', message }]) : error;
+  return { ...timed, price: FREE_CHANGE, paying: undefined, period, trialEnd: undefined };
 };
 
 interface MethodWanted {
-  readonly wanted: Timed;
+  readonly wanted: TimedChange;
   readonly method: PaymentMethod | undefined;
   readonly isClaiming: boolean;
 }

@@ -117,7 +117,7 @@ export const changeLineSchema = /* @__PURE__ */ once(() =>
       kind: z
         .enum(CHANGE_LINE_KINDS)
         .describe(
-          '`unused`: what counts of the price that was paid, a negative amount. `remaining`: the new price for the rest of the period. `full`: the new price for a new period.',
+          '`unused`: what counts of the price that was paid, a negative amount. `remaining`: the new price for the rest of the period. `full`: the new price for a new period. `rounding`: makes the sum an amount that the provider can charge.',
         ),
       description: z.string().describe('The name of the product, or `Subscription`.'),
       product_id: z.string().nullable().describe('The product of the line; null for a custom price.'),
@@ -147,12 +147,18 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
       ),
       currency: z.string().describe('The ISO 4217 code in upper case.'),
       lines: z.array(changeLineSchema()).describe('What is due now, in parts; empty if the change costs nothing now.'),
-      unused_cents: cents.describe('What is left of the price that was paid for this period, in minor units.'),
+      unused_cents: cents.describe(
+        'What is left of what was paid for this period, in minor units. What was refunded, disputed, lost or never paid of it does not count.',
+      ),
       due_now_cents: cents.describe('What the change costs now, in minor units.'),
       forfeited_cents: cents.describe(
         'What a downgrade that takes effect now would leave without use, in minor units. Nothing is given back; the merchant may refund it.',
       ),
-      next_total_cents: cents.describe('What the next period costs, in minor units.'),
+      next_total_cents: cents
+        .nullable()
+        .describe(
+          'What the next period costs, in minor units, less a permanent discount at the provider that bills. Null if a discount that ends, several discounts or a tax at the provider set the price there.',
+        ),
       next_billing_date: timestamp.nullable().describe('When the next charge is due; null if none is planned.'),
       current_period_end: timestamp.describe('When the current period ends, after the change.'),
     })

@@ -5,6 +5,7 @@
 
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../catalog/billing-intervals.ts';
+import { paidPeriodSchema } from './paid-period-record.ts';
 
 const optional = z.string().optional();
 
@@ -31,8 +32,11 @@ export const planFields = {
 const planSchema = z.lazy(() => z.object(planFields));
 export type SubscriptionPlan = z.infer<typeof planSchema>;
 
-/** `unused` is negative; `remaining` is the new price for what is left of the period, `full` for a new period. */
-export const CHANGE_LINE_KINDS = ['unused', 'remaining', 'full'] as const;
+/**
+ * `unused` is negative. `remaining` is the new price for what is left of the period, `full` for a new period.
+ * `rounding` makes what is due an amount that the provider can charge.
+ */
+export const CHANGE_LINE_KINDS = ['unused', 'remaining', 'full', 'rounding'] as const;
 
 /** A line as it is stored. */
 export const changeLineFields = z.object({
@@ -74,6 +78,8 @@ export const planChangeSchema = z.lazy(() =>
     /** True if the change was claimed in a trial. Without a payment of its own it pays for no tier. */
     inTrial: z.literal(true).optional(),
     due: pricesSchema,
+    /** What the current period is paid with once the change is applied. Undefined if the change pays for nothing. */
+    paidPeriod: paidPeriodSchema.optional(),
     lines: z.array(changeLineFields),
     /** Derived from subscription and change. Undefined if nothing is due. */
     paymentId: optional,

@@ -8,7 +8,7 @@ import { changeLinesView } from './plan-change-view.ts';
 export const previewChange = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
   const { record } = request;
   const wanted = await readWantedChange(deps, request, { isClaiming: false });
-  const { plan, kind, when, at, price, lines, period } = wanted;
+  const { kind, when, at, price, lines, period, nextTotalCents } = wanted;
   const periodEnd = iso(period.end);
   return {
     data: {
@@ -22,7 +22,7 @@ export const previewChange = async (deps: PlanChangeDeps, request: PlanChangeReq
       unused_cents: price.unused.totalCents,
       due_now_cents: price.due.totalCents,
       forfeited_cents: price.forfeitedCents,
-      next_total_cents: plan.totalCents,
+      next_total_cents: nextTotalCents ?? null,
       next_billing_date: record.cancelAtPeriodEnd ? null : periodEnd,
       current_period_end: periodEnd,
     },

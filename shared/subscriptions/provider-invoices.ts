@@ -4,6 +4,7 @@ import { isHardDecline } from '../core/decline-advice.ts';
 import { subscriptionPaymentId } from '../core/ids.ts';
 import { epochSeconds, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { PeriodPayment } from '../payments/collect-payment.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
 import {
   cancelUncollected,
   type InvoiceRequest,
@@ -11,9 +12,11 @@ import {
   recordInvoice,
 } from '../payments/record-invoice.ts';
 import { findAlias } from '../platform/alias.ts';
-import type { ProviderInvoice, ProviderSubscription } from '../providers/subscription-port.ts';
+import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../providers/subscription-port.ts';
 import { unansweredError } from '../providers/unwrap.ts';
 import type { BillingDeps } from './biller.ts';
+import { periodPaidBy, unpaidPeriod } from './paid-period.ts';
+import type { PaidPeriod } from './paid-period-record.ts';
 import { periodPaymentRequest } from './periods.ts';
 import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import type { SubscriptionReport } from './provider-report.ts';
@@ -45,7 +48,7 @@ export const nextRetryAt = (
   return planned.length > 0 ? Math.min(...planned) : tries.at(-1);
 };
 
-interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'isPaid'> {
+interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'paidPeriod' | 'isPaid'> {
   readonly owed: Subscription['owed'];
   readonly latestPaymentId: string | undefined;
 }
@@ -58,7 +61,7 @@ export const recordInvoices = async (
 ): Promise<RecordedInvoices> => {
   const named = invoicesOf(answer);
   const owed: { invoiceId: string; paymentId: string }[] = [];
-  const paidUntil: number[] = [];
+  const paid: PaidInvoice[] = [];
   let latestPaymentId: string | undefined;
   const unreported = await findUnreported(deps, subscription, named);
   const settled = await findSettled(deps, subscription, [...unreported, ...named]);
@@ -66,20 +69,67 @@ export const recordInvoices = async (
     const invoice = await withPayer(deps, subscription, read);
     const recorded = await recordInvoicePayment(deps, subscription, invoice);
     // Nothing was due, or it was paid outside the provider.
-    if (recorded.kind === 'nothing' && invoice.status === 'succeeded') paidUntil.push(invoice.periodEnd);
+    if (recorded.kind === 'nothing' && invoice.status === 'succeeded') paid.push({ invoice });
     if (recorded.kind !== 'payment') continue;
     const { id: paymentId, status } = recorded.payment;
-    if (status === 'succeeded') paidUntil.push(invoice.periodEnd);
+    if (status === 'succeeded') paid.push({ invoice, payment: recorded.payment });
     else if (invoice.isOpen) owed.push({ invoiceId: invoice.invoiceId, paymentId });
     if (invoice.invoiceId === answer.latestInvoice?.invoiceId) latestPaymentId = paymentId;
   }
   return {
     owed: owed.length > 0 ? owed : undefined,
     latestPaymentId,
-    isPaid: paidUntil.length > 0,
-    ...(paidUntil.length > 0 && { paidUntil: Math.max(...paidUntil) }),
+    isPaid: paid.length > 0,
+    ...paidByInvoices(subscription, paid, answer.latestInvoice),
   };
 };
+
+interface PaidInvoice {
+  readonly invoice: ProviderInvoice;
+  /** Undefined if nothing was due, or if the invoice was paid outside the provider. */
+  readonly payment?: VisiblePayment;
+}
+
+const paidByInvoices = (
+  subscription: Subscription,
+  paid: readonly PaidInvoice[],
+  newest: ProviderInvoice | undefined,
+): Pick<SubscriptionReport, 'paidUntil' | 'paidPeriod'> => {
+  const last = paid.toSorted((one, other) => one.invoice.periodEnd - other.invoice.periodEnd).at(-1);
+  const paidUntil = last?.invoice.periodEnd;
+  if (newest && isGivenUp(newest)) return { paidUntil, paidPeriod: unpaidPeriod(iso(newest.periodStart * SECOND_MS)) };
+  return { paidUntil, paidPeriod: last && paidPeriodBy(subscription, last.invoice, last.payment) };
+};
+
+/** True if the provider has written the invoice off, or voided it. */
+const isGivenUp = ({ status, isOpen }: ProviderInvoice): boolean => status === 'failed' && !isOpen;
+
+/**
+ * What the period of a paid invoice was paid with. The payer's own balance at the provider, and what was paid outside
+ * it, count as paid.
+ */
+export const paidPeriodBy = (
+  subscription: Subscription,
+  invoice: ProviderInvoice,
+  payment: VisiblePayment | undefined,
+): PaidPeriod => {
+  const { amountCents, totalCents = amountCents, prices, periodStart, periodEnd } = invoice;
+  const period = { start: iso(periodStart * SECOND_MS), end: iso(periodEnd * SECOND_MS) };
+  const { taxCents, discountCents } =
+    totalCents === subscription.totalCents ? subscription : partsBeforeBalance(totalCents, prices);
+  const price = { totalCents, taxCents, discountCents };
+  return payment
+    ? periodPaidBy(period, price, { id: payment.id, cents: Math.min(totalCents, payment.totalCents) })
+    : { start: period.start, ...price, payments: [] };
+};
+
+const partsBeforeBalance = (
+  totalCents: number,
+  prices: ProviderInvoice['prices'],
+): Pick<InvoicePrices, 'taxCents' | 'discountCents'> =>
+  prices
+    ? { taxCents: prices.taxCents, discountCents: Math.max(0, prices.subtotalCents + prices.taxCents - totalCents) }
+    : { taxCents: 0, discountCents: 0 };
 
 /**
  * A read of the subscription does not show which method paid its newest invoice. Another method may have ended the

@@ -2,6 +2,7 @@
 
 import { DAY_MS, epochSeconds, HOUR_MS, type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
 import type { ProviderSubscription } from '../providers/subscription-port.ts';
+import type { PaidPeriod } from './paid-period-record.ts';
 import { isPeriodPaid, unpaidAfterReport } from './paid-tier.ts';
 import type { Charge, Reason, Subscription, SubscriptionStatus } from './subscription.ts';
 import { isFirst, type SubscriptionCause } from './subscription-states.ts';
@@ -25,6 +26,8 @@ export interface SubscriptionReport {
   readonly price?: ProviderSubscription['price'];
   /** The end of a period that an invoice has paid for. */
   readonly paidUntil?: number | undefined;
+  /** What the invoice of that period was paid with. */
+  readonly paidPeriod?: PaidPeriod | undefined;
   /** True if an invoice of any period has been paid; false if a read of the provider finds no paid invoice. */
   readonly isPaid?: boolean | undefined;
   /** True while the newest invoice is being collected, so its outcome is unknown. */
@@ -77,6 +80,7 @@ const reportedFields = (
     ...trial,
     ...pricesAt(subscription, report.price),
     paidUntil: paidUntilOf(subscription, report, status),
+    paidPeriod: newerPaidPeriod(subscription, report),
     retryAt: status === 'past_due' && !isPending ? retryTime(subscription, report) : undefined,
     isUnpaid: status === 'past_due' && (report.isUnpaid ?? subscription.isUnpaid) ? true : undefined,
     charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
@@ -92,6 +96,16 @@ const endOf = (
 ): Pick<Subscription, 'cancelAtPeriodEnd' | 'cancelAt'> => {
   const reported = cancelAt === undefined ? subscription.cancelAt : cancelAt === null ? undefined : time(cancelAt);
   return { cancelAtPeriodEnd, cancelAt: cancelAtPeriodEnd ? reported : undefined };
+};
+
+/** A change of the plan within a period has added to what the invoice of the period was paid with. */
+const newerPaidPeriod = (
+  { paidPeriod: known }: Subscription,
+  { paidPeriod: reported }: SubscriptionReport,
+): Subscription['paidPeriod'] => {
+  if (!known || !reported) return reported ?? known;
+  const isUnpaid = known.totalCents === 0 && reported.start === known.start;
+  return isUnpaid || reported.start > known.start ? reported : known;
 };
 
 /** If the trial's end moves, the trial notice is sent again. */
@@ -193,7 +207,13 @@ const recordLatePayment = (subscription: Subscription, report: SubscriptionRepor
   if (status !== 'canceled') return subscription;
   const paidUntil = paidUntilOf(subscription, report, status);
   if (paidUntil === subscription.paidUntil) return subscription;
-  const paid = { ...periodOf(subscription, report, status), paidUntil, ...unpaidAfterReport(subscription, report) };
+  const paidPeriod = newerPaidPeriod(subscription, report);
+  const paid = {
+    ...periodOf(subscription, report, status),
+    paidUntil,
+    paidPeriod,
+    ...unpaidAfterReport(subscription, report),
+  };
   return advanceSubscription(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
 };
 

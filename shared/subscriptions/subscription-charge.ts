@@ -11,6 +11,8 @@ import { recordKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
 import { type DunningPolicy, lastRetry, nextRetry } from './dunning.ts';
 import { readLinkedRecords } from './linked-records.ts';
+import { periodPaidBy, unpaidPeriod } from './paid-period.ts';
+import type { PaidPeriod } from './paid-period-record.ts';
 import { unpaidOncePaid } from './paid-tier.ts';
 import { type Charge, isStopped, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
 import { isFirst } from './subscription-states.ts';
@@ -82,10 +84,22 @@ const periodFields = ({ anchor, period, start, end }: BilledPeriod, subscription
   currentPeriodStart: iso(start),
   currentPeriodEnd: iso(end),
   paidUntil: iso(end),
+  paidPeriod: paidPeriodAt({ start: iso(start), end: iso(end) }, subscription),
   activeSince: subscription.activeSince ?? iso(start),
   ...unpaidOncePaid(subscription),
   charge: undefined,
 });
+
+/** The period is paid by the open charge. Without a charge it costs nothing. */
+const paidPeriodAt = (
+  period: { readonly start: string; readonly end: string },
+  subscription: Subscription,
+): PaidPeriod => {
+  const { charge, totalCents } = subscription;
+  return charge
+    ? periodPaidBy(period, subscription, { id: charge.paymentId, cents: totalCents })
+    : unpaidPeriod(period.start);
+};
 
 /** Records the payment of the open charge. */
 export const recordPaid = (subscription: Subscription, now: Instant): Subscription => {

@@ -11,6 +11,7 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { recordKey } from '../platform/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import { paidPeriodSchema } from './paid-period-record.ts';
 import { planChangeSchema, planFields, priceUpdateSchema, scheduledChangeSchema } from './plan-change.ts';
 
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
@@ -93,6 +94,15 @@ const transferSchema = z.lazy(() =>
   }),
 );
 
+const heldSchema = z.lazy(() =>
+  z.object({
+    /** The end of dunning, if the subscription is past due by then. */
+    finalAt: z.string(),
+    /** The provider collects again, because collection was resumed there. Due work pauses it again. */
+    isCollecting: z.literal(true).optional(),
+  }),
+);
+
 /** Built when the first subscription is read. */
 export const subscriptionSchema = z.lazy(() =>
   z.object({
@@ -126,14 +136,7 @@ export const subscriptionSchema = z.lazy(() =>
     /** A move to another customer of the provider is under way. Until it ends, the other fields stay unchanged. */
     transfer: transferSchema.optional(),
     /** The provider bills, but no method is set. Collection is paused there until another method is set. */
-    held: z
-      .object({
-        /** The end of dunning, if the subscription is past due by then. */
-        finalAt: z.string(),
-        /** The provider collects again, because collection was resumed there. Due work pauses it again. */
-        isCollecting: z.literal(true).optional(),
-      })
-      .optional(),
+    held: heldSchema.optional(),
     /** Counts the subscriptions created at the provider for this record. */
     providerGeneration: z.int().optional(),
     /** Epoch seconds of the newest report of the provider; older reports are stale. */
@@ -184,6 +187,8 @@ export const subscriptionSchema = z.lazy(() =>
     currentPeriodEnd: z.string(),
     /** End of the paid time. Undefined before the first charge. */
     paidUntil: optional,
+    /** What the present period was paid with. Undefined before the first payment. */
+    paidPeriod: paidPeriodSchema.optional(),
     trialEnd: optional,
     trialNoticed: z.literal(true).optional(),
     cancelAtPeriodEnd: z.boolean(),

@@ -1,10 +1,11 @@
 /** @module Applies a provider's event about an invoice, which records the payment and changes the subscription. */
 
 import { epochSeconds, instant } from '../core/time.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
 import type { ProviderEvent } from '../providers/event-port.ts';
 import type { EventInvoice, ProviderInvoice } from '../providers/subscription-port.ts';
 import { subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
-import { nextAttemptAt, recordInvoicePayment, skipsTime } from '../subscriptions/provider-invoices.ts';
+import { nextAttemptAt, paidPeriodBy, recordInvoicePayment, skipsTime } from '../subscriptions/provider-invoices.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from '../subscriptions/provider-report.ts';
 import { isLive, type Subscription } from '../subscriptions/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
@@ -29,7 +30,9 @@ export const applyInvoice = async (context: SubscriptionEventContext, type: Invo
   if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
     return syncSubscription(context, news.subscriptionId);
   }
-  if (news?.amountCents === 0 && subscription.totalCents > 0) return resultOf(context, 'ignored', 'asks for nothing');
+  // Every invoice of a trial, or of time that a change has paid for, asks for nothing too.
+  const isFree = news?.amountCents === 0 && news.reason !== 'cycle';
+  if (isFree && subscription.totalCents > 0) return resultOf(context, 'ignored', 'asks for nothing');
   return applyOutcome(context, type, news);
 };
 
@@ -53,7 +56,7 @@ const applyOutcome = async (
     // The current state of the invoice counts, not its state at the time of the event.
     isPaid: invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded',
     isFailed: invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed',
-    paymentId: recorded?.kind === 'payment' ? recorded.payment.id : undefined,
+    payment: recorded?.kind === 'payment' ? recorded.payment : undefined,
   };
   let isUndecided = false;
   const changed = await store.change(context.subscription, (current) => {
@@ -69,7 +72,7 @@ interface InvoiceOutcome {
   readonly invoice: ProviderInvoice | undefined;
   readonly isPaid: boolean;
   readonly isFailed: boolean;
-  readonly paymentId: string | undefined;
+  readonly payment: VisiblePayment | undefined;
 }
 
 /** False if only a read shows which invoices are still owed, and which invoices were never reported. */
@@ -79,9 +82,11 @@ const decidesAlone = (event: ProviderEvent, current: Subscription, { invoice, is
 const afterInvoice = (
   { deps, event }: SubscriptionEventContext,
   current: Subscription,
-  { invoice, isPaid, isFailed, paymentId }: InvoiceOutcome,
+  { invoice, isPaid, isFailed, payment }: InvoiceOutcome,
 ): Subscription => {
-  const said = reportOf(current, invoice, { isPaid, isFailed });
+  const reported = reportOf(current, invoice, { isPaid, isFailed });
+  const said =
+    reported && isPaid && invoice ? { ...reported, paidPeriod: paidPeriodBy(current, invoice, payment) } : reported;
   const report = isOverruled(event, current) ? said && { ...said, status: undefined } : said;
   const at = event.isOfInterface ? event.createdAt : (current.knownAt ?? 0);
   const next = report && applyReport(current, { ...report, at }, deps.now());
@@ -89,7 +94,7 @@ const afterInvoice = (
     ? current
     : noteFollowed(event, {
         ...next,
-        ...paymentsAfter(next, { paymentId, owedInvoice: isFailed ? invoice : undefined }),
+        ...paymentsAfter(next, { paymentId: payment?.id, owedInvoice: isFailed ? invoice : undefined }),
       });
 };
 

@@ -100,6 +100,21 @@ const trying = (productId: string | undefined, days: number): History =>
     items: [subscriptionItem({ status: 'trialing', productId, trialEnd: historyTime(days * DAY_SECONDS) })],
   });
 
+/** A change in the middle of a month that was paid with 10.00, of which so much has come back. */
+const credited = (cents: number, back: number): History => {
+  const half = historyTime(15 * DAY_SECONDS);
+  const unused = { kind: 'unused', amountCents: -cents, periodStart: half, periodEnd: ENDS };
+  const period = { pk: `SUB#${SUBSCRIPTION}`, sk: 'PERIOD#1', start: historyTime(0), end: ENDS, paymentId: PAYMENT };
+  return historyWith({
+    items: [
+      ...[subscriptionItem(), historyPayment({ subscriptionId: SUBSCRIPTION }), period],
+      ...(back > 0 ? [versionItem(60, { cause: 'refund', refundedBy: back })] : []),
+      version(15 * DAY_SECONDS, { cause: 'plan_changed', dueCents: 1_000, lines: [unused] }),
+    ],
+  });
+};
+
+const CREDIT = 'A change of a plan credits nothing that was not paid, or that had come back';
 const APPLIED = 'At rest what a change of a plan has charged is applied once, unless the subscription has ended';
 const PAID = 'A change of a plan that costs something takes effect only if exactly that was paid';
 const ASKED = 'A change of a plan brings the product, the quantity and the price that a request has asked for';
@@ -123,6 +138,7 @@ export const PLAN_CASES: Readonly<Record<string, Case>> = {
     broken: scheduled(version(1, SCHEDULED), version(DAY_SECONDS, OPENED)),
     sound: scheduled(version(1, SCHEDULED), version(30 * DAY_SECONDS, OPENED)),
   },
+  [CREDIT]: { broken: credited(500, 1_000), sound: credited(500, 0) },
   [TIER]: { broken: tierPaidBy({}), sound: tierPaidBy({ productId: MONTHLY }) },
   [TRIAL]: { broken: trying('prod_trial', 6), sound: trying('prod_trial', 5) },
   [MERCHANT]: {

@@ -183,7 +183,12 @@ describe('GET /admin/payments', () => {
     await confirm(service, paid.id, user.options);
     await service.settle();
     const [item] = (await itemsOf(service, `PAY#${paid.id}`)).filter(({ sk }) => sk === 'PAY');
-    const next = { ...item, version: item.version + 1, refundedCents: 200, disputes: [{ id: 'dsp_1', amountCents: 200 }] };
+    const next = {
+      ...item,
+      version: item.version + 1,
+      refundedCents: 200,
+      disputes: [{ id: 'dsp_1', amountCents: 200 }],
+    };
     await changeTable(service, { put: next });
     expect(await idsOf(admin, { from: since, refund_status: 'partial', disputed: 'true' })).toEqual([paid.id]);
     await changeTable(service, { put: { ...next, version: next.version + 1, refundedCents: 700 } });

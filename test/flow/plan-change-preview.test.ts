@@ -73,7 +73,6 @@ describe('a change is refused, like its preview,', () => {
     ['is withdrawn', { is_active: false }, 'PRODUCT_INACTIVE'],
     ['is sold once', { billing_interval: undefined }, 'PRODUCT_INACTIVE'],
     ['has another currency', { currency: 'EUR' }, 'PRICING_MISMATCH'],
-    ['is sold in twos', { min_quantity: 2 }, 'QUANTITY_INVALID'],
     ['costs less than the provider charges', { total_cents: 20 }, 'AMOUNT_TOO_SMALL'],
   ])('if the product %s', async (_, fields, code) => {
     const { who, id } = await atHalf(service, 1_000);

@@ -144,7 +144,14 @@ describe('the summary of payments', () => {
     const refund = await service.post(`/payments/${made.id}/refunds`, { amount_cents: 300 }, admin.options);
     expect(refund).toMatchObject({ status: 201, body: { status: 'succeeded' } });
     await service.settle();
-    const sums = { currency: 'SEK', count: 1, amount_cents: 900, refunded_count: 1, refunded_cents: 300, lost_cents: 0 };
+    const sums = {
+      currency: 'SEK',
+      count: 1,
+      amount_cents: 900,
+      refunded_count: 1,
+      refunded_cents: 300,
+      lost_cents: 0,
+    };
     for (const group_by of ['currency', 'status', 'provider', 'method']) {
       const rows = await summary(`?group_by=${group_by}`);
       expect(rows.filter(({ currency }) => currency === 'SEK')).toEqual([expect.objectContaining(sums)]);
@@ -167,7 +174,14 @@ describe('the summary of payments', () => {
     };
     await changeTable(service, { put: refunded });
     await service.settle();
-    const gbp = { currency: 'GBP', count: 1, amount_cents: 4_000, refunded_count: 1, refunded_cents: 1_500, lost_cents: 0 };
+    const gbp = {
+      currency: 'GBP',
+      count: 1,
+      amount_cents: 4_000,
+      refunded_count: 1,
+      refunded_cents: 1_500,
+      lost_cents: 0,
+    };
     const shown = async () => (await summary()).filter(({ currency }) => currency === 'GBP');
     expect(await shown()).toEqual([{ period: dayOf(at), ...gbp }]);
     await changeTable(service, { put: item });
@@ -180,7 +194,15 @@ describe('the summary of payments', () => {
     const made = await paid({ total_cents: 800, currency: 'NOK' });
     await service.post(`/payments/${made.id}/refunds`, { amount_cents: 200 }, admin.options);
     const period = dayOf(new Date(service.now()).toISOString());
-    const nok = { period, currency: 'NOK', count: 1, amount_cents: 800, refunded_count: 1, refunded_cents: 200, lost_cents: 0 };
+    const nok = {
+      period,
+      currency: 'NOK',
+      count: 1,
+      amount_cents: 800,
+      refunded_count: 1,
+      refunded_cents: 200,
+      lost_cents: 0,
+    };
     const shown = async () => {
       await service.settle();
       const rows = await summary('?group_by=method', admin, '/admin/summary');

@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, instant } from '../../shared/core/time.ts';
+import { creditOf } from '../../shared/subscriptions/paid-period.ts';
 import type { SubscriptionPlan } from '../../shared/subscriptions/plan-change.ts';
 import { type ChangeTerms, linesOfChange, priceOfChange } from '../../shared/subscriptions/plan-change-price.ts';
+
+interface Terms extends Omit<ChangeTerms, 'credit'> {
+  readonly from: ChangeTerms['to'];
+}
+
+/** The price of a change in a period that was paid in full. */
+const priceOf = ({ from, ...terms }: Terms) =>
+  priceOfChange({ ...terms, credit: creditOf({ ...from, start: '', payments: [] }, terms, new Map()) });
 
 const price = (totalCents: number, taxCents = 0, discountCents = 0) => ({ totalCents, taxCents, discountCents });
 const span = (start: string, end: string) => ({ start: instant(start), end: instant(end) });
@@ -46,7 +55,7 @@ const EXAMPLES = [
   },
 ];
 
-const termsOf = (terms: (typeof EXAMPLES)[number]['terms']): ChangeTerms => ({
+const termsOf = (terms: (typeof EXAMPLES)[number]['terms']): Terms => ({
   startsPeriod: false,
   ...terms,
   at: instant(terms.at),
@@ -62,11 +71,11 @@ describe('the price of a change', () => {
   ] as const)('of %s is rounded away if it is less than half a minor unit: %j', (_, { from, to, days }, expected) => {
     const period = { start: 0, end: days * DAY_MS };
     const terms = { from: price(from), to: price(to), period, at: period.end - DAY_MS / 24, startsPeriod: false };
-    expect(priceOfChange(terms).isRoundedAway).toBe(expected);
+    expect(priceOf(terms).isRoundedAway).toBe(expected);
   });
 
   test.each(EXAMPLES)('is as worked out: $name', ({ terms, price: expected }) => {
-    const { unused, part, due, forfeitedCents } = priceOfChange(termsOf(terms));
+    const { unused, part, due, forfeitedCents } = priceOf(termsOf(terms));
     expect({
       ...{ unused: unused.totalCents, part: part.totalCents },
       ...{ due: due.totalCents, forfeited: forfeitedCents },
@@ -74,22 +83,22 @@ describe('the price of a change', () => {
   });
 
   test('has its own tax and subtotal', () => {
-    const { due } = priceOfChange(termsOf(WITH_TAX.terms));
+    const { due } = priceOf(termsOf(WITH_TAX.terms));
     expect(due).toEqual({ subtotalCents: 1_000, taxCents: 190, discountCents: 0, totalCents: 1_190 });
   });
 
   test('counts a negative tax or discount as 0, and its tax is never more than the total and the discount', () => {
     const at = instant('2026-11-16T00:00:00Z');
     const of = (from: ReturnType<typeof price>, to: ReturnType<typeof price>) =>
-      priceOfChange({ from, to, period: NOVEMBER, at, startsPeriod: false }).due;
+      priceOf({ from, to, period: NOVEMBER, at, startsPeriod: false }).due;
     expect(of(price(1_000, 400, 200), price(2_000))).toMatchObject({ taxCents: 0, discountCents: 0, totalCents: 500 });
     expect(of(price(2_000), price(2_200, 2_200))).toMatchObject({ subtotalCents: 0, taxCents: 100, totalCents: 100 });
   });
 
   test('is the whole difference at the start of a period, and nothing at its end', () => {
     const terms = { from: price(1_001), to: price(3_000), period: NOVEMBER, startsPeriod: false };
-    expect(priceOfChange({ ...terms, at: NOVEMBER.start }).due.totalCents).toBe(1_999);
-    expect(priceOfChange({ ...terms, at: NOVEMBER.end }).due.totalCents).toBe(0);
+    expect(priceOf({ ...terms, at: NOVEMBER.start }).due.totalCents).toBe(1_999);
+    expect(priceOf({ ...terms, at: NOVEMBER.end }).due.totalCents).toBe(0);
   });
 });
 
@@ -134,7 +143,7 @@ describe('500 random changes', () => {
       const rest = (amount: number) => exactShare(amount, period.end - at, period.end - period.start);
       const part = (amount: number) => (startsPeriod ? amount : rest(amount));
       const difference = part(to.totalCents) - rest(from.totalCents);
-      const { due, forfeitedCents } = priceOfChange(terms);
+      const { due, forfeitedCents } = priceOf(terms);
       expect([due.totalCents, forfeitedCents]).toEqual([Math.max(0, difference), Math.max(0, -difference)]);
       if (difference <= 0) continue;
       const discountCents = Math.max(0, part(to.discountCents) - rest(from.discountCents));
@@ -145,7 +154,7 @@ describe('500 random changes', () => {
 
   test('are safe integers whose subtotal is never negative, and whose lines sum to what is due', () => {
     for (const terms of cases) {
-      const changed = priceOfChange(terms);
+      const changed = priceOf(terms);
       const { due } = changed;
       expect(Object.values(due).every((cents) => Number.isSafeInteger(cents) && cents >= 0)).toBe(true);
       expect(due.subtotalCents + due.taxCents - due.discountCents).toBe(due.totalCents);

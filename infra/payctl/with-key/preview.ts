@@ -9,7 +9,8 @@ type Preview = z.output<ReturnType<typeof changePreviewSchema>>;
 export const reportPreview = (preview: Preview): Report => {
   const { subscription_id: id, kind, when, effective_at: at, currency, lines } = preview;
   const amountOf = (cents: number): string => amountWithCurrency(cents, currency);
-  const next = preview.next_billing_date;
+  const { next_billing_date: next, next_total_cents: nextTotal } = preview;
+  const nextAmount = nextTotal === null ? 'of an amount that the provider sets' : amountOf(nextTotal);
   return {
     json: preview,
     lines: [
@@ -24,7 +25,7 @@ export const reportPreview = (preview: Preview): Report => {
       ),
       `due now ${amountOf(preview.due_now_cents)}`,
       ...(preview.forfeited_cents > 0 ? [`not given back ${amountOf(preview.forfeited_cents)}`] : []),
-      ...(next === null ? [] : [`next charge ${amountOf(preview.next_total_cents)} on ${next}`]),
+      ...(next === null ? [] : [`next charge ${nextAmount} on ${next}`]),
     ],
     exitCode: 0,
   };

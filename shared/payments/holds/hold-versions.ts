@@ -6,8 +6,8 @@ import type { ProviderHold } from '../../providers/payment-port.ts';
 import type { HoldEnd, Payment, PaymentStatus } from '../payment.ts';
 import type { ReportedAmount } from '../payment-amounts.ts';
 import { FIRST_LOOK_MS, reconcileTime } from '../payment-due.ts';
-import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 import type { HoldCall, HoldFailure } from './hold-record.ts';
+import { capturesOfNext, pricesInProportion, withHeldSplit } from './several-captures.ts';
 
 const NO_HOLD = {
   authorizedCents: undefined,

@@ -1,7 +1,6 @@
 /** @module Reads Stripe's subscriptions and invoices in responses, which have all fields. */
 
 import type Stripe from 'stripe';
-import { wordTable } from '../adapter.ts';
 import { readEventInvoice, readEventSubscription } from '../subscription-payloads.ts';
 import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../subscription-port.ts';
 import { failureDecline } from './charge-facts.ts';
@@ -62,19 +61,14 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     attempts: requirePresent(news.attempts),
     nextAttempt: news.nextAttempt,
     ...(invoice.status === 'paid' ? { failureCode: undefined } : failureOf(intent)),
+    totalCents: reportedAmount({ amount: invoice.total, currency: invoice.currency }).amountCents,
     prices: pricesOf(invoice),
-    reason: REASONS.get(invoice.billing_reason ?? ''),
+    reason: news.reason,
     ...(intent && { methodId: idOf(intent.payment_method) }),
     ...(invoice.status === 'open' && intent && { clientSecret: intent.client_secret ?? undefined }),
     ...(invoice.status === 'open' && intent && { nextAction: nextActionOf(intent) }),
   };
 };
-
-const REASONS = wordTable<NonNullable<ProviderInvoice['reason']>>({
-  subscription_create: 'create',
-  subscription_cycle: 'cycle',
-  subscription_update: 'change',
-});
 
 /** The subtotal includes any balance that the customer owed before. */
 const pricesOf = (invoice: Stripe.Invoice): InvoicePrices => {

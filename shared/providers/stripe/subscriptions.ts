@@ -19,6 +19,7 @@ import { afterChange } from '../vendor-failures.ts';
 import { stripeAmounts } from './currencies.ts';
 import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { MOST_LISTED, owedInvoices, PAGE } from './owed-invoices.ts';
+import { readStripePricing, WITH_DISCOUNTS } from './pricing.ts';
 import { ensureProduct } from './products.ts';
 import { readStripeSubscription } from './subscription-report.ts';
 
@@ -52,6 +53,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
     changeMethod: (input) => changeMethod(billing, input),
     payOwed: async (input) =>
       payOwed(billing, await billing.find(input.subscriptionId), { ...input, isAttended: false }),
+    findPricing: (id) => call(() => stripe.subscriptions.retrieve(id, WITH_DISCOUNTS), readStripePricing),
     changePrice: (input) => changePrice(billing, input),
     scheduleCancel: (input) => scheduleCancel(billing, input),
     cancel: (input) => cancel(billing, input),

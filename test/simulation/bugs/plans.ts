@@ -53,4 +53,25 @@ export const PLAN_BUGS: readonly Bug[] = [
     text: '  if (isFree || isFreeNow) requireMerchant(decision);\n',
     replacement: '',
   },
+  {
+    name: 'refunded-month-credited',
+    what: 'A change of a plan credits a period whose payment was refunded or lost',
+    file: 'shared/subscriptions/paid-period.ts',
+    text: 'const credit = sources.reduce((rest, source) => minus(rest, missingOf(source, part, left)), unused);',
+    replacement: 'const credit = unused;',
+  },
+  {
+    name: 'refunded-difference-credited',
+    what: 'A change of a plan credits the difference of an earlier change although it was refunded',
+    file: 'shared/subscriptions/paid-period.ts',
+    text: 'payments: [...kept, ...own].slice(-MOST_SOURCES)',
+    replacement: 'payments: kept',
+  },
+  {
+    name: 'waived-difference-credited',
+    what: 'A change of a plan credits a difference that the merchant has waived',
+    file: 'shared/subscriptions/paid-period.ts',
+    text: 'const price = change.isWaived ? waivedPrice(change) : to;',
+    replacement: 'const price = to;',
+  },
 ];

@@ -17,6 +17,7 @@ import {
   ownPermitted,
   sendersPermitted,
 } from './changes.ts';
+import { creditWasPaid } from './credits.ts';
 import { onlyPayersRefused, othersDecide } from './deciders.ts';
 import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced, lostStaysLost } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
@@ -129,6 +130,7 @@ export const ORACLES: readonly Oracle[] = [
   previewIsCharge,
   scheduledOnce,
   merchantSetsPrices,
+  creditWasPaid,
   statusesAgree,
   chargesKnown,
   nothingWaits,

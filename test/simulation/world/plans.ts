@@ -1,7 +1,7 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
-import { DECLINED_CARDS } from './methods-to-try.ts';
+import { DECLINED_CARDS, PLAIN_TOKENS } from './methods-to-try.ts';
 import {
   type AskedRequest,
   choose,
@@ -199,4 +199,53 @@ const tryPrice: WorldOperation = {
   },
 };
 
-export const PLAN_OPERATIONS: readonly WorldOperation[] = [changePlan, joinUnpaid, withdrawChange, setPrice, tryPrice];
+const REFUNDS: readonly Body[] = [{}, {}, { amount_cents: 500 }];
+
+/** The steps one after the other, each from the last response that showed the subscription, until one is refused. */
+const inTurn = (
+  steps: readonly ((shown: StageAnswer) => AskedRequest)[],
+  shown: StageAnswer,
+): OperationStep | undefined => {
+  const [step, ...rest] = steps;
+  if (!step || !isDone(shown)) return undefined;
+  const next = (answer: StageAnswer) => {
+    const showsPlan = isDone(answer) && answer.body.latest_payment_id !== undefined;
+    return inTurn(rest, showsPlan ? answer : shown);
+  };
+  return { ...step(shown), next };
+};
+
+/** A payer begins with a product and changes it twice, and the merchant gives back a payment or the difference. */
+const changeRefunded: WorldOperation = {
+  name: 'change a plan of which something was given back',
+  weight: 8,
+  plan: (scene) => {
+    const prng = scene.prng.fork('refunded');
+    const [person, provider] = [prng.pick(scene.users), drawProvider(prng)];
+    const token = PLAIN_TOKENS[provider];
+    const product_id = prng.pick([PRODUCTS.monthly, PRODUCTS.weekly]).id;
+    const giveBack = ({ body }: StageAnswer) =>
+      postBy(ROOT, `/payments/${body.latest_payment_id}/refunds`, prng.pick(REFUNDS));
+    const waive = ({ body }: StageAnswer) =>
+      changeBy({ person: ROOT, id: body.id }, { total_cents: 9_000, when: 'now', proration: 'none' });
+    const raise =
+      (quantity: number) =>
+      ({ body }: StageAnswer) =>
+        changeBy({ person, id: body.id }, { product_id, quantity, when: 'now' });
+    const between = prng.pick([giveBack, giveBack, waive]);
+    const steps = [...(prng.chance(0.6) ? [giveBack] : []), raise(prng.int(3, 5)), between, raise(prng.int(20, 30))];
+    const subscribe = ({ body: { id, customer_id } }: StageAnswer): AskedRequest => ({
+      ...postBy(person, '/subscriptions', { product_id, customer_id, payment_method_id: id, provider_id: provider }),
+      next: (answer) => inTurn(steps, answer),
+    });
+    return {
+      ...postBy(person, '/payment-methods', { provider_id: provider, provider_payment_method_token: token }),
+      next: (answer) => (isDone(answer) ? subscribe(answer) : undefined),
+    };
+  },
+};
+
+export const PLAN_OPERATIONS: readonly WorldOperation[] = [
+  ...[changePlan, joinUnpaid, withdrawChange, setPrice, tryPrice],
+  changeRefunded,
+];

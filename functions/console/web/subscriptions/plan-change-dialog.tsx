@@ -217,6 +217,10 @@ const sendChange = (id: string, { productId, quantity }: PlanDraft, preview: Off
   );
 };
 
+/** A provider with discounts or taxes of its own may set the amount. */
+const NextTotal = ({ cents, currency }: { readonly cents: number | null; readonly currency: string }) =>
+  cents === null ? <>The provider sets the amount</> : <Money cents={cents} currency={currency} />;
+
 const Preview = ({ preview }: { readonly preview: PlanPreview }) => {
   const { when, lines, due_now_cents: due, forfeited_cents: forfeited, currency } = preview;
   return (
@@ -231,7 +235,7 @@ const Preview = ({ preview }: { readonly preview: PlanPreview }) => {
         )}
         {preview.next_billing_date !== null && (
           <Fact name="Next charge">
-            <Money cents={preview.next_total_cents} currency={currency} /> on {dateInUtc(preview.next_billing_date)}{' '}
+            <NextTotal cents={preview.next_total_cents} currency={currency} /> on {dateInUtc(preview.next_billing_date)}{' '}
             (UTC)
           </Fact>
         )}

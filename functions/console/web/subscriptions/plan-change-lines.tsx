@@ -8,6 +8,7 @@ const KINDS: Readonly<Record<Line['kind'], string>> = {
   unused: 'Unused',
   remaining: 'Rest of the period',
   full: 'New period',
+  rounding: 'Rounding',
 };
 
 interface LinesProps {

@@ -5,12 +5,17 @@ import type { VendorCalls } from './vendor-calls.ts';
 
 const time = z.iso.datetime({ offset: true });
 const percentage = z.number().gt(0).max(100);
+/** Stripe requires months for a repeating coupon only. */
+const runs = {
+  duration: z.enum(['once', 'repeating', 'forever']).default('once'),
+  duration_in_months: z.int().min(1).optional(),
+};
 
 /** The id of an existing coupon, or a new coupon. */
 const coupon = z.union([
   z.string().min(1),
-  z.strictObject({ percent_off: percentage, duration: z.enum(['once', 'forever']).default('once') }),
-  z.strictObject({ amount_off: z.int().min(1), duration: z.enum(['once', 'forever']).default('once') }),
+  z.strictObject({ percent_off: percentage, ...runs }),
+  z.strictObject({ amount_off: z.int().min(1), ...runs }),
 ]);
 const tax = z.strictObject({ percentage, inclusive: z.boolean().default(false) });
 
@@ -95,6 +100,7 @@ const couponOf = (
 ): string => {
   if (typeof sent === 'string') return sent;
   const form = new URLSearchParams({ duration: sent.duration });
+  if (sent.duration_in_months !== undefined) form.set('duration_in_months', String(sent.duration_in_months));
   if ('percent_off' in sent) form.set('percent_off', String(sent.percent_off));
   else {
     form.set('amount_off', String(toVendor(sent.amount_off)));

@@ -29,6 +29,8 @@ type Kind =
   | 'discount'
   | 'discount.source'
   | 'coupon'
+  /** Absent, because no coupon here is for certain products only. */
+  | 'coupon.applies_to'
   /** Not an object itself, but its fields can be expanded. */
   | 'invoice_payment.payment'
   /** Shown only when expanded. */
@@ -59,6 +61,7 @@ const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   },
   discount: { customer: 'customer', source: 'discount.source' },
   'discount.source': { coupon: 'coupon' },
+  coupon: { applies_to: 'coupon.applies_to' },
   invoice_payment: { payment: 'invoice_payment.payment' },
   'invoice_payment.payment': { payment_intent: 'payment_intent' },
 };
@@ -157,6 +160,7 @@ const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
       return coupon && couponView(coupon);
     }
     case 'discount.source':
+    case 'coupon.applies_to':
     case 'invoice_payment.payment':
       return undefined;
   }

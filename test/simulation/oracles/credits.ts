@@ -1,0 +1,127 @@
+import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { actsOnSubscriptions } from '../model/outside.ts';
+import { plansStarted } from '../model/plans.ts';
+import { at, recordsOf } from '../model/records.ts';
+
+/** Sentences about what a change of a plan credits. */
+
+const CLOCKS_DIFFER_MS = 5_000;
+
+/** Money that was paid for a time. Times are epoch ms. */
+interface PaidTime {
+  readonly start: number;
+  readonly end: number;
+  /** What was paid, and has not come back. */
+  readonly cents: number;
+}
+
+interface Asked {
+  readonly history: History;
+  readonly subscription: HistoryItem;
+  /** When the change was priced, and when it took effect. */
+  readonly priced: number;
+  readonly applied: number;
+}
+
+/** What had come back of a payment, or was lost, as its versions show at that time. */
+const backAt = (history: History, paymentId: string, time: number): number => {
+  const known = recordsOf(history)
+    .versionsOf(paymentId)
+    .filter((version) => at(version['at']) <= time);
+  const refunded = known.reduce((sum, { refundedBy = 0 }) => sum + refundedBy, 0);
+  const disputes = new Map(known.flatMap(({ dispute }) => (dispute ? [[dispute.id, dispute]] : [])));
+  const lost = [...disputes.values()].filter(({ status }) => status === 'lost');
+  return refunded + lost.reduce((sum, { amountCents }) => sum + amountCents, 0);
+};
+
+/** What surely had come back when the change was priced, and had not been paid again before it took effect. */
+const surelyBack = ({ history, priced, applied }: Asked, paymentId: string): number =>
+  Math.min(...[priced - CLOCKS_DIFFER_MS, applied].map((time) => backAt(history, paymentId, time)));
+
+const keptOf = (asked: Asked, payment: HistoryItem | undefined, cents: number): number =>
+  payment?.['status'] === 'succeeded' ? cents - surelyBack(asked, payment['id']) : 0;
+
+/** The periods that the service has charged. */
+const charged = (asked: Asked): readonly PaidTime[] => {
+  const { payment } = recordsOf(asked.history);
+  return asked.history.items
+    .filter(({ pk, sk }) => pk === `SUB#${asked.subscription['id']}` && String(sk).startsWith('PERIOD#'))
+    .map(({ start, end, paymentId }) => {
+      const found = payment(paymentId);
+      return { start: at(start), end: at(end), cents: keptOf(asked, found, found?.['totalCents'] ?? 0) };
+    });
+};
+
+/** The periods that the provider has billed. A payer's balance, and money outside the provider, are paid too. */
+const invoiced = (asked: Asked): readonly PaidTime[] => {
+  const { ledger } = asked.history;
+  const { payments } = recordsOf(asked.history);
+  const there = new Set(
+    ledger.subscriptions.filter(({ subscription_id: id }) => id === asked.subscription['id']).map(({ id }) => id),
+  );
+  const byInvoice = new Map(payments.map((payment) => [payment['providerInvoiceId'], payment]));
+  return ledger.invoices
+    .filter(({ subscription, status }: HistoryJson) => there.has(subscription) && status === 'paid')
+    .map(({ id, amount, total, period_start, period_end }: HistoryJson) => {
+      const payment = byInvoice.get(id);
+      const cents = Math.max(amount, total);
+      const back = payment ? surelyBack(asked, payment['id']) : 0;
+      return { start: at(period_start), end: at(period_end), cents: cents - back };
+    });
+};
+
+/** The rest of a period, or a new period, that an earlier change has paid. A new period also has the old one's credit. */
+const changedBefore = (asked: Asked): readonly PaidTime[] => {
+  const { payment } = recordsOf(asked.history);
+  return plansStarted(asked.history, asked.subscription['id'])
+    .filter((version) => at(version['at']) <= asked.applied && version['lines'] !== undefined)
+    .flatMap(({ lines, dueCents, paymentId }) =>
+      lines
+        .filter(({ kind }: HistoryJson) => kind === 'remaining' || kind === 'full')
+        .filter(({ periodStart }: HistoryJson) => at(periodStart) < asked.priced)
+        .map(({ kind, amountCents, periodStart, periodEnd }: HistoryJson) => ({
+          ...{ start: at(periodStart), end: at(periodEnd) },
+          cents: keptOf(asked, payment(paymentId), dueCents) + (kind === 'full' ? amountCents - dueCents : 0),
+        })),
+    );
+};
+
+const worthAt = (time: number, { start, end, cents }: PaidTime): number =>
+  start <= time && time < end ? (Math.max(0, cents) * (end - time)) / (end - start) : 0;
+
+interface Credit {
+  readonly cents: number;
+  readonly priced: number;
+  readonly applied: number;
+}
+
+const creditsOf = ({ lines = [], at: time }: HistoryItem): readonly Credit[] =>
+  lines
+    .filter(({ kind }: HistoryJson) => kind === 'unused')
+    .map(({ amountCents, periodStart }: HistoryJson) => ({
+      ...{ cents: -amountCents, priced: at(periodStart), applied: at(time) },
+    }));
+
+export const creditWasPaid: Oracle = {
+  sentence: 'A change of a plan credits nothing that was not paid, or that had come back',
+  atRestOnly: false,
+  violations: (history) => {
+    const acts = actsOnSubscriptions(history);
+    return recordsOf(history)
+      .subscriptions.filter(({ id }) => !acts.has(id))
+      .flatMap((subscription) =>
+        plansStarted(history, subscription['id'])
+          .flatMap(creditsOf)
+          .flatMap((credit) => {
+            const asked = { history, subscription, ...credit };
+            const paid = [...charged(asked), ...invoiced(asked), ...changedBefore(asked)];
+            // A second's clock lies between the period here and at the provider; each part is rounded.
+            const worth = paid.reduce((sum, one) => sum + worthAt(credit.priced, one), 0);
+            const most = Math.ceil(worth) + 1 + paid.length;
+            return credit.cents <= most
+              ? []
+              : [`${subscription['id']} was credited ${credit.cents} for ${credit.priced}, and ${worth} was paid`];
+          }),
+      );
+  },
+};
