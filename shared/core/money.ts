@@ -96,3 +96,22 @@ export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   }
   return { subtotalCents, taxCents, discountCents, totalCents };
 };
+
+/** The money of a payment as its view shows it, in minor units. */
+export interface ShownMoney {
+  readonly captured_cents: number;
+  readonly refunded_cents: number;
+  readonly refundable_cents: number;
+  readonly disputed_cents: number;
+  readonly lost_cents: number;
+}
+
+/** What can be refunded despite an open dispute, in minor units. */
+export const refundableDespiteDispute = (shown: ShownMoney): number =>
+  Math.max(
+    0,
+    Math.min(
+      shown.captured_cents - shown.refunded_cents - shown.lost_cents,
+      shown.refundable_cents + shown.disputed_cents,
+    ),
+  );

@@ -58,19 +58,14 @@ interface ReadSource extends CreditSource {
 }
 
 const readSource = (source: CreditSource, payment: SourcePayment | undefined): ReadSource => {
-  const { captured, refunded, refunding, disputed, lost } = payment ? moneyAccount(payment) : NOTHING_TAKEN;
-  const leftCents = Math.max(0, captured - refunded - refunding - disputed - lost);
+  const leftCents = payment ? moneyAccount(payment).refundable : 0;
   return { ...source, payment, leftCents: Math.min(source.cents, leftCents) };
 };
-
-const NOTHING_TAKEN = { captured: 0, refunded: 0, refunding: 0, disputed: 0, lost: 0 };
 
 export type PaymentsById = ReadonlyMap<string, SourcePayment>;
 
 /** The credit at a moment of the period, as exact fractions. */
 export type ExactParts = { readonly [Part in keyof Parts]: Fraction };
-
-export const PART_NAMES = ['totalCents', 'taxCents', 'discountCents'] as const;
 
 export const partsOf = <T>(read: (part: keyof Parts) => T): { readonly [Part in keyof Parts]: T } => ({
   totalCents: read('totalCents'),

@@ -253,8 +253,8 @@ describe('GET /admin/payments', () => {
     const options = { ...admin.options, headers: { accept: 'text/csv' } };
     const csv = String((await service.get(`/admin/payments?from=${since}&capture_before=2026-12-02`, options)).body);
     const [names = '', values = ''] = csv.split('\r\n');
-    expect(names).toMatch(/,capture_method,authorized_cents,captured_cents$/);
-    expect(values).toMatch(/,manual,2500,0$/);
+    expect(names).toMatch(/,capture_method,authorized_cents,captured_cents,disputed_cents,lost_cents$/);
+    expect(values).toMatch(/,manual,2500,0,0,0$/);
   });
 
   test('shows the method, the fee and the payer of each payment as CSV', async () => {

@@ -241,6 +241,7 @@ const INVOICE: MirroredObject = {
     status: ['payment.status'],
     'parent.subscription_details.subscription': ['payment.subscription_id'],
     amount_due: ['payment.total_cents', 'payment.discount_cents'],
+    total: ['Subscription.paidPeriod'],
     subtotal: ['payment.subtotal_cents'],
     subtotal_excluding_tax: ['payment.subtotal_cents'],
     'total_taxes[].amount': ['payment.tax_cents'],
@@ -274,7 +275,7 @@ const INVOICE: MirroredObject = {
     [KIND]: 'object livemode test_clock',
     [OURS]: 'auto_advance',
     'follow from `amount_due`, the subtotal and the taxes; `discount_cents` is the amount that a balance or a coupon pays':
-      'amount_overpaid amount_paid amount_paid_off_stripe amount_remaining amount_shipping discount discounts ending_balance paid paid_out_of_band post_payment_credit_notes_amount pre_payment_credit_notes_amount starting_balance tax total total_discount_amounts total_excluding_tax total_pretax_credit_amounts total_tax_amounts',
+      'amount_overpaid amount_paid amount_paid_off_stripe amount_remaining amount_shipping discount discounts ending_balance paid paid_out_of_band post_payment_credit_notes_amount pre_payment_credit_notes_amount starting_balance tax total_discount_amounts total_excluding_tax total_pretax_credit_amounts total_tax_amounts',
     'rules for computing the amounts; the amounts themselves are mirrored':
       'automatic_tax default_tax_rates shipping_cost subscription_proration_date threshold_reason',
     'the line has the period that the invoice pays for': 'period_end period_start',

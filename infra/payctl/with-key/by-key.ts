@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { refundableDespiteDispute } from '../../../shared/core/money-back.ts';
+import { refundableDespiteDispute } from '../../../shared/core/money.ts';
 import { disputeViewSchema } from '../../../shared/payments/dispute.ts';
 import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import { timelineSchema } from '../../../shared/queries/payment-timeline.ts';

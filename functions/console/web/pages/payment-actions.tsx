@@ -1,7 +1,7 @@
 /** @module The actions on a payment, each for users with its scope. */
 
 import { useState } from 'preact/hooks';
-import { refundableDespiteDispute } from '../../../../shared/core/money-back.ts';
+import { refundableDespiteDispute } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
 import { isOwnPayment } from '../api/organizations.ts';
 import { may, refundLimitIn } from '../api/session.ts';

@@ -4,8 +4,7 @@
  */
 
 import { useState } from 'preact/hooks';
-import { majorUnits } from '../../../../shared/core/money.ts';
-import { refundableDespiteDispute } from '../../../../shared/core/money-back.ts';
+import { majorUnits, refundableDespiteDispute } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
 import { refundLimitIn } from '../api/session.ts';
