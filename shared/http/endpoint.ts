@@ -9,7 +9,7 @@ import type { IdKind } from '../core/ids.ts';
 import { once } from '../core/once.ts';
 import { callsProviders, MEMORY_MB, type MemoryMb, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
-import type { Command } from '../platform/command-end.ts';
+import type { KeyedCommand } from '../platform/command-end.ts';
 import type { Key, Owner } from '../platform/keys.ts';
 import type { CsvForm } from './csv.ts';
 import type { RateLimit } from './rate-limit.ts';
@@ -112,7 +112,7 @@ export interface Endpoint<
   readonly errors: readonly ErrorCode[];
   readonly idempotent: Idempotency;
   /** Set for a command that may end after its response. Such a response is not stored under the key. */
-  readonly command: Command | undefined;
+  readonly command: KeyedCommand | undefined;
   readonly uses: readonly Right[];
   readonly limits: readonly RateLimit[];
   /** With `raw`, the body reaches the handler as received (inbound webhooks). */

@@ -7,7 +7,7 @@
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { DAY_MS, epochSeconds, type Now, SECOND_MS } from '../core/time.ts';
-import { type Command, keptOfResponse } from '../platform/command-end.ts';
+import { type KeyedCommand, keptOfResponse } from '../platform/command-end.ts';
 import type { Clause } from '../platform/expression.ts';
 import { idempotencyKey } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
@@ -34,7 +34,7 @@ type Kept = KeptAnswer | typeof LEFT_OPEN | undefined;
 
 /** What the item of the key keeps of a response. */
 export const keptAs = (
-  command: Command | undefined,
+  command: KeyedCommand | undefined,
   { status, body, isOpen }: KeptAnswer & { readonly isOpen?: boolean | undefined },
 ): Kept => {
   const kept = keptOfResponse(command, { status, isOpen });

@@ -28,7 +28,7 @@ export const FAILURE_OF = {
 } as const satisfies Readonly<Record<string, Failure>>;
 
 /** The commands that may end after their response. */
-export type Command = keyof typeof FAILURE_OF;
+export type KeyedCommand = keyof typeof FAILURE_OF;
 
 interface CommandResponse {
   readonly status: number;
@@ -41,7 +41,7 @@ interface CommandResponse {
  * record, or carries out a command that did not happen. A free key carries the command out again.
  */
 export const keptOfResponse = (
-  command: Command | undefined,
+  command: KeyedCommand | undefined,
   { status, isOpen = status === 202 }: CommandResponse,
 ): 'response' | 'left open' | 'nothing' => {
   if (command !== undefined && isOpen) return 'left open';

@@ -67,7 +67,7 @@ export type PaymentsById = ReadonlyMap<string, SourcePayment>;
 /** The credit at a moment of the period, as exact fractions. */
 export type ExactParts = { readonly [Part in keyof Parts]: Fraction };
 
-export const partsOf = <T>(read: (part: keyof Parts) => T): { readonly [Part in keyof Parts]: T } => ({
+export const eachPart = <T>(read: (part: keyof Parts) => T): { readonly [Part in keyof Parts]: T } => ({
   totalCents: read('totalCents'),
   taxCents: read('taxCents'),
   discountCents: read('discountCents'),
@@ -81,7 +81,7 @@ export const creditOf = (
 ): ExactParts => {
   const [left, whole] = [period.end - at, period.end - period.start];
   const sources = paid.payments.map((source) => readSource(source, payments.get(source.id)));
-  return partsOf((part) => {
+  return eachPart((part) => {
     const unused = fractionOf(paid[part], left, whole);
     const credit = sources.reduce((rest, source) => minus(rest, missingOf(source, part, left)), unused);
     return credit.top > 0n ? credit : NO_FRACTION;
@@ -136,7 +136,7 @@ export const paidAfterChange = (change: PaidChange, paymentId: string | undefine
 
 /** A waived difference adds nothing to what was paid. A new period then counts with the credit of the old one. */
 const waivedPrice = ({ paid, begins, to, credit }: PaidChange): Parts => {
-  const before = begins ? partsOf((part) => roundedHalfUp(credit[part])) : paid;
+  const before = begins ? eachPart((part) => roundedHalfUp(credit[part])) : paid;
   return to.totalCents < before.totalCents ? to : before;
 };
 

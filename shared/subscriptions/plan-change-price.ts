@@ -6,7 +6,7 @@
 import { type Fraction, fractionOf, minus, NO_FRACTION, roundedHalfUp } from '../core/fraction.ts';
 import type { Prices } from '../core/money.ts';
 import { type Instant, iso } from '../core/time.ts';
-import { type ExactParts, type Parts, partsOf } from './paid-period.ts';
+import { type ExactParts, type Parts, eachPart } from './paid-period.ts';
 import type { ChangeLine, SubscriptionPlan } from './plan-change.ts';
 
 interface Span {
@@ -44,13 +44,13 @@ export const FREE_CHANGE: ChangePrice = {
   ...{ unused: NOTHING, part: NOTHING, due: NOTHING, forfeitedCents: 0, isRoundedAway: false },
 };
 
-export const NO_CREDIT: ExactParts = partsOf(() => NO_FRACTION);
+export const NO_CREDIT: ExactParts = eachPart(() => NO_FRACTION);
 
 export const priceOfChange = ({ credit, to, period, at, startsPeriod }: ChangeTerms): ChangePrice => {
   const whole = period.end - period.start;
   const shareOf = (amount: number): Fraction => fractionOf(amount, startsPeriod ? whole : period.end - at, whole);
-  const unused = partsOf((name) => roundedHalfUp(credit[name]));
-  const part = partsOf((name) => roundedHalfUp(shareOf(to[name])));
+  const unused = eachPart((name) => roundedHalfUp(credit[name]));
+  const part = eachPart((name) => roundedHalfUp(shareOf(to[name])));
   const difference = part.totalCents - unused.totalCents;
   const isDearer = minus(shareOf(to.totalCents), credit.totalCents).top > 0n;
   const due = dueOf(unused, part);
@@ -90,8 +90,8 @@ export const linesOfChange = (
 ): readonly ChangeLine[] => {
   const { part, unused, due } = price;
   const exact = dueOf(unused, part);
-  const less = partsOf((name) => exact[name] - part[name]);
-  const rounding = partsOf((name) => due[name] - exact[name]);
+  const less = eachPart((name) => exact[name] - part[name]);
+  const rounding = eachPart((name) => due[name] - exact[name]);
   const [start, end] = [iso(at), iso(next.end)];
   const lines: readonly ChangeLine[] = [
     { ...lineOf(from, less), kind: 'unused', periodStart: start, periodEnd: iso(period.end) },

@@ -9,7 +9,7 @@ import type { Stop, Stoppable } from './stops.ts';
 import { anotherMethod, patch, paymentsOf, readSubscription } from './subscribers.ts';
 
 /** The kinds of commands that may end after their response, the faults that they meet, and what must hold in the end. */
-export interface Subject {
+export interface CommandSubject {
   /** Names the record that the command changes. */
   readonly id: string;
   /** Sends the command. */
@@ -20,7 +20,7 @@ export interface Subject {
   readonly effects: () => Promise<number>;
 }
 
-export interface Kind {
+export interface CommandKind {
   readonly name: 'capture' | 'release' | 'refund' | 'confirm' | 'change';
   /** The events of the two ends; a failed end has none if its response reports it. */
   readonly done: string;
@@ -32,7 +32,7 @@ export interface Kind {
   /** A method that the bank declines at once, and later; undefined if there is none. */
   readonly declined?: string;
   readonly declinedLater?: string;
-  readonly begin: (service: TestHost, method?: string) => Promise<Subject>;
+  readonly begin: (service: TestHost, method?: string) => Promise<CommandSubject>;
 }
 
 const LONG = { expires_in: YEAR_SECONDS };
@@ -43,7 +43,7 @@ const paymentEvents = async (service: TestHost, id: string, names: readonly stri
     .filter((event: ParsedJson) => event.detail.payload.data.payment_id === id)
     .map((event: ParsedJson) => event['detail-type']);
 
-const ofHold = (name: 'capture' | 'release', holding: Holding): Kind => {
+const ofHold = (name: 'capture' | 'release', holding: Holding): CommandKind => {
   const [done, failed] =
     name === 'capture'
       ? ['payment.succeeded', 'payment.capture_failed']
@@ -79,7 +79,7 @@ interface Place {
 }
 
 const [STRIPE, PAYPAL, SQUARE] = HOLDING as readonly [Holding, Holding, Holding];
-export const PLACES: readonly [Place, Place, Place] = [
+export const COMMAND_PLACES: readonly [Place, Place, Place] = [
   {
     ...{ holding: STRIPE, refundPath: '/v1/refunds', confirmPath: '/confirm' },
     ...{ refundFails: 'pm_sim_pending_refund_fail', declined: 'pm_card_visa_chargeDeclined' },
@@ -95,7 +95,7 @@ export const PLACES: readonly [Place, Place, Place] = [
   },
 ];
 
-const refundAt = ({ holding, refundPath, refundFails }: Place): Kind => ({
+const refundAt = ({ holding, refundPath, refundFails }: Place): CommandKind => ({
   ...{ name: 'refund', done: 'payment.refunded', failed: 'payment.refund_failed', path: refundPath },
   call: /\/refunds$/,
   ...(refundFails && { declinedLater: refundFails }),
@@ -111,7 +111,7 @@ const refundAt = ({ holding, refundPath, refundFails }: Place): Kind => ({
   },
 });
 
-const confirmAt = ({ holding, confirmPath, declined, declinedLater }: Place): Kind => ({
+const confirmAt = ({ holding, confirmPath, declined, declinedLater }: Place): CommandKind => ({
   ...{ name: 'confirm', done: 'payment.succeeded', failed: 'payment.failed', path: confirmPath },
   ...{ call: /\/confirm$/, declined },
   ...(declinedLater && { declinedLater }),
@@ -127,7 +127,7 @@ const confirmAt = ({ holding, confirmPath, declined, declinedLater }: Place): Ki
   },
 });
 
-const change: Kind = {
+const change: CommandKind = {
   ...{ name: 'change', done: 'plan_changed', failed: 'plan_change_failed', path: '/v1/payment_intents' },
   ...{ call: /\/confirm$|payment_intents$/, declined: 'pm_card_chargeCustomerFail' },
   begin: async (service, method) => {
@@ -162,12 +162,12 @@ const change: Kind = {
 };
 
 /** The kinds at a provider. A plan changes at Stripe, which bills. */
-export const kindsAt = (place: Place): readonly Kind[] => [
+export const kindsAt = (place: Place): readonly CommandKind[] => [
   ofHold('capture', place.holding),
   ofHold('release', place.holding),
   refundAt(place),
   confirmAt(place),
-  ...(place === PLACES[0] ? [change] : []),
+  ...(place === COMMAND_PLACES[0] ? [change] : []),
 ];
 
 export const PROVIDER_FAULTS = [
@@ -187,7 +187,7 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'TransactWriteItems']);
 /** The stop at that point, found in the calls of another command of the kind. */
 export const stopAt = async (
   { service, watch }: Stoppable,
-  kind: Kind,
+  kind: CommandKind,
   point: (typeof KILLS)[number],
 ): Promise<Stop> => {
   const { ask } = await kind.begin(service);
@@ -213,7 +213,7 @@ export const stopAt = async (
 let keys = 0;
 
 /** A new key for each command. */
-export const keyed = (): { readonly idempotencyKey: string } => {
+export const underNewKey = (): { readonly idempotencyKey: string } => {
   keys += 1;
   return { idempotencyKey: `command-${keys}` };
 };
@@ -227,14 +227,14 @@ export const untilItsEnd = async (service: TestHost): Promise<void> => {
 };
 
 interface Ended {
-  readonly kind: Kind;
-  readonly subject: Subject;
+  readonly kind: CommandKind;
+  readonly subject: CommandSubject;
   readonly options: RequestOptions;
   /** The first response, or whether the command was claimed when its function was killed. */
   readonly answer: TestAnswer | 'claimed' | undefined;
 }
 
-const isDone = ({ name }: Kind, { status, body }: TestAnswer): boolean => {
+const isDone = ({ name }: CommandKind, { status, body }: TestAnswer): boolean => {
   if (status !== 200 && status !== 201) return false;
   if (name === 'change') return body.total_cents === 3_000;
   return body.status === (name === 'release' ? 'canceled' : 'succeeded');

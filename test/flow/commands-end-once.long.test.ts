@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectOneEnd, keyed, kindsAt, PLACES, PROVIDER_FAULTS, untilItsEnd } from './command-ends.ts';
+import { expectOneEnd, underNewKey, kindsAt, COMMAND_PLACES, PROVIDER_FAULTS, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
@@ -16,13 +16,13 @@ const CASES = [
   ...(['error_500', 'malformed'] as const).map((action) => ({ action, lasts: 'until its end', mode: 'drop' }) as const),
 ];
 
-describe.each(PLACES)('at $holding.slot', (place) => {
+describe.each(COMMAND_PLACES)('at $holding.slot', (place) => {
   const { slot: provider } = place.holding;
 
   describe.each(kindsAt(place))('a $name', (kind) => {
     test.each(CASES)('ends once after the fault $action $lasts, with events in mode $mode', async (given) => {
       const subject = await kind.begin(service);
-      const options = keyed();
+      const options = underNewKey();
       await service.webhookMode(given.mode);
       const times = given.lasts === 'at first' ? { times: 2 } : {};
       await service.fault({ provider, path: kind.path, method: 'POST', action: given.action, ...times });
@@ -37,7 +37,7 @@ describe.each(PLACES)('at $holding.slot', (place) => {
   describe.each(kindsAt(place).filter(({ declinedLater }) => declinedLater))('a $name declined later', (kind) => {
     test.each(['normal', 'drop'] as const)('ends once, and a repeat shows the same, in mode %s', async (mode) => {
       const subject = await kind.begin(service, kind.declinedLater);
-      const options = keyed();
+      const options = underNewKey();
       await service.webhookMode(mode);
       expect((await subject.ask(options)).status).toBeLessThan(300);
       if (kind.name === 'capture')

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectOneEnd, KILLS, keyed, kindsAt, PLACES, PROVIDER_FAULTS, stopAt, untilItsEnd } from './command-ends.ts';
+import { expectOneEnd, KILLS, underNewKey, kindsAt, COMMAND_PLACES, PROVIDER_FAULTS, stopAt, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withStops } from './stops.ts';
 
@@ -9,13 +9,13 @@ afterEach(async () => {
   await stoppable().service.clearFaults();
 });
 
-const KINDS = kindsAt(PLACES[0]);
+const KINDS = kindsAt(COMMAND_PLACES[0]);
 
 describe.each(KINDS)('a $name', (kind) => {
   test.each(PROVIDER_FAULTS)('ends once after the fault %s', async (action) => {
     const { service } = stoppable();
     const subject = await kind.begin(service);
-    const options = keyed();
+    const options = underNewKey();
     await service.fault({ provider: 'provider_a', path: kind.path, method: 'POST', action, times: 2 });
     const answer = await subject.ask(options);
     await service.clearFaults();
@@ -27,7 +27,7 @@ describe.each(KINDS)('a $name', (kind) => {
     const { service, stopped } = stoppable();
     const stop = await stopAt(stoppable(), kind, point);
     const subject = await kind.begin(service);
-    const options = keyed();
+    const options = underNewKey();
     await stopped(stop, () => subject.ask(options));
     await untilItsEnd(service);
     const answer = point === 'before the claim' ? undefined : 'claimed';
@@ -39,7 +39,7 @@ describe.each(KINDS.filter(({ declined }) => declined))('a $name that the bank d
   test('is reported by its response', async () => {
     const { service } = stoppable();
     const subject = await kind.begin(service, kind.declined);
-    const options = keyed();
+    const options = underNewKey();
     expect(await subject.ask(options)).toMatchObject({ status: 402 });
     await untilItsEnd(service);
     expect(await subject.ask(options)).toMatchObject({ status: 402 });

@@ -1,14 +1,14 @@
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import type { ParsedJson } from './host.ts';
-import { dispute, giveBack, type Held, MONTH, newestPayment, type Stage, startOf, type Way } from './paid-periods.ts';
+import { dispute, giveBack, type Held, MONTH, newestPayment, type PeriodStage, startOf, type Way } from './paid-periods.ts';
 import { anotherMethod, patch, readSubscription } from './subscribers.ts';
 
 /** Ways to have paid for a period that Stripe bills, with its own coupons and balances. */
 
-const dashboard = ({ service }: Stage, { id }: Held, wish: object): Promise<unknown> =>
+const dashboard = ({ service }: PeriodStage, { id }: Held, wish: object): Promise<unknown> =>
   service.control('POST', `/simulator/subscriptions/${id}`, { ...wish });
 
-const setBalance = async ({ service }: Stage, of: Held, balance: number): Promise<void> => {
+const setBalance = async ({ service }: PeriodStage, of: Held, balance: number): Promise<void> => {
   const { provider_subscription_id: there } = await readSubscription(service, of.who, of.id);
   const { subscriptions } = await service.ledger();
   const { customer } = subscriptions.find(({ id }: ParsedJson) => id === there);
@@ -16,21 +16,21 @@ const setBalance = async ({ service }: Stage, of: Held, balance: number): Promis
 };
 
 /** The next period opens, and Stripe collects it. */
-const renewed = async ({ service }: Stage, of: Held): Promise<void> => {
+const renewed = async ({ service }: PeriodStage, of: Held): Promise<void> => {
   const { current_period_end: end } = await readSubscription(service, of.who, of.id);
   await service.moveTo(end);
   await service.advance(2 * HOUR_SECONDS);
   await service.settle();
 };
 
-const newestInvoice = async ({ service }: Stage, of: Held): Promise<ParsedJson> => {
+const newestInvoice = async ({ service }: PeriodStage, of: Held): Promise<ParsedJson> => {
   const { provider_subscription_id: there } = await readSubscription(service, of.who, of.id);
   return (await service.ledger()).invoices.filter(({ subscription }: ParsedJson) => subscription === there).at(-1);
 };
 
 interface Renewal {
   /** Before the renewal. */
-  readonly first?: (stage: Stage, of: Held) => Promise<unknown>;
+  readonly first?: (stage: PeriodStage, of: Held) => Promise<unknown>;
   /** What the period is worth. */
   readonly price: number;
   /** What came back after it was paid. */
@@ -48,9 +48,9 @@ const renewal = (name: string, { first, price, back = 0, elsewhere = 0 }: Renewa
   },
 });
 
-const coupon = (fields: object) => (stage: Stage, of: Held) => dashboard(stage, of, { coupon: fields });
+const coupon = (fields: object) => (stage: PeriodStage, of: Held) => dashboard(stage, of, { coupon: fields });
 const HALF_FOREVER = coupon({ percent_off: 50, duration: 'forever' });
-const balance = (cents: number) => (stage: Stage, of: Held) => setBalance(stage, of, cents);
+const balance = (cents: number) => (stage: PeriodStage, of: Held) => setBalance(stage, of, cents);
 
 /** The card declines, and the owner of the account settles the open invoice. */
 const settledByHand = (name: string, { action, price }: { readonly action: string; readonly price: number }): Way => ({

@@ -8,22 +8,22 @@ import { paymentsOf, readSubscription } from './subscribers.ts';
 /** Ways to have paid for a period. Each is done step by step, and says by itself what the period is worth. */
 
 /** A payment of the period. */
-export interface PeriodPayment {
+export interface PaymentOfPeriod {
   /** What of it has come back, is on its way back, or was lost. */
   readonly missing: number;
   /** Epoch ms: the payment paid for the time from here to the end of the period. */
   readonly since: number;
 }
 
-export interface PaidWith {
+export interface PaidBy {
   /** The price of the whole period as it was paid, if nothing is missing. */
   readonly price: number;
-  readonly payments: readonly PeriodPayment[];
+  readonly payments: readonly PaymentOfPeriod[];
   /** What was paid from the payer's own balance, or outside the provider; no payment here shows it. */
   readonly elsewhere?: number;
 }
 
-export interface Stage {
+export interface PeriodStage {
   readonly service: TestHost;
   readonly place: PlanPlace;
 }
@@ -34,7 +34,7 @@ export interface Way {
   readonly name: string;
   /** Fields of the product. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  readonly pay: (stage: Stage, of: Held) => Promise<PaidWith>;
+  readonly pay: (stage: PeriodStage, of: Held) => Promise<PaidBy>;
 }
 
 /** The price of a month. */
@@ -42,7 +42,7 @@ export const MONTH = 3_000;
 const DEARER = 6_000;
 
 /** A month at 30.00 that begins now, unless the way begins another. */
-export const opened = async ({ service, place }: Stage, fields: Way['fields'] = {}): Promise<Held> => {
+export const opened = async ({ service, place }: PeriodStage, fields: Way['fields'] = {}): Promise<Held> => {
   const product_id = await plan(service, MONTH, fields);
   const held = await subscribed(service, place, { product_id });
   await service.settle();
@@ -50,7 +50,7 @@ export const opened = async ({ service, place }: Stage, fields: Way['fields'] = 
 };
 
 /** The exact credit in a period, half a minor unit rounded up. */
-export const creditAt = ({ price, payments }: PaidWith, period: { start: number; end: number }, at: number): number => {
+export const creditAt = ({ price, payments }: PaidBy, period: { start: number; end: number }, at: number): number => {
   const left = BigInt(period.end - at);
   const spans = payments.map(({ since }) => BigInt(period.end - since));
   const whole = BigInt(period.end - period.start);
@@ -63,14 +63,14 @@ export const creditAt = ({ price, payments }: PaidWith, period: { start: number;
   return top <= 0n ? 0 : Number((2n * top + bottom) / (2n * bottom));
 };
 
-export const startOf = async ({ service }: Stage, { who, id }: PlanHolder): Promise<number> =>
+export const startOf = async ({ service }: PeriodStage, { who, id }: PlanHolder): Promise<number> =>
   Date.parse((await readSubscription(service, who, id)).current_period_start);
 
-export const newestPayment = async ({ service }: Stage, { who, id }: PlanHolder): Promise<ParsedJson> =>
+export const newestPayment = async ({ service }: PeriodStage, { who, id }: PlanHolder): Promise<ParsedJson> =>
   (await paymentsOf(service, who, id)).at(-1);
 
 /** The merchant refunds the payment. */
-export const giveBack = async ({ service }: Stage, paymentId: string, amount_cents?: number): Promise<void> => {
+export const giveBack = async ({ service }: PeriodStage, paymentId: string, amount_cents?: number): Promise<void> => {
   const admin = await signInAdmin(service);
   const { status, body } = await refund(service, paymentId, { body: { amount_cents }, ...admin.options });
   expect({ status, body }).toMatchObject({ status: 201 });
@@ -79,7 +79,7 @@ export const giveBack = async ({ service }: Stage, paymentId: string, amount_cen
 
 /** The payer's bank disputes the payment, and then decides. */
 export const dispute = async (
-  { service }: Stage,
+  { service }: PeriodStage,
   paymentId: string,
   { amount, ends }: { readonly amount?: number; readonly ends?: 'lost' | 'won' } = {},
 ): Promise<void> => {
@@ -92,7 +92,7 @@ export const dispute = async (
 };
 
 /** The payer changes to a dearer plan in the sixth day, and pays the difference. @returns its payment */
-export const upgraded = async (stage: Stage, of: Held): Promise<{ readonly id: string; readonly since: number }> => {
+export const upgraded = async (stage: PeriodStage, of: Held): Promise<{ readonly id: string; readonly since: number }> => {
   const { service } = stage;
   await service.advance(5 * DAY_SECONDS);
   const product_id = await plan(service, DEARER);
@@ -104,15 +104,15 @@ export const upgraded = async (stage: Stage, of: Held): Promise<{ readonly id: s
 };
 
 /** What the difference cost. */
-const differenceOf = async (stage: Stage, of: Held): Promise<number> => (await newestPayment(stage, of)).total_cents;
+const differenceOf = async (stage: PeriodStage, of: Held): Promise<number> => (await newestPayment(stage, of)).total_cents;
 
-const opening = (missing: number) => async (stage: Stage, of: Held) => ({
+const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
   price: MONTH,
   payments: [{ missing, since: await startOf(stage, of) }],
 });
 
 /** A way whose only payment is the opening of the period, of which something is missing. */
-const way = (name: string, missing: number, happens: (stage: Stage, paymentId: string) => Promise<unknown>): Way => ({
+const way = (name: string, missing: number, happens: (stage: PeriodStage, paymentId: string) => Promise<unknown>): Way => ({
   name,
   pay: async (stage, of) => {
     await happens(stage, (await newestPayment(stage, of)).id);
@@ -120,7 +120,7 @@ const way = (name: string, missing: number, happens: (stage: Stage, paymentId: s
   },
 });
 
-const refundThere = async ({ service }: Stage, paymentId: string, fields: object): Promise<ParsedJson> => {
+const refundThere = async ({ service }: PeriodStage, paymentId: string, fields: object): Promise<ParsedJson> => {
   const made = await service.control('POST', `/simulator/payments/${paymentId}/refunds`, { ...fields });
   await service.settle();
   return made;

@@ -2,18 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
 import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
+import { iso } from '../../shared/core/time.ts';
 import type { Customer } from '../../shared/customers/customer.ts';
 import { customerEvents } from '../../shared/customers/customer-events.ts';
 import { providerBusEvent } from '../../shared/event-log/stored-event.ts';
 import type { Membership } from '../../shared/memberships/membership.ts';
 import { membershipEvents } from '../../shared/memberships/membership-events.ts';
+import { claimHoldCall, withoutHoldCall } from '../../shared/payments/holds/hold-versions.ts';
 import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentEvents } from '../../shared/payments/payment-events.ts';
 import { type BusEvent, CANONICAL_EVENTS } from '../../shared/platform/bus-event.ts';
 import { INBOUND_EVENTS } from '../../shared/providers/event-port.ts';
 import { membershipOf } from '../../shared/subscriptions/membership-of.ts';
 import { subscriptionEvents } from '../../shared/subscriptions/subscription-events.ts';
-import { payment } from '../builders/payment.ts';
+import { NOON, payment } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 import { synthesize } from './synthesized.ts';
 
@@ -44,7 +46,22 @@ const heldOf = (made: VisiblePayment): readonly BusEvent[] => {
     ...paymentEvents(made, held),
     ...paymentEvents(held, { ...held, version: 3, cause: 'capture_due', captureDueSent: true }),
     ...paymentEvents(held, { ...held, version: 3, status: 'canceled', holdEnd: 'released' }),
+    ...(['capture', 'release'] as const).flatMap((call) => failedCallOf(held, call)),
+    ...paymentEvents(
+      { ...held, status: 'succeeded' },
+      { ...held, version: 3, status: 'succeeded', totalCents: held.totalCents + 1 },
+    ),
   ];
+};
+
+const failedCallOf = (held: VisiblePayment, call: 'capture' | 'release'): readonly BusEvent[] => {
+  const claimed = claimHoldCall(
+    held,
+    call === 'release'
+      ? { kind: 'release', claimedAt: iso(NOON) }
+      : { kind: 'capture', totalCents: 1, taxCents: 0, discountCents: 0, claimedAt: iso(NOON) },
+  );
+  return paymentEvents(claimed, withoutHoldCall(claimed, NOON, { call, reason: 'not_done' }));
 };
 
 const moneyBackOf = (paid: VisiblePayment): readonly BusEvent[] => {

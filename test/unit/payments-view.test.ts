@@ -77,6 +77,8 @@ describe('the view of a payment', () => {
       decline: null,
       refunded_cents: 0,
       refundable_cents: 0,
+      disputed_cents: 0,
+      lost_cents: 0,
       refund_status: 'none',
       disputed: false,
       is_guest_payment: false,

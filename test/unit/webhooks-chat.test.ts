@@ -52,7 +52,7 @@ describe('a message for a chat service', () => {
   test.each(CANONICAL_EVENTS)('is readable for %s', (event) => {
     const { text, blocks } = chatMessage(event, canonical(event, SAMPLES[event]));
     expect(text).toMatch(
-      /^(Payment|Payment refund|Payment dispute|Subscription|Membership|Customer) (created|updated|succeeded|failed|\w+ed|pending|capture due)/,
+      /^(Payment|Payment refund|Payment dispute|Subscription|Membership|Customer) (created|updated|succeeded|failed|\w+ed|pending|capture due|capture failed|release failed)/,
     );
     expect(blocks).toHaveLength(3);
     expect(blocks[1]?.text.text).toMatch(/^\*\w+ id\*: \w+_test$/m);

@@ -42,7 +42,7 @@ export const PLAN_BUGS: readonly Bug[] = [
   {
     name: 'trial-of-nothing-kept',
     what: 'A change to a product keeps a trial that the product does not give',
-    file: 'shared/subscriptions/plan-change-terms.ts',
+    file: 'shared/subscriptions/plan-change-time.ts',
     text: 'const trialEnd = Math.min(end, ownEnd);',
     replacement: 'const trialEnd = Math.max(end, ownEnd);',
   },

@@ -17,6 +17,7 @@ export const CANONICAL_EVENTS = [
   'payment.authorized',
   'payment.capture_due',
   'payment.released',
+  'payment.captured_more',
   'payment.capture_failed',
   'payment.release_failed',
   'payment.refunded',
