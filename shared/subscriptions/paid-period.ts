@@ -79,7 +79,9 @@ export const creditOf = (
   { period, at }: { readonly period: Span; readonly at: Instant },
   payments: PaymentsById,
 ): ExactParts => {
-  const [left, whole] = [period.end - at, period.end - period.start];
+  const whole = period.end - period.start;
+  // The clock of another instance may have begun the period later.
+  const left = Math.min(period.end - at, whole);
   const sources = paid.payments.map((source) => readSource(source, payments.get(source.id)));
   return eachPart((part) => {
     const unused = fractionOf(paid[part], left, whole);

@@ -48,7 +48,8 @@ export const NO_CREDIT: ExactParts = eachPart(() => NO_FRACTION);
 
 export const priceOfChange = ({ credit, to, period, at, startsPeriod }: ChangeTerms): ChangePrice => {
   const whole = period.end - period.start;
-  const shareOf = (amount: number): Fraction => fractionOf(amount, startsPeriod ? whole : period.end - at, whole);
+  const left = Math.min(period.end - at, whole);
+  const shareOf = (amount: number): Fraction => fractionOf(amount, startsPeriod ? whole : left, whole);
   const unused = eachPart((name) => roundedHalfUp(credit[name]));
   const part = eachPart((name) => roundedHalfUp(shareOf(to[name])));
   const difference = part.totalCents - unused.totalCents;

@@ -21,6 +21,8 @@ interface Asked {
   /** When the change was priced, and when it took effect. */
   readonly priced: number;
   readonly applied: number;
+  /** The changes before, in their order. */
+  readonly before: readonly HistoryItem[];
 }
 
 /** What had come back of a payment, or was lost, as its versions show at that time. */
@@ -73,33 +75,29 @@ const invoiced = (asked: Asked): readonly PaidTime[] => {
 /** The rest of a period, or a new period, that an earlier change has paid. A new period also has the old one's credit. */
 const changedBefore = (asked: Asked): readonly PaidTime[] => {
   const { payment } = recordsOf(asked.history);
-  return plansStarted(asked.history, asked.subscription['id'])
-    .filter((version) => at(version['at']) <= asked.applied && version['lines'] !== undefined)
-    .flatMap(({ lines, dueCents, paymentId }) =>
-      lines
-        .filter(({ kind }: HistoryJson) => kind === 'remaining' || kind === 'full')
-        .filter(({ periodStart }: HistoryJson) => at(periodStart) < asked.priced)
-        .map(({ kind, amountCents, periodStart, periodEnd }: HistoryJson) => ({
-          ...{ start: at(periodStart), end: at(periodEnd) },
-          cents: keptOf(asked, payment(paymentId), dueCents) + (kind === 'full' ? amountCents - dueCents : 0),
-        })),
-    );
+  return asked.before.flatMap(({ lines = [], dueCents, paymentId }) =>
+    lines
+      .filter(({ kind }: HistoryJson) => kind === 'remaining' || kind === 'full')
+      .map(({ kind, amountCents, periodStart, periodEnd }: HistoryJson) => ({
+        ...{ start: at(periodStart), end: at(periodEnd) },
+        cents: keptOf(asked, payment(paymentId), dueCents) + (kind === 'full' ? amountCents - dueCents : 0),
+      })),
+  );
 };
 
+/** A period may begin by a clock that is ahead. */
 const worthAt = (time: number, { start, end, cents }: PaidTime): number =>
-  start <= time && time < end ? (Math.max(0, cents) * (end - time)) / (end - start) : 0;
+  start - CLOCKS_DIFFER_MS <= time && time < end ? Math.max(0, cents) * Math.min(1, (end - time) / (end - start)) : 0;
 
-interface Credit {
+interface Credit extends Pick<Asked, 'priced' | 'applied' | 'before'> {
   readonly cents: number;
-  readonly priced: number;
-  readonly applied: number;
 }
 
-const creditsOf = ({ lines = [], at: time }: HistoryItem): readonly Credit[] =>
+const creditsOf = ({ lines = [], at: time }: HistoryItem, before: readonly HistoryItem[]): readonly Credit[] =>
   lines
     .filter(({ kind }: HistoryJson) => kind === 'unused')
     .map(({ amountCents, periodStart }: HistoryJson) => ({
-      ...{ cents: -amountCents, priced: at(periodStart), applied: at(time) },
+      ...{ cents: -amountCents, priced: at(periodStart), applied: at(time), before },
     }));
 
 export const creditWasPaid: Oracle = {
@@ -111,11 +109,11 @@ export const creditWasPaid: Oracle = {
       .subscriptions.filter(({ id }) => !acts.has(id))
       .flatMap((subscription) =>
         plansStarted(history, subscription['id'])
-          .flatMap(creditsOf)
+          .flatMap((version, index, all) => creditsOf(version, all.slice(0, index)))
           .flatMap((credit) => {
             const asked = { history, subscription, ...credit };
             const paid = [...charged(asked), ...invoiced(asked), ...changedBefore(asked)];
-            // A second's clock lies between the period here and at the provider; each part is rounded.
+            // A provider counts in whole seconds, and each part is rounded.
             const worth = paid.reduce((sum, one) => sum + worthAt(credit.priced, one), 0);
             const most = Math.ceil(worth) + 1 + paid.length;
             return credit.cents <= most
