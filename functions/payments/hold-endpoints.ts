@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { subjectOf } from '../../shared/access/caller.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { captureBody } from '../../shared/payments/holds/capture-payment.ts';
+import { captureBody } from '../../shared/payments/holds/capture-request.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
 import { byPaymentId } from '../../shared/payments/payment-requests.ts';
 import { paymentViewSchema } from '../../shared/payments/payment-view.ts';

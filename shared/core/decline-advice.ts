@@ -3,8 +3,9 @@
  * provider's advice decides over the advice that follows from our code.
  */
 
+import type { DeclineWord } from './fact-words.ts';
 import type { DeclineCode } from './outcome.ts';
-import type { DeclineWord, ProviderDecline } from './payment-facts.ts';
+import type { ProviderDecline } from './payment-facts.ts';
 
 export const ADVICE = ['retry_later', 'another_method', 'authenticate', 'correct_data', 'contact_bank'] as const;
 

@@ -1,7 +1,7 @@
 /** @module What a provider tells about an attempt besides its outcome: the method, the decline, the provider's fee. */
 
 import * as z from 'zod';
-import { AUTHENTICATION_RESULTS, FUNDINGS, METHOD_KINDS } from './fact-words.ts';
+import { AUTHENTICATION_RESULTS, DECLINE_WORDS, FUNDINGS, METHOD_KINDS } from './fact-words.ts';
 
 const optional = z.string().optional();
 
@@ -33,10 +33,6 @@ export const methodDetailsSchema = z.object({
   fingerprint: optional,
 });
 export type MethodDetails = z.infer<typeof methodDetailsSchema>;
-
-/** What a provider or a card network advises after a decline, in Stripe's words. */
-export const DECLINE_WORDS = ['do_not_try_again', 'try_again_later', 'confirm_card_data'] as const;
-export type DeclineWord = (typeof DECLINE_WORDS)[number];
 
 /** The words of the provider and of the card network for a decline. */
 export const providerDeclineSchema = z.object({

@@ -3,7 +3,7 @@
  * merchant advice codes.
  */
 
-import type { DeclineWord } from '../core/payment-facts.ts';
+import type { DeclineWord } from '../core/fact-words.ts';
 import { wordTable } from './adapter.ts';
 
 /** Visa's category 1 (the issuer never approves), and an account that the issuer does not know. */

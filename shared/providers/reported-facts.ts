@@ -1,7 +1,7 @@
 /** @module Turns a provider's words for cards, declines and fees into the facts of a payment. */
 
-import { FUNDINGS, type Funding } from '../core/fact-words.ts';
-import type { DeclineWord, PaymentFacts, ProviderDecline } from '../core/payment-facts.ts';
+import { type DeclineWord, FUNDINGS, type Funding } from '../core/fact-words.ts';
+import type { PaymentFacts, ProviderDecline } from '../core/payment-facts.ts';
 
 /** @returns undefined if the provider tells nothing */
 export const knownFacts = (facts: PaymentFacts): PaymentFacts | undefined =>

@@ -193,6 +193,7 @@ describe('the role of a function', () => {
         'payment-methods.link-address',
         'payment-methods.remove',
         'payment-methods.update',
+        'payments.capture',
         'payments.confirm',
         'payments.create',
         'payments.create-intent',

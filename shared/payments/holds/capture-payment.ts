@@ -1,11 +1,9 @@
 /** @module Captures a held payment once, in whole or in part. The provider releases the rest. */
 
-import * as z from 'zod';
 import { audienceOf } from '../../access/audience.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { derivePrices, type Prices } from '../../core/money.ts';
 import { type Instant, instant, iso } from '../../core/time.ts';
-import { centsField } from '../../http/fields.ts';
 import { keyMark, replayedFor } from '../../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
@@ -18,25 +16,10 @@ import { paymentStore } from '../payment-store.ts';
 import { providerReference } from '../payment-versions.ts';
 import { paymentView } from '../payment-view.ts';
 import { trySaveMethod } from '../save-method.ts';
+import type { CaptureBody } from './capture-request.ts';
 import { type HoldResult, hasHoldCall, isOwnHoldCall, makeHoldCall } from './hold-call.ts';
 import { capturableOf, claimHoldCall, pricesOfTotal } from './hold-versions.ts';
 import { claimByMerchant, isNotHeld, requireMerchantOfHold } from './may-end-hold.ts';
-
-export const captureBody = z
-  .object({
-    subtotal_cents: centsField.describe(
-      'The price before tax and discount, in minor units; derived if you send a total.',
-    ),
-    tax_cents: centsField.describe("The tax in minor units; the payment's own if absent."),
-    discount_cents: centsField.describe("The discount in minor units; the payment's own if absent."),
-    total_cents: centsField.meta({
-      description: 'What to take, in minor units, from 1 to `capturable_cents`; everything if no field is sent.',
-      examples: [1_500],
-    }),
-    amount_cents: centsField.describe('Another name for `total_cents`. If both are sent, they must be equal.'),
-  })
-  .meta({ id: 'CapturePayment', description: 'What to take of the hold. Send `{}` to take everything.' });
-type CaptureBody = z.output<typeof captureBody>;
 
 type CaptureRequest = Pick<
   ApiRequest<{ id: string }, unknown, CaptureBody, VisiblePayment>,

@@ -1,7 +1,7 @@
 /** @module PayPal's words for a decline, as our decline code and as the advice that decides over it. */
 
+import type { DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { DeclineWord } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
 import { adviceOfMerchantCode } from '../network-declines.ts';
 import type { Authorization, Capture } from './schemas.ts';

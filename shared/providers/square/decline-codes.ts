@@ -1,7 +1,7 @@
 /** @module Square's words for a decline, as our decline code and as the advice that decides over it. */
 
+import type { DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { DeclineWord } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
 import { adviceOfResponse } from '../network-declines.ts';
 import type { SquareError } from './schemas.ts';

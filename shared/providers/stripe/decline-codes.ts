@@ -1,7 +1,7 @@
 /** @module Stripe's words for a decline, as our decline code and as the advice that decides over it. */
 
+import { DECLINE_WORDS, type DeclineWord } from '../../core/fact-words.ts';
 import type { DeclineCode } from '../../core/outcome.ts';
-import { DECLINE_WORDS, type DeclineWord } from '../../core/payment-facts.ts';
 import { wordTable } from '../adapter.ts';
 import { adviceOfMerchantCode, adviceOfResponse } from '../network-declines.ts';
 
