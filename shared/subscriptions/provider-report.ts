@@ -186,20 +186,21 @@ const canceledAtOf = (
 };
 
 /**
- * Hides a pause for want of a method from readers. The subscription runs until its paid time ends, and is then past
- * due. A trial that ends without a method is paused, and a subscription that was paused before it lost its method stays
- * paused.
+ * Hides a pause for want of a method from readers. The subscription runs until its paid time or its trial ends, also a
+ * trial that began at the provider, and is then past due. A trial that ends without a method is paused, and a
+ * subscription that was paused before it lost its method stays paused.
  */
 const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
-  const isPause = subscription.status === 'paused' || isTrialOver(subscription, now);
-  if (!subscription.held || report.status !== 'paused' || isPause) return report;
+  const { status, held } = subscription;
+  if (!held || report.status !== 'paused' || status === 'paused') return report;
+  const trialEnd = trialOf(subscription, report).trialEnd;
+  const isInTrial = !report.isBridge && trialEnd !== undefined && instant(trialEnd) > now;
+  if (isInTrial) return { ...report, status: 'trialing' };
+  if (status === 'trialing' && trialEnd !== undefined) return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
   const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND_MS >= paidUntil;
   return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
 };
-
-const isTrialOver = ({ status, trialEnd }: Subscription, now: Instant): boolean =>
-  status === 'trialing' && trialEnd !== undefined && instant(trialEnd) <= now;
 
 /** Records a payment that succeeded before the cancellation. The period counts as paid, and the status stays. */
 const recordLatePayment = (subscription: Subscription, report: SubscriptionReport, now: Instant): Subscription => {

@@ -122,6 +122,21 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
     expect(paid).toHaveLength(2);
   });
 
+  test.each([
+    ['the trial goes on with its new end', 'trialing', 'trialing', 20 * DAY_SECONDS],
+    ['a trial that ends at once is paused', 'trialing', 'paused', 0],
+    ['a trial begun there is a trial here', 'active', 'trialing', 40 * DAY_SECONDS],
+  ])('moves with its trial there: %s', async (_what, before, after, seconds) => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, before === 'trialing' ? { trial_days: 10 } : {});
+    await detach(who);
+    await service.advance(MINUTE_SECONDS);
+    const trial_end = seconds === 0 ? 'now' : new Date(service.now() + seconds * 1_000).toISOString();
+    await service.control('POST', `/simulator/subscriptions/${made.id}`, { trial_end });
+    await service.settle();
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: after });
+  });
+
   test('voids the invoices that were open already', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who, { billing_interval: 'daily' });
