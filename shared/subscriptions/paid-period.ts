@@ -80,7 +80,7 @@ export const creditOf = (
   payments: PaymentsById,
 ): ExactParts => {
   const whole = period.end - period.start;
-  // The clock of another instance may have begun the period later.
+  // The clock of another instance may have started the period later.
   const left = Math.min(period.end - at, whole);
   const sources = paid.payments.map((source) => readSource(source, payments.get(source.id)));
   return eachPart((part) => {

@@ -6,7 +6,7 @@
 import { type Fraction, fractionOf, minus, NO_FRACTION, roundedHalfUp } from '../core/fraction.ts';
 import type { Prices } from '../core/money.ts';
 import { type Instant, iso } from '../core/time.ts';
-import { type ExactParts, type Parts, eachPart } from './paid-period.ts';
+import { type ExactParts, eachPart, type Parts } from './paid-period.ts';
 import type { ChangeLine, SubscriptionPlan } from './plan-change.ts';
 
 interface Span {

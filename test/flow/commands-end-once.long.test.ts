@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectOneEnd, underNewKey, kindsAt, COMMAND_PLACES, PROVIDER_FAULTS, untilItsEnd } from './command-ends.ts';
+import { COMMAND_PLACES, expectOneEnd, kindsAt, PROVIDER_FAULTS, underNewKey, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 

@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { expectOneEnd, KILLS, underNewKey, kindsAt, COMMAND_PLACES, PROVIDER_FAULTS, stopAt, untilItsEnd } from './command-ends.ts';
+import {
+  COMMAND_PLACES,
+  expectOneEnd,
+  KILLS,
+  kindsAt,
+  PROVIDER_FAULTS,
+  stopAt,
+  underNewKey,
+  untilItsEnd,
+} from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withStops } from './stops.ts';
 

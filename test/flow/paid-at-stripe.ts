@@ -1,6 +1,15 @@
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import type { ParsedJson } from './host.ts';
-import { dispute, giveBack, type Held, MONTH, newestPayment, type PeriodStage, startOf, type Way } from './paid-periods.ts';
+import {
+  dispute,
+  giveBack,
+  type Held,
+  MONTH,
+  newestPayment,
+  type PeriodStage,
+  startOf,
+  type Way,
+} from './paid-periods.ts';
 import { anotherMethod, patch, readSubscription } from './subscribers.ts';
 
 /** Ways to have paid for a period that Stripe bills, with its own coupons and balances. */

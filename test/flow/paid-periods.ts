@@ -92,7 +92,10 @@ export const dispute = async (
 };
 
 /** The payer changes to a dearer plan in the sixth day, and pays the difference. @returns its payment */
-export const upgraded = async (stage: PeriodStage, of: Held): Promise<{ readonly id: string; readonly since: number }> => {
+export const upgraded = async (
+  stage: PeriodStage,
+  of: Held,
+): Promise<{ readonly id: string; readonly since: number }> => {
   const { service } = stage;
   await service.advance(5 * DAY_SECONDS);
   const product_id = await plan(service, DEARER);
@@ -104,7 +107,8 @@ export const upgraded = async (stage: PeriodStage, of: Held): Promise<{ readonly
 };
 
 /** What the difference cost. */
-const differenceOf = async (stage: PeriodStage, of: Held): Promise<number> => (await newestPayment(stage, of)).total_cents;
+const differenceOf = async (stage: PeriodStage, of: Held): Promise<number> =>
+  (await newestPayment(stage, of)).total_cents;
 
 const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
   price: MONTH,
@@ -112,7 +116,11 @@ const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
 });
 
 /** A way whose only payment is the opening of the period, of which something is missing. */
-const way = (name: string, missing: number, happens: (stage: PeriodStage, paymentId: string) => Promise<unknown>): Way => ({
+const way = (
+  name: string,
+  missing: number,
+  happens: (stage: PeriodStage, paymentId: string) => Promise<unknown>,
+): Way => ({
   name,
   pay: async (stage, of) => {
     await happens(stage, (await newestPayment(stage, of)).id);

@@ -123,10 +123,10 @@ describe('a method detached in Stripe’s dashboard without a successor', () => 
   });
 
   test.each([
-    ['the trial goes on with its new end', 'trialing', 'trialing', 20 * DAY_SECONDS],
-    ['a trial that ends at once is paused', 'trialing', 'paused', 0],
-    ['a trial begun there is a trial here', 'active', 'trialing', 40 * DAY_SECONDS],
-  ])('moves with its trial there: %s', async (_what, before, after, seconds) => {
+    ['trialing', 'trialing', 20 * DAY_SECONDS],
+    ['trialing', 'paused', 0],
+    ['active', 'trialing', 40 * DAY_SECONDS],
+  ])('moves from %s to %s if its trial there ends in %i seconds', async (before, after, seconds) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, before === 'trialing' ? { trial_days: 10 } : {});
     await detach(who);
