@@ -31,7 +31,8 @@ export const createRefundEndpoint = /* @__PURE__ */ endpoint(() => ({
     - 409 \`INVALID_STATE\`: the payment has not succeeded, or the amount exceeds what the provider can still refund. A refund takes from one capture. If PayPal has captured the payment several times on its site, and the amount exceeds what is left of each capture, \`details.captures\` says what is left of each; send several refunds.
     - 409 \`PAYMENT_DISPUTED\`: a dispute of the payment is open, and the body does not have \`despite_dispute: true\`, or the provider
       refuses to refund a disputed payment. \`details\` has the \`dispute_id\` and \`status\` of an open dispute. Stripe and Square refuse
-      unless the dispute is an inquiry; Stripe also refuses after a lost dispute, and PayPal refuses a partial refund.
+      unless the dispute is an inquiry, and PayPal refuses a partial refund. \`details.status\` is \`lost\` if a lost dispute has
+      taken the amount; then the flag does not help.
     - 502 \`PROVIDER_ERROR\`: the provider refused, and the refund is stored as \`failed\`.
     - 403 \`INSUFFICIENT_PERMISSIONS\` with \`details.reason: own_payment\`: the caller pays, as a user, as a guest with the same e-mail, or as a
       member of the organization that pays. Another person of the merchant must refund the payment. A service key counts as the

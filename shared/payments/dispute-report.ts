@@ -57,7 +57,7 @@ export const firstReport = (seen: SeenDispute, now: Instant) => ({
 
 type Fields = Pick<
   Dispute,
-  'status' | 'amountCents' | 'currency' | 'reason' | 'evidenceDueBy' | 'closedAt' | 'remindAt'
+  'status' | 'amountCents' | 'currency' | 'reason' | 'evidenceDueBy' | 'captureId' | 'closedAt' | 'remindAt'
 >;
 
 const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instant): Fields => {
@@ -69,7 +69,7 @@ const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instan
   const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND_MS);
   const isSameDate = was?.status === status && was.evidenceDueBy === evidenceDueBy;
   return {
-    ...{ status, amountCents, currency, reason, evidenceDueBy },
+    ...{ status, amountCents, currency, reason, evidenceDueBy, captureId: report.captureId ?? was?.captureId },
     closedAt: isClosedDispute(status) ? ((was?.status === status ? was.closedAt : undefined) ?? iso(now)) : undefined,
     remindAt: isSameDate ? was.remindAt : nextReminder({ status, evidenceDueBy }, undefined),
   };

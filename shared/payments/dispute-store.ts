@@ -20,6 +20,7 @@ import { type DisputeDecision, decideReport, firstReport, type SeenDispute } fro
 import { requireDisputeTransition } from './dispute-states.ts';
 import type { VisiblePayment } from './payment.ts';
 import { paymentStore } from './payment-store.ts';
+import { hasGivenBackTooMuch } from './refunds/refund-sums.ts';
 
 export interface DisputeDeps extends StoreDeps {
   readonly log: Log;
@@ -125,6 +126,7 @@ const commit = async (
   }));
   if (changed.unmet) return { ok: false, found: await load(deps.table, next.id) };
   logChange(deps, change);
+  warnOfTooMuch(deps, changed.record, next);
   return { ok: true, record: next };
 };
 
@@ -156,8 +158,22 @@ const disputesWith = (payment: VisiblePayment, next: Dispute): VisiblePayment['d
   const isLost = next.status === 'lost';
   if (isClosedDispute(next.status) && !isLost) return others.length > 0 ? others : undefined;
   const amountCents = next.currency === payment.currency ? next.amountCents : payment.totalCents;
-  const counted = { id: next.id, amountCents, ...(isLost && { lostAt: next.closedAt ?? next.updatedAt }) };
+  const { captureId } = next;
+  const ofCapture = captureId !== undefined && captureId !== payment.providerPaymentId && { captureId };
+  const counted = {
+    id: next.id,
+    amountCents,
+    ...ofCapture,
+    ...(isLost && { lostAt: next.closedAt ?? next.updatedAt }),
+  };
   return [...others, counted].sort((one, other) => (one.id < other.id ? -1 : 1));
+};
+
+/** A payment that was refunded before its dispute was lost has given its money back twice. */
+const warnOfTooMuch = ({ log }: DisputeDeps, payment: VisiblePayment, { id, status }: Dispute): void => {
+  if (status !== 'lost' || !hasGivenBackTooMuch(payment)) return;
+  const about = { payment_id: payment.id, dispute_id: id, provider: payment.providerId };
+  log.error('refund anomaly', { ...about, reason: 'more than was paid' });
 };
 
 const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {

@@ -23,6 +23,8 @@ const disputeSchema = z.object({
   reason: optional,
   status: z.enum(DISPUTE_STATUSES),
   evidenceDueBy: optional,
+  /** The disputed capture, if the provider names it. */
+  captureId: optional,
   closedAt: optional,
   /** The time of the last report, which is the provider's own time of an event, or the start of a read. */
   reportedAt: optional,

@@ -28,7 +28,7 @@ export type AccountFields = Pick<
 /** @param options.despiteDispute true if a refund is wanted although a dispute is open; what was lost stays lost */
 export const moneyAccount = (
   payment: AccountFields,
-  { despiteDispute = false }: { readonly despiteDispute?: boolean } = {},
+  { despiteDispute = false }: { readonly despiteDispute?: boolean | undefined } = {},
 ): MoneyAccount => {
   const { authorizedCents: authorized = 0, refundedCents: refunded = 0, refundingCents: refunding = 0 } = payment;
   const { disputes = [] } = payment;

@@ -9,7 +9,7 @@ import { jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fi
 import { guestTokenView } from '../http/guest-fields.ts';
 import { declineView, methodDetailsView, paymentFactSchemas, settlementFor } from './facts-view.ts';
 import { holdSchemas, holdView } from './holds/hold-view.ts';
-import { accountView, openDisputesOf } from './money-account.ts';
+import { type AccountFields, accountView, moneyAccount, openDisputesOf } from './money-account.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import {
   BILLING_REASONS,
@@ -60,12 +60,10 @@ export const paymentView = (payment: VisiblePayment, audience: Audience) => ({
 
 export const REFUND_EXTENTS = ['none', 'partial', 'full'] as const;
 
-export const refundStatusOf = ({
-  refundedCents = 0,
-  totalCents,
-}: Pick<Payment, 'refundedCents' | 'totalCents'>): (typeof REFUND_EXTENTS)[number] => {
-  if (refundedCents === 0) return 'none';
-  return refundedCents < totalCents ? 'partial' : 'full';
+export const refundStatusOf = (payment: AccountFields): (typeof REFUND_EXTENTS)[number] => {
+  const { refunded } = moneyAccount(payment);
+  if (refunded === 0) return 'none';
+  return refunded < payment.totalCents ? 'partial' : 'full';
 };
 
 const optionalFields = (payment: VisiblePayment) => ({

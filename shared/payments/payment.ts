@@ -192,6 +192,8 @@ export const paymentSchema = z.object({
         id: z.string(),
         /** The payment's total for a dispute in another currency. */
         amountCents: z.int(),
+        /** The disputed capture of a payment with several. */
+        captureId: optional,
         /** When the dispute was lost; undefined while it is open. */
         lostAt: optional,
       }),

@@ -60,6 +60,8 @@ export interface ProviderDispute {
   readonly createdAt: number;
   /** The provider's own time of this state, in epoch ms; undefined if the provider does not report one. */
   readonly reportedAt: number | undefined;
+  /** The disputed capture, if the provider names it. Only a payment at PayPal has several. */
+  readonly captureId?: string | undefined;
 }
 
 export interface RefundsPort {

@@ -116,8 +116,8 @@ export interface PaidChange {
   readonly isWaived: boolean;
 }
 
-/** A period keeps the payments of its opening and of so many changes, the newest. */
-const MOST_SOURCES = 50;
+/** A period keeps the payment of its opening and those of so many changes, the newest. */
+const MOST_CHANGES = 50;
 
 /**
  * The period after a change. What was missing before has been charged with the change, and what the change forfeits
@@ -133,7 +133,9 @@ export const paidAfterChange = (change: PaidChange, paymentId: string | undefine
   const own =
     paymentId === undefined ? [] : [{ id: paymentId, cents: Math.min(dueCents, totalCents), overMs: span.end - at }];
   const start = begins?.startsAt ?? paid.start;
-  return { ...{ start, totalCents, taxCents, discountCents }, payments: [...kept, ...own].slice(-MOST_SOURCES) };
+  const [opening, ...changes] = [...kept, ...own];
+  const payments = opening ? [opening, ...changes.slice(-MOST_CHANGES)] : [];
+  return { ...{ start, totalCents, taxCents, discountCents }, payments };
 };
 
 /** A waived difference adds nothing to what was paid. A new period then counts with the credit of the old one. */

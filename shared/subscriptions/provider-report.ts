@@ -98,13 +98,18 @@ const endOf = (
   return { cancelAtPeriodEnd, cancelAt: cancelAtPeriodEnd ? reported : undefined };
 };
 
-/** A change of the plan within a period has added to what the invoice of the period was paid with. */
+/**
+ * A change of the plan within a period has added to what the invoice of the period was paid with. An invoice of a part
+ * of the period, such as for a change on the provider's dashboard, does not replace it.
+ */
 const newerPaidPeriod = (
-  { paidPeriod: known }: Subscription,
-  { paidPeriod: reported }: SubscriptionReport,
+  { paidPeriod: known, currentPeriodStart }: Subscription,
+  { paidPeriod: reported, currentPeriodStart: start }: SubscriptionReport,
 ): Subscription['paidPeriod'] => {
   if (!known || !reported) return reported ?? known;
   const isUnpaid = known.totalCents === 0 && reported.start === known.start;
+  const isOfPart = known.start === currentPeriodStart && start !== undefined && reported.start !== time(start);
+  if (isOfPart) return known;
   return isUnpaid || reported.start > known.start ? reported : known;
 };
 

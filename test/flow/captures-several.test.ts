@@ -316,6 +316,22 @@ describe('a dispute of the second of several captures', () => {
   });
 });
 
+describe('a dispute of the first of several captures', () => {
+  test('leaves the refund to the other capture once it is lost', async () => {
+    const held = await hold();
+    const first = await takeOnSite(held, 600);
+    const second = await takeOnSite(held, 300, true);
+    const { id } = await service.control('POST', `/simulator/payments/${first}/disputes`, { amount: 600 });
+    await service.settle();
+    await service.advance(HOUR_SECONDS);
+    await service.control('POST', `/simulator/disputes/${id}`, { status: 'lost' });
+    await service.settle();
+    expect(await view(held)).toMatchObject({ lost_cents: 600, refundable_cents: 300 });
+    expect(await refundOf(held)).toMatchObject({ status: 201, body: { amount_cents: 300 } });
+    expect(await refundsAtProvider(service, held.id)).toMatchObject([{ charge: second, amount: 300 }]);
+  });
+});
+
 describe('a single capture', () => {
   test.each([AT_STRIPE, AT_PAYPAL, AT_SQUARE])(
     'at $slot keeps its prices, its event and its refund',

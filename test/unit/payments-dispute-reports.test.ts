@@ -221,6 +221,21 @@ const paidPayment = async () => {
   };
 };
 
+describe('a dispute that is lost after a refund', () => {
+  test.each([
+    ['of what it takes', 600, 1],
+    ['of another part', 500, 0],
+  ])('is logged as an anomaly after a refund %s', async (_what, refundedCents, times) => {
+    const { table } = memoryTable({ now: () => NOW });
+    const paid = payment({ id: 'pay_1', status: 'succeeded', attempt: 1, totalCents: 1_000, refundedCents });
+    await table.put(paymentItem(paid, NOW));
+    const { log, lines } = logLines();
+    const seen = event(T, { status: 'lost', amountCents: 500 });
+    await recordDispute({ table, now: () => NOW, log }, { payment: paid, ...seen });
+    expect(lines.filter(({ message, level }) => message === 'refund anomaly' && level === 'error')).toHaveLength(times);
+  });
+});
+
 describe('two reports of one dispute at the same time', () => {
   const opened = event(T, { status: 'needs_response' });
   const answeredThen = event(T, { status: 'under_review' });

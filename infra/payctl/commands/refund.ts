@@ -47,7 +47,7 @@ const planRefund = async (
 ): Promise<Report> => {
   await openRefunds(deps, payment);
   const amountCents = await decideAmount(deps, payment, { amount_cents: amount, despite_dispute: despiteDispute });
-  return reportPlan(shown(payment), { amountCents, reason });
+  return reportPlan(shown(payment, despiteDispute), { amountCents, reason });
 };
 
 /** The fields of a payment that a report of its refund names. */
@@ -59,8 +59,12 @@ interface RefundedPayment {
   readonly provider_id: string;
 }
 
-const shown = (payment: VisiblePayment): RefundedPayment => ({
-  ...{ id: payment.id, total_cents: payment.totalCents, refundable_cents: moneyAccount(payment).refundable },
+const shown = (payment: VisiblePayment, despiteDispute?: boolean): RefundedPayment => ({
+  ...{
+    id: payment.id,
+    total_cents: payment.totalCents,
+    refundable_cents: moneyAccount(payment, { despiteDispute }).refundable,
+  },
   ...{ currency: payment.currency, provider_id: payment.providerId },
 });
 

@@ -159,7 +159,7 @@ const planRefund = (payment: Payment, { amount, reason, despiteDispute }: Refund
   if (left === 0 || amountCents > left) {
     throw new NotReachable(`${payment.id} is ${payment.status}, and ${left} minor units are left to refund`);
   }
-  return reportPlan(payment, { amountCents, reason });
+  return reportPlan({ ...payment, refundable_cents: left }, { amountCents, reason });
 };
 
 export interface PlanOptions {

@@ -56,7 +56,7 @@ export const capturesReturning = (
  */
 export const captureToRefund = (payment: VisiblePayment, amountCents: number): string | undefined => {
   if (!payment.captures) return undefined;
-  const left = payment.captures.map((capture) => ({ id: capture.id, cents: leftOf(capture) }));
+  const left = payment.captures.map((capture) => ({ id: capture.id, cents: leftOf(payment, capture) }));
   const most = left.reduce((best, one) => (one.cents > best.cents ? one : best), { id: '', cents: 0 });
   if (amountCents <= most.cents) return most.id;
   throw new DomainError('INVALID_STATE', {
@@ -69,7 +69,14 @@ export const captureToRefund = (payment: VisiblePayment, amountCents: number): s
   });
 };
 
-const leftOf = ({ amountCents, returnedCents }: Captures[number]): number => Math.max(0, amountCents - returnedCents);
+/** What was not returned, or lost in a dispute, of a capture. A dispute without a capture is of the first. */
+const leftOf = (
+  { disputes = [], providerPaymentId }: VisiblePayment,
+  { id, amountCents, returnedCents }: Captures[number],
+): number => {
+  const lost = disputes.filter((one) => one.lostAt !== undefined && (one.captureId ?? providerPaymentId) === id);
+  return Math.max(0, amountCents - returnedCents - lost.reduce((sum, one) => sum + one.amountCents, 0));
+};
 
 /** What the event of a capture tells about a succeeded payment. */
 export type CaptureNews =

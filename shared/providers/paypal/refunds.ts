@@ -189,6 +189,7 @@ export const readPayPalDispute = (dispute: PayPalDispute): ProviderDispute | und
     evidenceDueBy: due === undefined ? undefined : secondsOf(due),
     createdAt: secondsOf(dispute.create_time),
     reportedAt: dispute.update_time === undefined ? undefined : Date.parse(dispute.update_time),
+    captureId: disputedCaptures(dispute)[0],
   };
 };
 
