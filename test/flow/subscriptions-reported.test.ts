@@ -76,6 +76,36 @@ describe('a command that a billing provider never received', () => {
   );
 });
 
+describe('a cancellation that a billing provider carried out without a response', () => {
+  const stoppable = withStops({ PROVIDER_TIMEOUT_MS: '1500' });
+  afterEach(() => stoppable().service.clearFaults());
+
+  test.each([
+    ['a repeat', 'drop'],
+    ['its event', 'normal'],
+  ] as const)('is not reported as failed after %s and a reactivation', async (after, mode) => {
+    const { service } = stoppable();
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    await service.advance(HOUR_SECONDS);
+    const cancel = () => command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
+    await service.webhookMode(mode);
+    await service.fault({
+      ...{ provider: 'provider_a', path: '/v1/subscriptions/', method: 'DELETE', action: 'timeout_after' },
+    });
+    expect((await cancel()).status).toBe(504);
+    await service.clearFaults();
+    if (after === 'a repeat') expect((await cancel()).status).toBe(200);
+    else await service.advance(20);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+    expect((await command(service, who, { id, name: 'reactivate' })).status).toBe(200);
+    await service.webhookMode('normal');
+    await service.advance(HOUR_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect(await reasonsOf(service, id)).not.toContain('cancel_failed');
+  });
+});
+
 describe('a first charge that stays pending', () => {
   const stoppable = withStops(OWN_BILLING);
 
