@@ -154,4 +154,28 @@ describe('a first charge that stays pending', () => {
     await service.advance(3 * HOUR_SECONDS);
     expect((await reasonsOf(service, id)).slice(known.length)).toEqual([`${name}_failed`]);
   });
+
+  test.each(['reactivate', 'resume'] as const)(
+    'of a killed request to %s is reported once it is declined',
+    async (name) => {
+      const { service, stopped } = stoppable();
+      const who = await subscriber(service);
+      const { id } = await subscribe(service, who);
+      await service.advance(HOUR_SECONDS);
+      const before = name === 'resume' ? 'pause' : 'cancel';
+      await command(service, who, {
+        id,
+        name: before,
+        body: before === 'cancel' ? { cancel_at_period_end: false } : {},
+      });
+      const payment_method_id = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+      await patch(service, who, { id, body: { payment_method_id } });
+      await service.advance(40 * DAY_SECONDS);
+      const known = await reasonsOf(service, id);
+      await stopped({ call: 'POST /v1/payment_intents', executed: true }, () => command(service, who, { id, name }));
+      await service.advance(30);
+      await service.advance(3 * HOUR_SECONDS);
+      expect((await reasonsOf(service, id)).slice(known.length)).toEqual([`${name}_failed`]);
+    },
+  );
 });
