@@ -172,7 +172,9 @@ describe('a first charge that stays pending', () => {
       await patch(service, who, { id, body: { payment_method_id } });
       await service.advance(40 * DAY_SECONDS);
       const known = await reasonsOf(service, id);
-      await stopped({ call: 'POST /v1/payment_intents', executed: true }, () => command(service, who, { id, name }));
+      await stopped({ call: 'POST /v1/payment_intents/:id/confirm', executed: true }, () =>
+        command(service, who, { id, name }),
+      );
       await service.advance(30);
       await service.advance(3 * HOUR_SECONDS);
       expect((await reasonsOf(service, id)).slice(known.length)).toEqual([`${name}_failed`]);
