@@ -50,7 +50,7 @@ export const keyMark = (request: IdempotentRequest | undefined): string | undefi
   request && `${request.scope.slice(0, 16)}${request.requestHash.slice(0, 16)}`;
 
 /** The mark that a record stores, and the time of the claim. */
-export interface ClaimedUnder {
+interface ClaimedUnder {
   readonly key?: string | undefined;
   readonly at?: string | undefined;
 }
