@@ -6,7 +6,7 @@
 
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { DAY_MS, epochSeconds, type Now, SECOND_MS } from '../core/time.ts';
+import { DAY_MS, epochSeconds, type Instant, instant, type Now, SECOND_MS } from '../core/time.ts';
 import { type KeyedCommand, keptOfResponse } from '../platform/command-end.ts';
 import type { Clause } from '../platform/expression.ts';
 import { idempotencyKey } from '../platform/keys.ts';
@@ -42,8 +42,31 @@ export const keptAs = (
   return kept === 'left open' ? LEFT_OPEN : undefined;
 };
 
-/** What a record stores of the key of the request that claimed a command, so that a repeat recognizes the command. */
-export const keyMark = (request: IdempotentRequest | undefined): string | undefined => request?.scope.slice(0, 16);
+/**
+ * What a record stores of the key and the body of the request that claimed a command, so that a repeat recognizes the
+ * command.
+ */
+export const keyMark = (request: IdempotentRequest | undefined): string | undefined =>
+  request && `${request.scope.slice(0, 16)}${request.requestHash.slice(0, 16)}`;
+
+/** The mark that a record stores, and the time of the claim. */
+interface ClaimedUnder {
+  readonly key?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+/**
+ * True if a repeat of the request shows the command that the record holds, because an earlier request under the same key
+ * has claimed it. After 24 h the same key is another key, unless the key's own item says that this is a repeat.
+ */
+export const isUnderKey = (
+  { key, at }: ClaimedUnder,
+  request: IdempotentRequest | undefined,
+  now: Instant,
+): boolean => {
+  if (request === undefined || key !== keyMark(request)) return false;
+  return request.isRepeat === true || (at !== undefined && now < instant(at) + DAY_MS);
+};
 
 export const REPLAYED = { 'idempotent-replayed': 'true' } as const;
 
@@ -102,31 +125,41 @@ export const claimKey = async (
   const seconds = epochSeconds(deps.now());
   const busyUntil = seconds + timeoutSeconds + GRACE_SECONDS;
   const claim = { ...key, hash: request.requestHash, busyUntil, ttl: seconds + DAY_MS / SECOND_MS };
-  const abandoned: Clause = { every: [{ atMost: ['busyUntil', seconds] }, { equals: ['hash', request.requestHash] }] };
+  const isSame: Clause = { equals: ['hash', request.requestHash] };
+  const isOver: Clause = { atMost: ['busyUntil', seconds] };
+  const abandoned: Clause = { every: [isOver, isSame, { lacks: 'isOpen' }] };
   const claimed = await deps.table.put(claim, [{ any: [{ absent: true }, abandoned] }]);
   if (claimed.ok) return undefined;
   const found = claimed.found;
   if (found?.['hash'] !== request.requestHash) throw keyReusedError();
   if (found['isOpen'] === true) {
-    const isSame: Clause = { every: [{ equals: ['isOpen', true] }, { equals: ['hash', request.requestHash] }] };
-    if ((await deps.table.put(claim, [isSame])).ok) return LEFT_OPEN;
-    throw inProgressError(timeoutSeconds + GRACE_SECONDS);
+    const isFree: Clause = { any: [{ lacks: 'busyUntil' }, isOver] };
+    const repeat = { ...claim, isOpen: true };
+    if ((await deps.table.put(repeat, [{ equals: ['isOpen', true] }, isSame, isFree])).ok) return LEFT_OPEN;
+    throw inProgressError(Number(found['busyUntil'] ?? busyUntil) - seconds);
   }
   if (found['status'] === undefined) throw inProgressError(Number(found['busyUntil']) - seconds);
   return { status: Number(found['status']), body: JSON.parse(String(found['body'])) };
 };
 
-/** Stores the response of a 2xx or 402, or that it left the outcome open. Any other result frees the key for a retry. */
+/**
+ * Stores the response of a 2xx or 402, or that it left the outcome open. Any other result frees the key for a retry, and
+ * a repeat that ends so stays a repeat.
+ */
 export const settleKey = async (
   deps: { readonly table: Table },
   request: IdempotentRequest,
   answer: Kept,
 ): Promise<void> => {
   const key = idempotencyKey(request.scope);
-  if (answer === undefined) {
+  if (answer === undefined && !request.isRepeat) {
     await deps.table.expire(key, [{ equals: ['hash', request.requestHash] }, { lacks: 'status' }]);
     return;
   }
-  const set = answer === LEFT_OPEN ? { isOpen: true } : { status: answer.status, body: JSON.stringify(answer.body) };
-  await deps.table.update(key, { set, remove: ['busyUntil'] }, [{ equals: ['hash', request.requestHash] }]);
+  const isSame: Clause = { equals: ['hash', request.requestHash] };
+  const changes =
+    answer === undefined || answer === LEFT_OPEN
+      ? { set: { isOpen: true }, remove: ['busyUntil'] }
+      : { set: { status: answer.status, body: JSON.stringify(answer.body) }, remove: ['busyUntil', 'isOpen'] };
+  await deps.table.update(key, changes, [isSame, ...(answer === undefined ? [{ lacks: 'status' }] : [])]);
 };

@@ -3,7 +3,8 @@
 import { audienceOf } from '../access/audience.ts';
 import { isMemberCaller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
-import { keyMark, replayedFor } from '../http/idempotency.ts';
+import type { Instant } from '../core/time.ts';
+import { isUnderKey, keyMark, replayedFor } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import {
@@ -14,7 +15,6 @@ import {
   useSaved,
   useToken,
 } from '../payment-methods/usable-method.ts';
-import { isUnderKey } from '../platform/command-end.ts';
 import type { Table, TransactionStep } from '../platform/table.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -109,7 +109,7 @@ const claimForCaller = async (
   const { right } = request;
   const claim = (payment: VisiblePayment, resolved?: UsableMethod) =>
     store.change(payment, (current) => {
-      if (isOwnAttempt(current, request) || !requireClaimable(current)) return undefined;
+      if (isOwnAttempt(current, request, deps.now()) || !requireClaimable(current)) return undefined;
       const chosen = choose(provider, request, current);
       const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
       if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
@@ -135,8 +135,11 @@ const claimForCaller = async (
 };
 
 /** True if the request with this key has claimed the attempt that is under way. */
-const isOwnAttempt = ({ status, attemptKey }: VisiblePayment, { idempotency }: ConfirmRequest): boolean =>
-  isUnderWay(status) && isUnderKey({ key: attemptKey }, keyMark(idempotency));
+const isOwnAttempt = (
+  { status, attemptKey: key, claimedAt: at }: VisiblePayment,
+  { idempotency }: ConfirmRequest,
+  now: Instant,
+): boolean => isUnderWay(status) && isUnderKey({ key, at }, idempotency, now);
 
 /** @returns false if the amount is held or was taken already @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS */
 const requireClaimable = (payment: VisiblePayment): boolean => {

@@ -49,12 +49,3 @@ export const keptOfResponse = (
   if (status === 402) return command === 'capture' ? 'nothing' : 'response';
   return status < 300 ? 'response' : 'nothing';
 };
-
-/**
- * True if a repeat of the request shows the command that the record holds, because an earlier request under the same key
- * has claimed it.
- */
-export const isUnderKey = (
-  claimed: { readonly key?: string | undefined } | undefined,
-  key: string | undefined,
-): boolean => key !== undefined && claimed?.key === key;

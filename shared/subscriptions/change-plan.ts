@@ -2,6 +2,7 @@
 
 import { underRight } from '../access/right.ts';
 import { DomainError } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
 import { keyMark, replayedFor } from '../http/idempotency.ts';
 import type { Reply } from '../http/request.ts';
 import { requireHeld, type UsableMethod } from '../payment-methods/usable-method.ts';
@@ -31,7 +32,7 @@ import { commandView } from './subscription-view.ts';
  * applied, whatever fails in between.
  */
 export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeRequest): Promise<Reply> => {
-  const repeated = repeatedReply(request);
+  const repeated = repeatedReply(request, deps.now());
   if (repeated) return repeated;
   const wanted = await readWantedChange(deps, request, { isClaiming: true });
   return underRight(wanted.merchantRight, () =>
@@ -40,8 +41,8 @@ export const changePlan = async (deps: PlanChangeDeps, request: PlanChangeReques
 };
 
 /** Shows the change that an earlier request under the key has claimed. @returns undefined if that did not happen */
-const repeatedReply = ({ record, idempotency }: PlanChangeRequest): Reply | undefined => {
-  const found = changeUnderKey(record, keyMark(idempotency));
+const repeatedReply = ({ record, idempotency }: PlanChangeRequest, now: Instant): Reply | undefined => {
+  const found = changeUnderKey(record, idempotency, now);
   if (found === undefined) return undefined;
   const reply = found === 'open' ? openReply(record) : { data: commandView(record) };
   return { ...reply, ...replayedFor(idempotency) };

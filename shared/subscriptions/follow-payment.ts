@@ -5,7 +5,7 @@ import { findCollectedPayment } from '../payments/collect-payment.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import { type BillingDeps, settlementOf } from './biller.ts';
 import { followChange } from './finish-change.ts';
-import { reportFailedReturn } from './open-command.ts';
+import { isLeftToRequest, reportFailedReturn } from './open-command.ts';
 import { payOwed } from './provider-commands.ts';
 import { isProviderBilled, type Subscription } from './subscription.ts';
 import { settleCharge } from './subscription-charge.ts';
@@ -49,9 +49,11 @@ interface Following {
 
 const follow = async ({ deps, store, subscription }: Following, payment: VisiblePayment): Promise<Subscription> => {
   if (!isProviderBilled(subscription)) {
-    return store.change(subscription, (current) =>
-      reportFailedReturn(current, settleCharge(current, payment, settlementOf(deps)), deps.now()),
-    );
+    return store.change(subscription, (current) => {
+      const settled = settleCharge(current, payment, settlementOf(deps));
+      if (isLeftToRequest(current, settled, deps.now())) return current;
+      return reportFailedReturn(current, settled, deps.now());
+    });
   }
   return isPaidHere(payment) ? payOwed(deps, subscription, payment) : subscription;
 };

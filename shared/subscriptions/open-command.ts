@@ -49,9 +49,24 @@ export const endOpenCommand = (deps: BillingDeps, synced: Subscription): Promise
  * an earlier end by its response, and a withdrawn charge is reported by nothing.
  */
 export const reportFailedReturn = (before: Subscription, after: Subscription, now: Instant): Subscription => {
-  const { charge } = before;
-  if (charge?.cause !== 'reactivate' && charge?.cause !== 'resume') return after;
-  const isLate = charge.lookAt !== undefined && instant(charge.lookAt) <= now;
-  const isDropped = !charge.abandoned && after.charge === undefined && after.version === before.version;
-  return isLate && isDropped ? edit(after, { reason: FAILURE_OF[charge.cause].reason, now }, {}) : after;
+  const cause = droppedReturn(before, after);
+  const lookAt = before.charge?.lookAt;
+  const isLate = lookAt !== undefined && instant(lookAt) <= now;
+  return cause && isLate ? edit(after, { reason: FAILURE_OF[cause].reason, now }, {}) : after;
+};
+
+/**
+ * True if the charge of a reactivation or a resumption would be dropped while its request may still run. The request
+ * drops the charge itself, or due work drops and reports it once the request has ended.
+ */
+export const isLeftToRequest = (before: Subscription, after: Subscription, now: Instant): boolean => {
+  const lookAt = before.charge?.lookAt;
+  return droppedReturn(before, after) !== undefined && lookAt !== undefined && instant(lookAt) > now;
+};
+
+const droppedReturn = ({ charge, version }: Subscription, after: Subscription): 'reactivate' | 'resume' | undefined => {
+  const cause = charge?.cause;
+  if (cause !== 'reactivate' && cause !== 'resume') return undefined;
+  const isDropped = !charge?.abandoned && after.charge === undefined && after.version === version;
+  return isDropped ? cause : undefined;
 };

@@ -2,14 +2,14 @@
 
 import { subscriptionPaymentId } from '../core/ids.ts';
 import { epochSeconds, HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';
+import { type IdempotentRequest, isUnderKey } from '../http/idempotency.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
-import { isUnderKey } from '../platform/command-end.ts';
 import { recordKey } from '../platform/keys.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import { type PaidChange, paidAfterChange } from './paid-period.ts';
 import type { PaidPeriod } from './paid-period-record.ts';
 import { unpaidByPlan, unpaidOncePaid } from './paid-tier.ts';
-import type { ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
+import type { ChangeKey, ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from './plan-change.ts';
 import type { ChangePrice } from './plan-change-price.ts';
 import { isProviderBilled, isStopped, type Subscription } from './subscription.ts';
 import { abandonCharge } from './subscription-charge.ts';
@@ -61,7 +61,7 @@ export const claimChange = (
   const paymentId = price.due.totalCents > 0 ? changePaymentId(subscription.id, id) : undefined;
   const change: PlanChange = {
     id,
-    ...(key !== undefined && { key }),
+    ...(key !== undefined && { claimedUnder: { key, at: iso(now) } }),
     plan,
     step: 'claimed',
     at: iso(at),
@@ -199,8 +199,11 @@ export const applyChange = (subscription: Subscription, now: Instant): Subscript
 /** Keys of more changes than this are forgotten. */
 const MOST_APPLIED_KEYS = 5;
 
-const withApplied = ({ appliedChangeKeys = [] }: Subscription, { key }: PlanChange): string[] | undefined => {
-  const keys = key === undefined ? appliedChangeKeys : [...appliedChangeKeys, key].slice(-MOST_APPLIED_KEYS);
+const withApplied = (
+  { appliedChangeKeys = [] }: Subscription,
+  { claimedUnder }: PlanChange,
+): ChangeKey[] | undefined => {
+  const keys = claimedUnder ? [...appliedChangeKeys, claimedUnder].slice(-MOST_APPLIED_KEYS) : appliedChangeKeys;
   return keys.length > 0 ? keys : undefined;
 };
 
@@ -210,10 +213,12 @@ const withApplied = ({ appliedChangeKeys = [] }: Subscription, { key }: PlanChan
  */
 export const changeUnderKey = (
   { change, appliedChangeKeys = [] }: Subscription,
-  key: string | undefined,
+  request: IdempotentRequest | undefined,
+  now: Instant,
 ): 'open' | 'applied' | undefined => {
-  if (isUnderKey(change, key) && change?.step !== 'dropped') return 'open';
-  return key !== undefined && appliedChangeKeys.includes(key) ? 'applied' : undefined;
+  const isOwn = (claimed: ChangeKey): boolean => isUnderKey(claimed, request, now);
+  if (change?.claimedUnder && change.step !== 'dropped' && isOwn(change.claimedUnder)) return 'open';
+  return appliedChangeKeys.some(isOwn) ? 'applied' : undefined;
 };
 
 /**

@@ -59,11 +59,15 @@ export type ChangeLine = z.infer<typeof changeLineFields>;
  */
 const CHANGE_STEPS = ['claimed', 'processing', 'awaiting_payment', 'paid', 'dropped'] as const;
 
+/** The mark of an Idempotency-Key, and when a request under it claimed a change. */
+export const changeKeySchema = z.lazy(() => z.object({ key: z.string(), at: z.string() }));
+export type ChangeKey = z.infer<typeof changeKeySchema>;
+
 export const planChangeSchema = z.lazy(() =>
   z.object({
     id: z.string(),
-    /** The mark of the Idempotency-Key of the request that claimed the change. */
-    key: optional,
+    /** The Idempotency-Key of the request that claimed the change. */
+    claimedUnder: changeKeySchema.optional(),
     plan: planSchema,
     step: z.enum(CHANGE_STEPS),
     /** The moment from which the new plan counts. */

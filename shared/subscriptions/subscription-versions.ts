@@ -17,7 +17,7 @@ export interface VersionChange {
   readonly now: Instant;
 }
 
-/** The next version, a change that readers see. */
+/** The next version, a change that readers see. Nothing is reported of a command that was open at a cancellation. */
 export const advanceSubscription = (
   subscription: Subscription,
   { to, cause, reason, now }: VersionChange,
@@ -30,6 +30,7 @@ export const advanceSubscription = (
   return {
     ...subscription,
     busyUntil: undefined,
+    ...(to === 'canceled' && { openCommand: undefined }),
     ...changed,
     status: to,
     reason,

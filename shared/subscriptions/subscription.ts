@@ -12,7 +12,13 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { recordKey } from '../platform/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
 import { paidPeriodSchema } from './paid-period-record.ts';
-import { planChangeSchema, planFields, priceUpdateSchema, scheduledChangeSchema } from './plan-change.ts';
+import {
+  changeKeySchema,
+  planChangeSchema,
+  planFields,
+  priceUpdateSchema,
+  scheduledChangeSchema,
+} from './plan-change.ts';
 
 export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
@@ -160,8 +166,8 @@ export const subscriptionSchema = z.lazy(() =>
 
     ...planFields,
     currency: z.string(),
-    /** The marks of the Idempotency-Keys of the last changes that were applied. */
-    appliedChangeKeys: z.array(z.string()).optional(),
+    /** The Idempotency-Keys of the last changes that were applied. */
+    appliedChangeKeys: z.array(changeKeySchema).optional(),
     /** A change of the plan is under way. No other change, charge or transfer begins before it ends. */
     change: planChangeSchema.optional(),
     scheduledChange: scheduledChangeSchema.optional(),

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { paidIntentBody } from '../builders/intent.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
@@ -55,6 +56,26 @@ describe('200 concurrent confirms of one payment', () => {
     const later = await confirm(service, payment.id, options);
     expect(later.headers.get('idempotent-replayed')).toBe('true');
     expect(await timesCharged(service, payment.id)).toBe(1);
+  });
+});
+
+describe('a confirm under a key of the day before', () => {
+  test('is not shown the attempt of that key, which is under way', async () => {
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
+    const { id } = await createPaidIntent(service, user);
+    const options = { ...user.options, idempotencyKey: 'confirm-again' };
+    const body = { payment_method_id: 'pm_card_authenticationRequired' };
+    expect(await confirm(service, id, { ...options, body })).toMatchObject({
+      status: 200,
+      body: { status: 'pending' },
+    });
+    expect(await confirm(service, id, { ...options, body })).toMatchObject({
+      status: 200,
+      body: { status: 'pending' },
+    });
+    await service.advance(DAY_SECONDS + 1);
+    const later = await confirm(service, id, { ...options, body: { payment_method_id: 'pm_card_visa' } });
+    expect(later).toMatchObject({ status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } });
   });
 });
 

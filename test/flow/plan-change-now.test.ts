@@ -68,6 +68,23 @@ describe.each(PLAN_PLACES)('a change now at %s', (_, place) => {
     expect(await readSubscription(service, of.who, of.id)).toMatchObject({ current_period_start: current_period_end });
   });
 
+  test.each(['another body', 'the same body'])('is made under a key of two days before, with %s', async (name) => {
+    const of = await atHalf(1_000);
+    const keyed = { ...of, who: { ...of.who, options: { ...of.who.options, idempotencyKey: 'change-again' } } };
+    const first = await plan(service, 3_000);
+    await changeTo(service, keyed, { product_id: first });
+    const other = await changeTo(service, of, { product_id: await plan(service, 3_000), when: 'now' });
+    expect(other).toMatchObject({ status: 200, body: { scheduled_change: null } });
+    await service.advance(2 * DAY_SECONDS);
+    const product_id = name === 'another body' ? await plan(service, 9_000) : first;
+    const known = await paymentsOf(service, of.who, of.id);
+    const { body: seen } = await preview(service, of, { product_id });
+    expect(await changeTo(service, keyed, { product_id })).toMatchObject({ status: 200, body: { product_id } });
+    const payments = await paymentsOf(service, of.who, of.id);
+    const due = seen.due_now_cents > 0 ? [seen.due_now_cents] : [];
+    expect(payments.slice(known.length).map(({ total_cents }) => total_cents)).toEqual(due);
+  });
+
   test('tells what the plan was before', async () => {
     const of = await atHalf(1_000);
     await changeTo(service, of, { product_id: await plan(service, 3_000), quantity: 2 });

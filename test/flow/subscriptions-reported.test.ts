@@ -76,6 +76,36 @@ describe('a command that a billing provider never received', () => {
   );
 });
 
+describe('a cancellation that a billing provider carried out without a response', () => {
+  const stoppable = withStops({ PROVIDER_TIMEOUT_MS: '1500' });
+  afterEach(() => stoppable().service.clearFaults());
+
+  test.each([
+    ['a repeat', 'drop'],
+    ['its event', 'normal'],
+  ] as const)('is not reported as failed after %s and a reactivation', async (after, mode) => {
+    const { service } = stoppable();
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    await service.advance(HOUR_SECONDS);
+    const cancel = () => command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
+    await service.webhookMode(mode);
+    await service.fault({
+      ...{ provider: 'provider_a', path: '/v1/subscriptions/', method: 'DELETE', action: 'timeout_after' },
+    });
+    expect((await cancel()).status).toBe(504);
+    await service.clearFaults();
+    if (after === 'a repeat') expect((await cancel()).status).toBe(200);
+    else await service.advance(20);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+    expect((await command(service, who, { id, name: 'reactivate' })).status).toBe(200);
+    await service.webhookMode('normal');
+    await service.advance(HOUR_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect(await reasonsOf(service, id)).not.toContain('cancel_failed');
+  });
+});
+
 describe('a first charge that stays pending', () => {
   const stoppable = withStops(OWN_BILLING);
 
@@ -124,4 +154,30 @@ describe('a first charge that stays pending', () => {
     await service.advance(3 * HOUR_SECONDS);
     expect((await reasonsOf(service, id)).slice(known.length)).toEqual([`${name}_failed`]);
   });
+
+  test.each(['reactivate', 'resume'] as const)(
+    'of a killed request to %s is reported once it is declined',
+    async (name) => {
+      const { service, stopped } = stoppable();
+      const who = await subscriber(service);
+      const { id } = await subscribe(service, who);
+      await service.advance(HOUR_SECONDS);
+      const before = name === 'resume' ? 'pause' : 'cancel';
+      await command(service, who, {
+        id,
+        name: before,
+        body: before === 'cancel' ? { cancel_at_period_end: false } : {},
+      });
+      const payment_method_id = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+      await patch(service, who, { id, body: { payment_method_id } });
+      await service.advance(40 * DAY_SECONDS);
+      const known = await reasonsOf(service, id);
+      await stopped({ call: 'POST /v1/payment_intents/:id/confirm', executed: true }, () =>
+        command(service, who, { id, name }),
+      );
+      await service.advance(30);
+      await service.advance(3 * HOUR_SECONDS);
+      expect((await reasonsOf(service, id)).slice(known.length)).toEqual([`${name}_failed`]);
+    },
+  );
 });

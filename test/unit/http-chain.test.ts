@@ -418,6 +418,18 @@ describe('a request with an Idempotency-Key', () => {
     expect(runs.map(({ idempotency }) => idempotency?.isRepeat)).toEqual([undefined, true]);
   });
 
+  test.each(['VERSION_CONFLICT', 'RATE_LIMITED', 'PROVIDER_UNAVAILABLE'] as const)(
+    'says to a repeat after %s that it is one',
+    async (code) => {
+      const ask = serve(itemEndpoint({ command: 'resume' }), async () => {
+        if (runs.length === 2) throw new DomainError(code);
+        return { data: {}, status: 202 };
+      });
+      for (let count = 0; count < 3; count += 1) await ask(keyed());
+      expect(runs.map(({ idempotency }) => idempotency?.isRepeat)).toEqual([undefined, true, true]);
+    },
+  );
+
   test.each([
     ['capture', 2],
     ['confirm', 1],

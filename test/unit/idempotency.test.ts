@@ -6,7 +6,10 @@ import {
   canonicalJson,
   checkKey,
   claimKey,
+  type IdempotentRequest,
   idempotencyScope,
+  isUnderKey,
+  keyMark,
   LEFT_OPEN,
   settleKey,
 } from '../../shared/http/idempotency.ts';
@@ -104,7 +107,8 @@ describe('a POST with an Idempotency-Key', () => {
     return {
       clock,
       claim: (request = asked) => claimKey(deps, request, TIMEOUT_SECONDS),
-      settle: (kept: typeof answer | typeof LEFT_OPEN | undefined, request = asked) => settleKey(deps, request, kept),
+      settle: (kept: typeof answer | typeof LEFT_OPEN | undefined, request: IdempotentRequest = asked) =>
+        settleKey(deps, request, kept),
     };
   };
 
@@ -160,6 +164,29 @@ describe('a POST with an Idempotency-Key', () => {
     ]);
     await settle(answer);
     expect(await claim()).toEqual(answer);
+  });
+
+  test('is still a repeat after a repeat that failed or was stopped', async () => {
+    const { clock, claim, settle } = service();
+    await claim();
+    await settle(LEFT_OPEN);
+    expect(await claim()).toBe(LEFT_OPEN);
+    await settle(undefined, { ...asked, isRepeat: true });
+    expect(await claim()).toBe(LEFT_OPEN);
+    expect(await refusalIn(claim())).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 25 });
+    clock.at = NOON + 25 * SECOND_MS;
+    expect(await claim()).toBe(LEFT_OPEN);
+    await settle(answer, { ...asked, isRepeat: true });
+    expect(await claim()).toEqual(answer);
+  });
+
+  test('names the command of its own body for 24 h, and for a repeat without end', () => {
+    const claimed = { key: keyMark(asked), at: iso(NOON) };
+    const [before, end] = [NOON + DAY_MS - 1, NOON + DAY_MS];
+    expect([before, end].map((at) => isUnderKey(claimed, asked, at))).toEqual([true, false]);
+    expect(isUnderKey(claimed, { ...asked, isRepeat: true }, end)).toBe(true);
+    expect(isUnderKey(claimed, other, NOON)).toBe(false);
+    expect([isUnderKey({}, asked, NOON), isUnderKey({}, undefined, NOON)]).toEqual([false, false]);
   });
 
   test('keeps a stored response after a late failure', async () => {

@@ -34,7 +34,8 @@ export const capturePayment = async (deps: MoneyDeps, request: CaptureRequest): 
   const provider = await deps.providers.require(record.providerId, 'payments');
   const parts: IntentParts = { deps, store, provider };
   const payment = await readIfOver(parts, record);
-  const isOwn = (current: VisiblePayment): boolean => isOwnHoldCall(current, 'capture', idempotency);
+  const isOwn = (current: VisiblePayment): boolean =>
+    isOwnHoldCall(current, 'capture', { request: idempotency, now: deps.now() });
   if (payment.status === 'requires_capture' && !isOwn(payment)) {
     requireCapturable(payment);
     await requireExpressible(provider, payment, capturePrices(payment, body));

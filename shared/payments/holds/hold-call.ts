@@ -6,9 +6,8 @@
 
 import { assertNever, DomainError } from '../../core/errors.ts';
 import type { Arrived, NotDone, Outcome } from '../../core/outcome.ts';
-import { instant, iso } from '../../core/time.ts';
-import { type IdempotentRequest, keyMark } from '../../http/idempotency.ts';
-import { isUnderKey } from '../../platform/command-end.ts';
+import { type Instant, instant, iso } from '../../core/time.ts';
+import { type IdempotentRequest, isUnderKey } from '../../http/idempotency.ts';
 import type { HoldsPort } from '../../providers/hold-port.ts';
 import type { ProviderPayment } from '../../providers/payment-port.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
@@ -31,8 +30,8 @@ export const hasHoldCall = (payment: VisiblePayment): payment is HoldClaim => pa
 export const isOwnHoldCall = (
   { holdCall }: VisiblePayment,
   kind: HoldCall['kind'],
-  request: IdempotentRequest | undefined,
-): boolean => holdCall?.kind === kind && isUnderKey(holdCall, keyMark(request));
+  { request, now }: { readonly request: IdempotentRequest | undefined; readonly now: Instant },
+): boolean => holdCall?.kind === kind && isUnderKey({ key: holdCall.key, at: holdCall.claimedAt }, request, now);
 
 export interface HoldResult {
   readonly payment: VisiblePayment;

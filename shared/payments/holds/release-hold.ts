@@ -27,7 +27,8 @@ export const releaseHold = async (
   const { deps, store } = parts;
   const right = await requireMerchantOfHold(deps.table, payment, { caller });
   const decide = (current: VisiblePayment): VisiblePayment | undefined => {
-    if (current.status === 'canceled' || isOwnHoldCall(current, 'release', idempotency)) return undefined;
+    const repeat = { request: idempotency, now: deps.now() };
+    if (current.status === 'canceled' || isOwnHoldCall(current, 'release', repeat)) return undefined;
     if (current.status !== 'requires_capture') throw isNotHeld(current);
     if (current.holdCall) throw new DomainError('PAYMENT_IN_PROGRESS');
     return claimHoldCall(current, { kind: 'release', claimedAt: iso(deps.now()), key: keyMark(idempotency) });
