@@ -29,9 +29,24 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   const { deps, port, payment } = parts;
   const read = await port.listRefunds(chargedAs(payment));
   if (read.kind !== 'done') return unreadOf(parts, read);
-  await recordReportedRefunds(deps, payment, read.value);
+  const counted = read.value.filter(({ captureId }) => isCapture(payment, captureId));
+  if (counted.length < read.value.length) {
+    const reason = 'a capture that is not recorded was refunded';
+    deps.log.warn('money back not read', { payment_id: payment.id, provider: payment.providerId, reason });
+  }
+  await recordReportedRefunds(deps, payment, counted);
   return undefined;
 };
+
+/** False for a capture that did not count, because the provider took more than was authorized. */
+const isCapture = (
+  { captureMethod, captures, providerPaymentId }: VisiblePayment,
+  captureId: string | undefined,
+): boolean =>
+  captureMethod !== 'manual' ||
+  captureId === undefined ||
+  captureId === providerPaymentId ||
+  (captures ?? []).some(({ id }) => id === captureId);
 
 /** The disputes that were read, or the reason why the read failed. */
 export interface DisputesRead {

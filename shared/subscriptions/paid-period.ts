@@ -116,8 +116,12 @@ export interface PaidChange {
   readonly isWaived: boolean;
 }
 
-/** A period keeps the payment of its opening and those of so many changes, the newest. */
-const MOST_CHANGES = 50;
+/** A period may have the payments of its opening and of so many changes. The claim of a change checks all of them. */
+const MOST_PAYMENTS = 80;
+
+/** True if a further change now could not count every payment of the period. */
+export const hasMostPayments = (subscription: PeriodFields): boolean =>
+  paidPeriodOf(subscription).payments.length >= MOST_PAYMENTS;
 
 /**
  * The period after a change. What was missing before has been charged with the change, and what the change forfeits
@@ -133,9 +137,7 @@ export const paidAfterChange = (change: PaidChange, paymentId: string | undefine
   const own =
     paymentId === undefined ? [] : [{ id: paymentId, cents: Math.min(dueCents, totalCents), overMs: span.end - at }];
   const start = begins?.startsAt ?? paid.start;
-  const [opening, ...changes] = [...kept, ...own];
-  const payments = opening ? [opening, ...changes.slice(-MOST_CHANGES)] : [];
-  return { ...{ start, totalCents, taxCents, discountCents }, payments };
+  return { ...{ start, totalCents, taxCents, discountCents }, payments: [...kept, ...own] };
 };
 
 /** A waived difference adds nothing to what was paid. A new period then counts with the credit of the old one. */

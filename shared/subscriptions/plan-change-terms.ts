@@ -15,7 +15,7 @@ import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
 import { type Key, paymentKey } from '../platform/keys.ts';
 import type { SubscriptionDeps } from './biller.ts';
 import { isLentByOther, isLowered, lentError } from './lent-method.ts';
-import { paidPeriodOf } from './paid-period.ts';
+import { hasMostPayments, paidPeriodOf } from './paid-period.ts';
 import type { SubscriptionPlan } from './plan-change.ts';
 import { type PayableChange, payableChange } from './plan-change-due.ts';
 import { FREE_CHANGE } from './plan-change-price.ts';
@@ -136,8 +136,10 @@ const readRecords = async (
   isClaiming: boolean,
 ): Promise<KnownRecords> => {
   const productId = body.product_id === undefined && !isFreePrice(body) ? record.productId : undefined;
-  const methodId = isClaiming && mayClaimUnread(record) ? undefined : record.paymentMethodId;
   const ids = record.status === 'trialing' ? [] : paidPeriodOf(record).payments.map(({ id }) => id);
+  // With the payments, the method costs no request.
+  const isUnread = isClaiming && mayClaimUnread(record) && ids.length === 0;
+  const methodId = isUnread ? undefined : record.paymentMethodId;
   const keys = [
     ...(productId === undefined ? [] : [productRecord.key(productId)]),
     ...(methodId === undefined ? [] : [paymentMethodRecord.key(methodId)]),
@@ -293,8 +295,15 @@ const chooseTime = (
 const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): TimedChange => {
   requirePeriodLeft(record, now);
   requirePeriodPaid(record);
+  if (record.status !== 'trialing' && hasMostPayments(record)) throw tooManyChanges();
   return body.proration === 'none' ? waived(timed) : timed;
 };
+
+const tooManyChanges = (): DomainError =>
+  new DomainError('INVALID_STATE', {
+    message: 'The period has had too many paid changes; use period_end',
+    details: { reason: 'too_many_changes' },
+  });
 
 const changeLater = (record: VisibleSubscription, timed: TimedChange): TimedChange => {
   requireRenewal(record);

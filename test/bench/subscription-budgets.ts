@@ -110,13 +110,13 @@ export const SUBSCRIPTION_BUDGETS = {
   },
   'change the plan now': {
     of: 'subscriptions.change',
-    requests: 8,
+    requests: 9,
     levels: 8,
-    writeUnits: 25,
+    writeUnits: 30,
     dueUnits: 6,
     ...COUNTS_DECLINES,
     because:
-      'as the preview; the claim of the change, a payment as created and confirmed (its claim comes with its creation), ' +
+      'as the preview, with the payments of the period; the claim of the change, which checks them, a payment as created and confirmed (its claim comes with its creation), ' +
       'its outcome, and the plan',
   },
   'change the plan at the end of the period': {

@@ -316,6 +316,20 @@ describe('a dispute of the second of several captures', () => {
   });
 });
 
+describe('a refund of a capture that is quarantined', () => {
+  test('takes nothing from the recorded capture, by an event and by a sync', async () => {
+    const held = await hold();
+    const first = await takeOnSite(held, 600);
+    const second = await takeOnSite(held, 500);
+    await service.control('POST', `/simulator/payments/${second}/refunds`, { amount: 500 });
+    await service.settle();
+    await sync(held);
+    expect(await view(held)).toMatchObject({ captured_cents: 600, refunded_cents: 0, refundable_cents: 600 });
+    expect(await refundOf(held)).toMatchObject({ status: 201, body: { amount_cents: 600 } });
+    expect((await refundsAtProvider(service, held.id)).map(({ charge }) => charge)).toEqual([second, first]);
+  });
+});
+
 describe('a dispute of the first of several captures', () => {
   test('leaves the refund to the other capture once it is lost', async () => {
     const held = await hold();

@@ -63,7 +63,7 @@ export const captureToRefund = (payment: VisiblePayment, amountCents: number): s
     message: 'The amount exceeds what is left of each capture of the payment; send several refunds',
     details: {
       payment_id: payment.id,
-      refundable_cents: moneyAccount(payment).refundable,
+      refundable_cents: moneyAccount(payment, { despiteDispute: true }).refundable,
       captures: left.map(({ cents }) => ({ refundable_cents: cents })),
     },
   });
