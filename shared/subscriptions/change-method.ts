@@ -122,9 +122,9 @@ const storeReplacement = (
 const NO_METHOD = { paymentMethodId: undefined, methodRef: undefined } as const;
 
 /**
- * Removes a method that the subscription can or may no longer charge, because the method was removed here or at the
- * provider, its owner has left the organization, or its customer was deleted. If the provider bills, collection is paused there, open invoices are voided,
- * and the subscription is past due from the next period on.
+ * Removes a method that can or may no longer be charged. It was removed here or at the provider, its owner has left the
+ * organization, or its customer was deleted. If the provider bills, collection is paused there, open invoices are
+ * voided, and the subscription is past due from the next period on.
  */
 export const removeMethodFrom = async (
   deps: BillingDeps,

@@ -119,21 +119,24 @@ export const detachDeletedRecords = async (
   if (!hasCustomer && customer) return detachCustomer(deps, subscription, customer);
   if (!hasPayer) return cancelNow(deps, subscription);
   const removedId = subscription.paymentMethodId;
-  if (removedId === undefined || (hasCustomer && method)) return subscription;
+  if (removedId === undefined || (hasCustomer && method) || isSought(subscription)) return subscription;
   return hasCustomer
     ? removeMethodFrom(deps, subscription, removedId)
     : continueWithout(deps, subscription, subscription.customerId);
 };
+
+/** True while the creation at the provider has no known outcome. Its lookup checks the method itself. */
+const isSought = (subscription: Subscription): boolean =>
+  isProviderBilled(subscription) && subscription.providerSubscriptionId === undefined;
 
 /**
  * Removes the method of a live subscription if its user has left the organization. The follow-up of a leave covers
  * subscriptions that became live before it ended; this covers those that were found at the provider later.
  */
 export const detachFormerMember = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const { paymentMethodId, organizationId, providerSubscriptionId } = subscription;
+  const { paymentMethodId, organizationId } = subscription;
   if (!isLive(subscription) || organizationId === undefined || paymentMethodId === undefined) return subscription;
-  // The lookup of its creation checks the method itself.
-  if (isProviderBilled(subscription) && providerSubscriptionId === undefined) return subscription;
+  if (isSought(subscription)) return subscription;
   const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
   return !method || (await paysFor(deps.table, subscription, method))
     ? subscription
