@@ -217,7 +217,7 @@ describe('an authorization at PayPal', () => {
     });
   });
 
-  test('is released by one call', async () => {
+  test('is released by one call, after which the order shows what was taken', async () => {
     const report = doneValue(await confirm(await create('SIM-OK'), 'SIM-OK'));
     await rig.clock.advance(HOUR_MS);
     rig.exchanges.length = 0;
@@ -225,7 +225,7 @@ describe('an authorization at PayPal', () => {
       status: 'canceled',
       hold: { ...report.hold, capturableCents: 0, endedAt: iso(rig.clock.now()) },
     });
-    expect(calls()).toEqual(['POST void']);
+    expect(calls()).toEqual(['POST void', `GET ${report.intentId}`]);
   });
 
   test('is captured without a call only if PayPal can express the amount', async () => {

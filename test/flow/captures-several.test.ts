@@ -208,6 +208,44 @@ describe('several captures of one PayPal authorization', () => {
   });
 });
 
+describe('a release after a capture on site of which no event came', () => {
+  test.each(['drop', 'delay'] as const)('keeps what was taken, with events %s', async (mode) => {
+    const held = await hold();
+    await service.webhookMode(mode);
+    await takeOnSite(held, 400);
+    expect(await release(service, held.id, held.admin.options)).toMatchObject({
+      status: 409,
+      body: { code: 'INVALID_STATE', details: { status: 'succeeded', reason: 'captured', captured_cents: 400 } },
+    });
+    await service.webhookMode('normal');
+    await service.advance(HOUR_SECONDS);
+    const four = { status: 'succeeded', total_cents: 400, captured_cents: 400, refundable_cents: 400 };
+    expect(await view(held)).toMatchObject(four);
+    expect(await sync(held)).toMatchObject({ body: four });
+    expect(await eventsOf(service, held.id)).toEqual([...SUCCEEDED_ONCE]);
+    const { charges } = await service.control('GET', `/simulator/ledger?payment_id=${held.id}`);
+    expect(charges).toMatchObject([{ authorized: 1_000, captured: 400, released: 600 }]);
+  });
+
+  test('is looked up if the order cannot be read after the void', async () => {
+    const held = await hold();
+    await service.webhookMode('drop');
+    await takeOnSite(held, 400);
+    await service.fault({
+      provider: AT_PAYPAL.slot,
+      method: 'GET',
+      path: '/v2/checkout',
+      action: 'error_500',
+      times: 4,
+    });
+    expect(await release(service, held.id, held.admin.options)).toMatchObject({ status: 202 });
+    await service.clearFaults();
+    await service.advance(5 * MINUTE_SECONDS);
+    expect(await view(held)).toMatchObject({ status: 'succeeded', captured_cents: 400 });
+    expect(await eventsOf(service, held.id)).toEqual([...SUCCEEDED_ONCE]);
+  });
+});
+
 describe('a refund of a payment with several captures', () => {
   const sixAndThree = async (): Promise<Held & { readonly captures: readonly string[] }> => {
     const held = await hold();

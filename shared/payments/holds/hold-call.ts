@@ -9,7 +9,7 @@ import type { Arrived, NotDone, Outcome } from '../../core/outcome.ts';
 import { type Instant, instant, iso } from '../../core/time.ts';
 import { type IdempotentRequest, isUnderKey } from '../../http/idempotency.ts';
 import type { HoldsPort } from '../../providers/hold-port.ts';
-import type { ProviderPayment } from '../../providers/payment-port.ts';
+import type { ProviderPayment, ReportedStatus } from '../../providers/payment-port.ts';
 import type { PaymentProvider } from '../../providers/provider.ts';
 import { decideReading } from '../apply-reading.ts';
 import { lookUp, makeClaimedCall, NOT_REACHED } from '../claimed-call.ts';
@@ -68,9 +68,10 @@ export const lookUpHoldCall = (parts: IntentParts, looked: HoldClaim): Promise<s
     claimedAt: instant(claim.holdCall.claimedAt),
     find: () => parts.provider.findPayment(providerReference(claim)),
     store: async (report) => {
-      const payment = await storeReport(parts, claim, report);
+      const { payment, isEnd } = await storeReport(parts, claim, report);
       if (!isSameCall(payment, claim)) return payment.status;
       claim = payment;
+      if (isEnd) return (await takeBack(parts, claim, { failure: { call, reason: 'not_done' } })).status;
       found = report;
       if (report.status === 'requires_capture' && !isCapturing(report)) return NOT_REACHED;
       await lookAgain(parts, claim);
@@ -122,7 +123,7 @@ const record = async (parts: RecordParts, claim: HoldClaim, outcome: Arrived<Pro
     case 'unknown':
       return { payment: claim };
     case 'done':
-      return { payment: await storeReport(parts, claim, outcome.value) };
+      return recordDone(parts, claim, outcome.value);
     case 'declined':
       return recordRefusal(parts, claim, {
         refusal: new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } }),
@@ -138,38 +139,69 @@ const record = async (parts: RecordParts, claim: HoldClaim, outcome: Arrived<Pro
   }
 };
 
+const recordDone = async (parts: RecordParts, claim: HoldClaim, report: ProviderPayment): Promise<HoldResult> => {
+  const { payment, isEnd } = await storeReport(parts, claim, report);
+  if (!isEnd || !isSameCall(payment, claim)) return { payment };
+  return refuse(parts, claim, {
+    refusal: new DomainError('PROVIDER_ERROR', { details: { payment_id: claim.id } }),
+    failure: { call: claim.holdCall.kind, reason: 'not_done' },
+  });
+};
+
 interface Refusal {
   readonly refusal: DomainError;
   readonly failure: HoldFailure;
+  /** What the provider says of the hold. */
+  readonly found?: ProviderPayment;
 }
 
 /** Reads what has become of the hold. If it stands, the claim is taken back, so that it can be captured again. */
-const recordRefusal = async (
+const recordRefusal = async (parts: RecordParts, claim: HoldClaim, refused: Refusal): Promise<HoldResult> => {
+  const read = await parts.provider.findPayment(providerReference(claim));
+  if (read.kind !== 'done') return { payment: claim };
+  const { payment, isEnd } = await storeReport(parts, claim, read.value);
+  if (!isSameCall(payment, claim)) return { payment };
+  if (isEnd) return refuse(parts, claim, refused);
+  return read.value.status === 'requires_capture'
+    ? refuse(parts, claim, { ...refused, found: read.value })
+    : { payment };
+};
+
+/** Takes the claim back. An event reports this if the request has ended. */
+const refuse = async (
   parts: RecordParts,
   claim: HoldClaim,
-  { refusal, failure }: Refusal,
+  { refusal, failure, found }: Refusal,
 ): Promise<HoldResult> => {
-  const found = await parts.provider.findPayment(providerReference(claim));
-  if (found.kind !== 'done') return { payment: claim };
-  const payment = await storeReport(parts, claim, found.value);
-  if (!isSameCall(payment, claim) || found.value.status !== 'requires_capture') return { payment };
-  const stands = await takeBack(parts, claim, { found: found.value, failure: parts.isLate && failure });
-  return stands.status === 'requires_capture' ? { payment: stands, refusal } : { payment: stands };
+  const payment = await takeBack(parts, claim, { found, failure: parts.isLate && failure });
+  return payment.status === 'requires_capture' ? { payment, refusal } : { payment };
 };
+
+interface Stored {
+  readonly payment: VisiblePayment;
+  /** True if the report says that the hold is over, and has another amount, so that it is quarantined. */
+  readonly isEnd: boolean;
+}
 
 /** Stores a report, unless the payment has moved further since. */
 const storeReport = async (
   { deps, store }: IntentParts,
   claim: HoldClaim,
   report: ProviderPayment,
-): Promise<VisiblePayment> => {
-  const { record: stored } = await store.change(claim, (current) => {
+): Promise<Stored> => {
+  let isEnd = false;
+  const { record: payment } = await store.change(claim, (current) => {
+    isEnd = false;
     if (current !== claim && !isAhead(current.status, report.status)) return undefined;
     const reading = decideReading(deps, { payment: current, report, cause: 'answer' });
+    isEnd = reading.outcome === 'mismatch' && OVER.includes(report.status);
     return reading.outcome === 'store' ? { next: reading.next, by: 'read' } : undefined;
   });
-  return stored;
+  return { payment, isEnd };
 };
+
+/** No later report of the provider changes these. */
+const OVER: readonly ReportedStatus[] = ['succeeded', 'canceled', 'failed'];
 
 interface TakenBack {
   /** What the provider says of the hold, of which the call may have lowered the amount. */

@@ -4,11 +4,12 @@ import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { CaptureHold, HoldsPort, ReleaseHold } from '../hold-port.ts';
 import type { ProviderPayment } from '../payment-port.ts';
 import { knownFacts } from '../reported-facts.ts';
+import { afterChange } from '../vendor-failures.ts';
 import { centsOf, paypalAmounts, paypalMoney } from './amounts.ts';
-import { keyed } from './orders.ts';
+import { findPayPalOrder, keyed } from './orders.ts';
 import type { PayPalCall } from './outcome.ts';
-import { captureFacts, captureStatus, paypalFailure, readHold } from './report.ts';
-import { type Authorization, authorizationSchema, type Capture, captureSchema } from './schemas.ts';
+import { captureFacts, captureStatus, paypalFailure, readPayPalOrder } from './report.ts';
+import { authorizationSchema, type Capture, captureSchema } from './schemas.ts';
 
 export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => ({
   // PayPal holds nothing on a bank account.
@@ -33,16 +34,18 @@ export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => 
     return captured.kind === 'done' ? capturedOf(captured.value, input) : captured;
   },
 
-  release: async (input: ReleaseHold): Promise<Outcome<ProviderPayment>> =>
-    mapOutcome(
-      await call({
-        method: 'POST',
-        path: `${pathOf(input.providerPaymentId)}/void`,
-        headers: keyed(input),
-        answer: authorizationSchema,
-      }),
-      (voided) => releasedAs(voided, input),
-    ),
+  // PayPal also voids the rest of an authorization that was captured in part, and only the order shows what was taken.
+  release: async (input: ReleaseHold): Promise<Outcome<ProviderPayment>> => {
+    const voided = await call({
+      method: 'POST',
+      path: `${pathOf(input.providerPaymentId)}/void`,
+      headers: keyed(input),
+      answer: authorizationSchema,
+    });
+    if (voided.kind !== 'done') return voided;
+    const found = afterChange(await findPayPalOrder(call, input.intentId));
+    return mapOutcome(found, (order) => readPayPalOrder(order, { ...input, status: 'canceled' }));
+  },
 });
 
 const pathOf = (authorizationId: string): string =>
@@ -76,18 +79,6 @@ const capturedOf = (
     },
   };
 };
-
-const releasedAs = (voided: Authorization, { intentId, providerPaymentId }: ReleaseHold): ProviderPayment => ({
-  ...NOTHING_TO_DO,
-  intentId,
-  paymentId: providerPaymentId,
-  status: 'canceled',
-  amountCents: voided.amount && centsOf(voided.amount),
-  currency: voided.amount?.currency_code,
-  attemptRef: providerPaymentId,
-  ourPaymentId: voided.custom_id,
-  hold: readHold(voided),
-});
 
 const NOTHING_TO_DO = {
   failureCode: undefined,
