@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { IMPATIENT, itemsOf } from './flow.ts';
+import { changeTable, IMPATIENT, itemsOf } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   command,
@@ -40,6 +40,18 @@ const subscribedUnheard = async () => {
   const [{ id }] = (await service.get('/subscriptions', who.options)).body;
   return { who, id };
 };
+
+describe('a creation without a response whose method was deleted meanwhile', () => {
+  test('is found at the provider, and its collection is paused there', async () => {
+    const { who, id } = await subscribedUnheard();
+    const pk = `PM#${who.names.payment_method_id}`;
+    await changeTable(service, { remove: { pk, sk: 'PM' } });
+    await service.webhookMode('normal');
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', payment_method_id: null });
+    expect(await there(id)).toMatchObject([{ status: 'active', pause_collection: 'void' }]);
+  });
+});
 
 describe('a charge', () => {
   test('is closed two hours after a cancel that found it pending and the provider unavailable', async () => {
