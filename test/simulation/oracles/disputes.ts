@@ -159,3 +159,27 @@ export const lostStaysLost: Oracle = {
     );
   },
 };
+
+export const lossesAgree: Oracle = {
+  sentence: 'At rest a payment counts what its open disputes ask for and what its lost disputes took',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    const there = new Map<string, { open: number; lost: number }>();
+    for (const { payment_id: id, status, amount } of history.ledger.disputes) {
+      const sums = there.get(id) ?? { open: 0, lost: 0 };
+      if (OPEN.has(status)) sums.open += amount;
+      if (status === 'lost') sums.lost += amount;
+      there.set(id, sums);
+    }
+    return [...there].flatMap(([id, { open, lost }]) => {
+      const counted: readonly HistoryJson[] = payment(id)?.['disputes'] ?? [];
+      const sum = (isLost: boolean): number =>
+        counted.reduce((total, one) => total + ((one.lostAt !== undefined) === isLost ? one.amountCents : 0), 0);
+      const [openHere, lostHere] = [sum(false), sum(true)];
+      return openHere === open && lostHere === lost
+        ? []
+        : [`${id} counts ${openHere} open and ${lostHere} lost, its provider ${open} and ${lost}`];
+    });
+  },
+};

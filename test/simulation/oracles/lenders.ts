@@ -19,15 +19,24 @@ const methodBefore = ({ exchanges }: History, id: string, { sentAt }: HistoryExc
 
 const INTERVAL = ['billing_interval', 'interval_multiplier'] as const;
 
+interface Lowering {
+  readonly exchange: HistoryExchange;
+  /** Of the merchant. Another person's change may begin within the allowance of the clocks. */
+  readonly userId: string;
+}
+
 /** True if the merchant's change leaves everything but the price, and the price is not above the present price. */
-const isLowering = (history: History, id: string, exchange: HistoryExchange): boolean => {
+const isLowering = (history: History, id: string, { exchange, userId }: Lowering): boolean => {
   const { method, sent, body, sentAt, answeredAt } = exchange;
   const isPriceAlone = sent?.product_id === undefined && INTERVAL.every((field) => sent?.[field] === undefined);
   if (method !== 'POST' || !isPriceAlone) return false;
   if (sent?.when !== 'now') return (body?.scheduled_change?.total_cents ?? 0) <= body?.total_cents;
   const started = plansStarted(history, id).findLast(
     ({ at: time, actor }) =>
-      actor?.type !== 'provider' && at(time) >= sentAt - SKEW_MS && at(time) <= answeredAt + SKEW_MS,
+      actor?.type !== 'provider' &&
+      (actor?.type !== 'user' || actor.id === userId) &&
+      at(time) >= sentAt - SKEW_MS &&
+      at(time) <= answeredAt + SKEW_MS,
   );
   return started === undefined || started['plan'].totalCents <= started['wasPlan'].totalCents;
 };
@@ -44,7 +53,7 @@ export const lenderChooses: Oracle = {
         const person: Person | undefined = model.person(exchange.person);
         const wasLent = methodBefore(history, id, exchange) === body?.payment_method_id;
         if (lender === undefined || !wasLent || !person || person.userId === lender) return [];
-        if (isOfMerchant(person) && isLowering(history, id, exchange)) return [];
+        if (isOfMerchant(person) && isLowering(history, id, { exchange, userId: person.userId })) return [];
         return [`answer ${number}: ${person.name} did ${method} ${path}, and ${lender} lends the method`];
       }),
     );

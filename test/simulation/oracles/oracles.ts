@@ -19,7 +19,7 @@ import {
 } from './changes.ts';
 import { creditWasPaid } from './credits.ts';
 import { onlyPayersRefused, othersDecide } from './deciders.ts';
-import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced, lostStaysLost } from './disputes.ts';
+import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced, lossesAgree, lostStaysLost } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId, storedOnce } from './events.ts';
@@ -84,7 +84,6 @@ import {
   chargesKnown,
   disputesAgree,
   historyIsWhole,
-  lossesAgree,
   membershipIfPaid,
   methodsAttached,
   nativeMethodsAgree,
