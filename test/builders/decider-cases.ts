@@ -131,7 +131,10 @@ const byMerchant = (sent: HistoryJson, more: Changed = {}): History =>
 const FREE_LATER = { total_cents: 900, when: 'period_end' };
 const FREE_NOW = { total_cents: 900, when: 'now', proration: 'none' };
 const next = (total_cents: number): HistoryJson => ({ total_cents: 1_000, scheduled_change: { total_cents } });
-const from = (totalCents: number): HistoryJson => ({ wasPlan: { totalCents }, plan: { totalCents: 900 } });
+const from = (totalCents: number, userId = ROOT.userId): HistoryJson => ({
+  ...{ wasPlan: { totalCents }, plan: { totalCents: 900 } },
+  actor: { type: 'user', id: userId },
+});
 
 const NO_ONE = 'No one decides on their own payment';
 const REFUSED = 'Only those who pay are refused as payers, and a key only as the owner of what pays';
@@ -245,6 +248,14 @@ export const MORE_DECIDER_CASES: readonly (readonly [what: string, sentence: str
     'a price that holds now',
     LENDER,
     { broken: byMerchant(FREE_NOW, { version: from(800) }), sound: byMerchant(FREE_NOW, { version: from(900) }) },
+  ],
+  [
+    'a price that holds now, not that of the lender',
+    LENDER,
+    {
+      broken: byMerchant(FREE_NOW, { version: from(800) }),
+      sound: byMerchant(FREE_NOW, { version: from(800, ADA.userId) }),
+    },
   ],
   [
     'an interval',

@@ -64,8 +64,8 @@ export const PLAN_BUGS: readonly Bug[] = [
     name: 'refunded-difference-credited',
     what: 'A change of a plan credits the difference of an earlier change although it was refunded',
     file: 'shared/subscriptions/paid-period.ts',
-    text: 'payments: [...kept, ...own].slice(-MOST_SOURCES)',
-    replacement: 'payments: kept',
+    text: 'payments: [...kept, ...own] };',
+    replacement: 'payments: [...kept] };',
   },
   {
     name: 'waived-difference-credited',

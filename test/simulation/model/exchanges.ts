@@ -45,7 +45,10 @@ export const firstUnderKey = (
 const keyOf = ({ person, path, idempotencyKey, sent }: HistoryExchange): string =>
   `${sent?.guest_data?.email ?? person} ${path} ${idempotencyKey}`;
 
-/** The requests of the same body that came before it under its key, and may have created its record. */
+/**
+ * The requests of the same body that came before it under its key, and may have created its record. So may one that
+ * found its own write, which the SDK repeated.
+ */
 export const earlierUnderKey = (
   { exchanges }: Pick<History, 'exchanges'>,
   exchange: HistoryExchange,
@@ -54,7 +57,7 @@ export const earlierUnderKey = (
   const [key, body] = [keyOf(exchange), JSON.stringify(exchange.sent)];
   return exchanges
     .filter((one) => one.number < exchange.number && keyOf(one) === key)
-    .filter(({ sent, status }) => JSON.stringify(sent) === body && (status < 400 || status >= 500));
+    .filter(({ sent, status }) => JSON.stringify(sent) === body && (status < 400 || status === 409 || status >= 500));
 };
 
 /** The methods that are attached to a customer at their provider, as `provider_a pm_1`. */
