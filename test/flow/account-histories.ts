@@ -23,7 +23,7 @@ const step = fc.oneof(
 type Step = Parameters<Parameters<(typeof step)['map']>[0]>[0];
 
 interface History {
-  /** The cents to capture of a hold of 10.00; null charges 10.00 at once, and 0 releases the hold. */
+  /** Cents to capture of a hold of 10.00; 0 releases the hold, null charges 10.00 without one. */
   readonly captured: number | null;
   readonly steps: readonly { readonly take: Step; readonly areEventsLost: boolean; readonly waits: number }[];
 }

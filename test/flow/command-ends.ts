@@ -29,7 +29,7 @@ export interface CommandKind {
   readonly path: string;
   /** The name of that call among the calls of the function. */
   readonly call: RegExp;
-  /** A method that the bank declines at once, and later; undefined if there is none. */
+  /** A method with an immediate decline, and one with a later decline; undefined if the provider has none. */
   readonly declined?: string;
   readonly declinedLater?: string;
   readonly begin: (service: TestHost, method?: string) => Promise<CommandSubject>;

@@ -185,7 +185,7 @@ describe('a discount at Stripe', () => {
         await native.control('POST', `/simulator/customers/${customer}/balance`, { balance: -1_900 });
       },
     ],
-  ])('renews a membership at once, paid by %s', async (_, pay) => {
+  ])('extends a membership with its event, paid by %s', async (_, pay) => {
     const who = await subscriber(native);
     const made = await subscribeToGold(native, who);
     await native.settle();
