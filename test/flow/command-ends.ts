@@ -170,15 +170,6 @@ export const kindsAt = (place: Place): readonly CommandKind[] => [
   ...(place === COMMAND_PLACES[0] ? [change] : []),
 ];
 
-export const PROVIDER_FAULTS = [
-  'timeout_before',
-  'timeout_after',
-  'error_500',
-  'rate_limit',
-  'reset',
-  'malformed',
-] as const;
-
 /** The points at which the function of a command is killed. */
 export const KILLS = ['before the claim', 'after the claim', 'after the call', 'after the outcome is stored'] as const;
 

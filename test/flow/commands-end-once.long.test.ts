@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { COMMAND_PLACES, expectOneEnd, kindsAt, PROVIDER_FAULTS, underNewKey, untilItsEnd } from './command-ends.ts';
+import { FAULT_ACTIONS } from '../../infra/local/simulator/protocol/faults.ts';
+import { COMMAND_PLACES, expectOneEnd, FAULT_ACTIONS, kindsAt, underNewKey, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
@@ -12,7 +13,7 @@ afterEach(async () => {
 
 /** A fault of the first calls, with all events, and a fault until the end, without events. */
 const CASES = [
-  ...PROVIDER_FAULTS.map((action) => ({ action, lasts: 'at first', mode: 'normal' }) as const),
+  ...FAULT_ACTIONS.map((action) => ({ action, lasts: 'at first', mode: 'normal' }) as const),
   ...(['error_500', 'malformed'] as const).map((action) => ({ action, lasts: 'until its end', mode: 'drop' }) as const),
 ];
 

@@ -1,14 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import {
-  COMMAND_PLACES,
-  expectOneEnd,
-  KILLS,
-  kindsAt,
-  PROVIDER_FAULTS,
-  stopAt,
-  underNewKey,
-  untilItsEnd,
-} from './command-ends.ts';
+import { FAULT_ACTIONS } from '../../infra/local/simulator/protocol/faults.ts';
+import { COMMAND_PLACES, expectOneEnd, KILLS, kindsAt, stopAt, underNewKey, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withStops } from './stops.ts';
 
@@ -21,7 +13,7 @@ afterEach(async () => {
 const KINDS = kindsAt(COMMAND_PLACES[0]);
 
 describe.each(KINDS)('a $name', (kind) => {
-  test.each(PROVIDER_FAULTS)('ends once after the fault %s', async (action) => {
+  test.each(FAULT_ACTIONS)('ends once after the fault %s', async (action) => {
     const { service } = stoppable();
     const subject = await kind.begin(service);
     const options = underNewKey();
