@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { FAULT_ACTIONS } from '../../infra/local/simulator/protocol/faults.ts';
-import { COMMAND_PLACES, expectOneEnd, FAULT_ACTIONS, kindsAt, underNewKey, untilItsEnd } from './command-ends.ts';
+import { COMMAND_PLACES, expectOneEnd, kindsAt, underNewKey, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
