@@ -134,7 +134,7 @@ const claimForCaller = async (
     : { kind: 'standing', payment: claimed.record };
 };
 
-/** True if the request with this key has claimed the attempt that is under way. */
+/** True if the request with this key has claimed the current attempt. */
 const isOwnAttempt = (
   { status, attemptKey: key, claimedAt: at }: VisiblePayment,
   { idempotency }: ConfirmRequest,

@@ -152,7 +152,7 @@ const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instan
   };
 };
 
-/** A dispute that was won or closed took no money. */
+/** A won or closed dispute took no money. */
 const disputesWith = (payment: VisiblePayment, next: Dispute): VisiblePayment['disputes'] => {
   const others = (payment.disputes ?? []).filter(({ id }) => id !== next.id);
   const isLost = next.status === 'lost';
@@ -169,7 +169,7 @@ const disputesWith = (payment: VisiblePayment, next: Dispute): VisiblePayment['d
   return [...others, counted].sort((one, other) => (one.id < other.id ? -1 : 1));
 };
 
-/** A payment that was refunded before its dispute was lost has given its money back twice. */
+/** A refund before a lost dispute gives the money back twice. */
 const warnOfTooMuch = ({ log }: DisputeDeps, payment: VisiblePayment, { id, status }: Dispute): void => {
   if (status !== 'lost' || !hasGivenBackTooMuch(payment)) return;
   const about = { payment_id: payment.id, dispute_id: id, provider: payment.providerId };

@@ -42,7 +42,7 @@ export const moneyAccount = (
 const sumOf = (disputes: NonNullable<AccountFields['disputes']>): number =>
   disputes.reduce((sum, { amountCents }) => sum + amountCents, 0);
 
-/** The ids of the disputes that are open. */
+/** The ids of the open disputes. */
 export const openDisputesOf = ({ disputes = [] }: Pick<Payment, 'disputes'>): readonly string[] =>
   disputes.filter(({ lostAt }) => lostAt === undefined).map(({ id }) => id);
 

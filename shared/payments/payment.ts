@@ -185,7 +185,7 @@ export const paymentSchema = z.object({
   refundedCount: z.int().optional(),
   /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
   refundingCents: z.int().optional(),
-  /** The disputes that are open or lost, ordered by id. */
+  /** The open and the lost disputes, ordered by id. */
   disputes: z
     .array(
       z.object({

@@ -31,7 +31,7 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   if (read.kind !== 'done') return unreadOf(parts, read);
   const counted = read.value.filter(({ captureId }) => isCapture(payment, captureId));
   if (counted.length < read.value.length) {
-    const reason = 'a capture that is not recorded was refunded';
+    const reason = 'an unrecorded capture was refunded';
     deps.log.warn('money back not read', { payment_id: payment.id, provider: payment.providerId, reason });
   }
   await recordReportedRefunds(deps, payment, counted);

@@ -1,6 +1,6 @@
 /**
- * @module The end of a command whose response left the outcome open, such as a 202. The only rule of which event reports
- * the end, and of what a repeat under the Idempotency-Key does. Pure.
+ * @module The end of a command with an open response, such as a 202: its event, and its repeat under the
+ * Idempotency-Key. No other place decides either. Pure.
  */
 
 import type { CanonicalEvent } from './bus-event.ts';

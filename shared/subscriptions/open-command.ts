@@ -1,6 +1,6 @@
 /**
- * @module A command at a provider that bills whose outcome is unknown. The provider is read a minute later. What it did
- * is stored like any report, and an event reports a command without effect.
+ * @module A command with an unknown outcome at the billing provider. The provider is read a minute later. The result is
+ * stored like any report, and an event reports a command without effect.
  */
 
 import { type Instant, instant, iso, MINUTE_MS } from '../core/time.ts';

@@ -73,7 +73,7 @@ export const eachPart = <T>(read: (part: keyof Parts) => T): { readonly [Part in
   discountCents: read('discountCents'),
 });
 
-/** The share of the period's price that is left, less the share of what is missing. Never below 0. */
+/** The unused share of the period's price, less the missing share. Never below 0. */
 export const creditOf = (
   paid: PaidPeriod,
   { period, at }: { readonly period: Span; readonly at: Instant },
@@ -125,7 +125,7 @@ export const hasMostPayments = (subscription: PeriodFields): boolean =>
 
 /**
  * The period after a change. What was missing before has been charged with the change, and what the change forfeits
- * counts no more. A difference that was waived was not paid, so it counts for no later change.
+ * counts no more. A waived difference was not paid, so it counts for no later change.
  * @param paymentId of the change; undefined if nothing is due
  */
 export const paidAfterChange = (change: PaidChange, paymentId: string | undefined): PaidPeriod => {

@@ -58,7 +58,7 @@ const roundedAwayError = async (
   return dueError(new DomainError('AMOUNT_TOO_SMALL', { details }), `Less than ${unit} in ${currency}`);
 };
 
-/** The refusal of the amount that is due, with what the payer can do. */
+/** The refusal of the amount due, with what the payer can do. */
 const dueError = (error: DomainError, amount: string): DomainError => {
   const message = `${amount} is due now, which the provider cannot charge; use period_end`;
   if (error.code === 'AMOUNT_TOO_SMALL') return new DomainError(error.code, { message, details: error.details ?? [] });

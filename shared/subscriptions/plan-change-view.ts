@@ -117,7 +117,7 @@ export const changeLineSchema = /* @__PURE__ */ once(() =>
       kind: z
         .enum(CHANGE_LINE_KINDS)
         .describe(
-          '`unused`: what counts of the price that was paid, a negative amount. `remaining`: the new price for the rest of the period. `full`: the new price for a new period. `rounding`: makes the sum an amount that the provider can charge.',
+          '`unused`: the credit for the paid price, a negative amount. `remaining`: the new price for the rest of the period. `full`: the new price for a new period. `rounding`: brings the sum to an amount the provider can charge.',
         ),
       description: z.string().describe('The name of the product, or `Subscription`.'),
       product_id: z.string().nullable().describe('The product of the line; null for a custom price.'),
@@ -157,7 +157,7 @@ export const changePreviewSchema = /* @__PURE__ */ once(() =>
       next_total_cents: cents
         .nullable()
         .describe(
-          'What the next period costs, in minor units, less a permanent discount at the provider that bills. Null if a discount that ends, several discounts or a tax at the provider set the price there.',
+          'The cost of the next period, in minor units, less a permanent discount at the billing provider. Null if a discount that ends, several discounts or a tax at the provider set the price there.',
         ),
       next_billing_date: timestamp.nullable().describe('When the next charge is due; null if none is planned.'),
       current_period_end: timestamp.describe('When the current period ends, after the change.'),

@@ -1,4 +1,4 @@
-/** @module What a provider that bills a subscription takes off the price by a discount of its own. */
+/** @module The billing provider's own discount on the price of a subscription. */
 
 import { fractionOf, roundedHalfUp } from '../core/fraction.ts';
 import type { ProviderPricing } from '../providers/subscription-port.ts';

@@ -17,7 +17,7 @@ export interface VersionChange {
   readonly now: Instant;
 }
 
-/** The next version, a change that readers see. Nothing is reported of a command that was open at a cancellation. */
+/** The next visible version. A cancellation ends an open command without a report. */
 export const advanceSubscription = (
   subscription: Subscription,
   { to, cause, reason, now }: VersionChange,

@@ -100,7 +100,7 @@ const trying = (productId: string | undefined, days: number): History =>
     items: [subscriptionItem({ status: 'trialing', productId, trialEnd: historyTime(days * DAY_SECONDS) })],
   });
 
-/** A change in the middle of a month that was paid with 10.00, of which so much has come back. */
+/** A change in the middle of a month of 10.00, after so much of it came back. */
 const credited = (cents: number, back: number): History => {
   const half = historyTime(15 * DAY_SECONDS);
   const unused = { kind: 'unused', amountCents: -cents, periodStart: half, periodEnd: ENDS };

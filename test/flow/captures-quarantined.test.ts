@@ -5,7 +5,7 @@ import { AT_PAYPAL, capture, heldPayment, release } from './holders.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
-/** A hold of 10.00 at PayPal of which 11.50 were captured on PayPal's site. The amount is quarantined. */
+/** A hold of 10.00 at PayPal, and captures of 11.50 on PayPal's site. The amount is quarantined. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -47,7 +47,7 @@ const failures = async ({ id }: Taken, name: string): Promise<ParsedJson[]> =>
     .map((event: ParsedJson) => event.detail.payload.data)
     .filter(({ payment_id }: ParsedJson) => payment_id === id);
 
-describe.each(COMMANDS)('a $kind of a hold of which too much was captured', ({ kind, ask, path, failed }) => {
+describe.each(COMMANDS)('a $kind of a hold after too large captures', ({ kind, ask, path, failed }) => {
   test('is an error each time, and leaves nothing under way', async () => {
     const held = await hold();
     await takeTooMuch(held);
@@ -78,7 +78,7 @@ describe.each(COMMANDS)('a $kind of a hold of which too much was captured', ({ k
   });
 });
 
-describe('a release of a hold of which too much was captured', () => {
+describe('a release of a hold after too large captures', () => {
   test('while its event was lost, voids nothing here', async () => {
     const held = await hold();
     await service.webhookMode('drop');

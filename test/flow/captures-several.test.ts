@@ -142,7 +142,7 @@ describe('several captures of one PayPal authorization', () => {
     expect(events.filter((name) => name === 'payment.captured_more').length).toBeLessThan(2);
   });
 
-  test('of which only the first had an event grow by a sync, once', async () => {
+  test('grow by a sync, once, if only the first had an event', async () => {
     const held = await hold();
     await takeOnSite(held, 600);
     await service.webhookMode('drop');
@@ -208,7 +208,7 @@ describe('several captures of one PayPal authorization', () => {
   });
 });
 
-describe('a release after a capture on site of which no event came', () => {
+describe('a release after a capture on site without an event', () => {
   test.each(['drop', 'delay'] as const)('keeps what was taken, with events %s', async (mode) => {
     const held = await hold();
     await service.webhookMode(mode);

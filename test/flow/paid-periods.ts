@@ -115,7 +115,7 @@ const opening = (missing: number) => async (stage: PeriodStage, of: Held) => ({
   payments: [{ missing, since: await startOf(stage, of) }],
 });
 
-/** A way whose only payment is the opening of the period, of which something is missing. */
+/** A way with the opening as its only payment, and a part of it missing. */
 const way = (
   name: string,
   missing: number,

@@ -8,7 +8,7 @@ interface Terms extends Omit<ChangeTerms, 'credit'> {
   readonly from: ChangeTerms['to'];
 }
 
-/** The price of a change in a period that was paid in full. */
+/** The price of a change in a fully paid period. */
 const priceOf = ({ from, ...terms }: Terms) =>
   priceOfChange({ ...terms, credit: creditOf({ ...from, start: '', payments: [] }, terms, new Map()) });
 

@@ -5,7 +5,7 @@ import type { EventEndpoint } from '../../../shared/providers/provider.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type Check, runCheck } from './checks.ts';
 
-/** @returns no check for a slot that is closed, or whose provider's events have no version */
+/** @returns no check for a closed slot, or a provider without event versions */
 export const eventsVersionChecks = async (
   { deps }: Pick<Installation, 'deps'>,
   slot: ProviderSlot,

@@ -26,7 +26,7 @@ export type HoldClaim = VisiblePayment & { readonly holdCall: HoldCall };
 
 export const hasHoldCall = (payment: VisiblePayment): payment is HoldClaim => payment.holdCall !== undefined;
 
-/** True if the request with this key has claimed the call that is under way, so that a repeat shows the record. */
+/** True if the request with this key has claimed the current call; a repeat then shows the record. */
 export const isOwnHoldCall = (
   { holdCall }: VisiblePayment,
   kind: HoldCall['kind'],
@@ -204,7 +204,7 @@ const storeReport = async (
 const OVER: readonly ReportedStatus[] = ['succeeded', 'canceled', 'failed'];
 
 interface TakenBack {
-  /** What the provider says of the hold, of which the call may have lowered the amount. */
+  /** The provider's report of the hold. The call may have lowered its amount. */
   readonly found?: ProviderPayment | undefined;
   /** Set if an event reports the failure. */
   readonly failure?: HoldFailure | undefined;

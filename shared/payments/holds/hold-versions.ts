@@ -170,8 +170,8 @@ export const holdChange = (payment: Payment, reported: ReportedAmount, now: Inst
 };
 
 /**
- * True if the hold stands again after a capture that was pending at the provider, so the bank has declined it. Only a read
- * shows this, because an event may be older than the capture.
+ * True if the bank has declined a pending capture, so the hold stands again. Only a read shows this, because an event
+ * may be older than the capture.
  */
 const isDeclinedLater = ({ holdCall, capturableCents }: Payment, { hold }: ReportedAmount): boolean =>
   holdCall?.kind === 'capture' && capturableCents === 0 && hold !== undefined && hold.capturableCents > 0;

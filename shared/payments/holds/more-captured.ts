@@ -1,4 +1,4 @@
-/** @module The version of a payment of which the provider has taken more than the record knows. Pure. */
+/** @module The version of a payment after further captures at its provider. Pure. */
 
 import { type Instant, iso } from '../../core/time.ts';
 import type { ProviderPayment } from '../../providers/payment-port.ts';
@@ -11,7 +11,7 @@ interface Growth {
   readonly cause: HistoryCause;
 }
 
-/** The version of a succeeded payment of which the provider has taken more; undefined if it has not. */
+/** The version of a succeeded payment with its further captures; undefined without any. */
 export const withMoreCaptured = (
   payment: VisiblePayment,
   report: ProviderPayment,

@@ -8,7 +8,7 @@ import type { Payment, VisiblePayment } from '../payment.ts';
 
 type Captures = NonNullable<Payment['captures']>;
 
-/** The captures of the next version. What was given back so far is of the capture that was the only one. */
+/** The captures of the next version. Refunds so far belong to the capture that was alone. */
 export const capturesOfNext = (payment: Payment, reported: readonly ProviderCapture[]): Captures => {
   const { refunded, refunding } = moneyAccount(payment);
   const known = payment.captures ?? [{ id: payment.providerPaymentId, returnedCents: refunded + refunding }];
@@ -51,7 +51,7 @@ export const capturesReturning = (
   );
 
 /**
- * The capture that a refund takes from, which is the one with the most left; undefined if the payment has only one.
+ * The capture to refund, the one with the most left; undefined if the payment has only one.
  * @throws DomainError INVALID_STATE if no capture has that much left
  */
 export const captureToRefund = (payment: VisiblePayment, amountCents: number): string | undefined => {

@@ -34,7 +34,7 @@ export const paypalHolds = (call: PayPalCall, descriptor: string): HoldsPort => 
     return captured.kind === 'done' ? capturedOf(captured.value, input) : captured;
   },
 
-  // PayPal also voids the rest of an authorization that was captured in part, and only the order shows what was taken.
+  // PayPal also voids the rest after a part capture, and only the order shows that capture.
   release: async (input: ReleaseHold): Promise<Outcome<ProviderPayment>> => {
     const voided = await call({
       method: 'POST',

@@ -197,7 +197,7 @@ const sourceOf = async (call: PayPalCall, input: ConfirmIntent): Promise<Outcome
 
 const UNKNOWN_METHOD = { kind: 'refused', reason: 'TOKEN_ID_NOT_FOUND', parameter: 'payment_method' } as const;
 
-/** A method that is not saved yet may be saved by this charge. */
+/** This charge may save a new method. */
 const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): object => {
   const { customerId, offSession, saveMethod } = input;
   return kind === 'wallet'
@@ -218,7 +218,7 @@ const savedSource = (method: string, kind: MethodKind, input: ConfirmIntent): ob
       };
 };
 
-/** A stored wallet that is charged without its payer. A subscription is paid on a date, before its period. */
+/** A stored wallet charged without its payer. A subscription is paid on a date, before its period. */
 const walletCredential = ({ isRecurring }: ConfirmIntent) => ({
   payment_initiator: 'MERCHANT',
   usage: 'SUBSEQUENT',

@@ -7,7 +7,7 @@ import { at, recordsOf } from '../model/records.ts';
 
 const CLOCKS_DIFFER_MS = 5_000;
 
-/** Money that was paid for a time. Times are epoch ms. */
+/** Money paid for a time. Times are epoch ms. */
 interface PaidTime {
   readonly start: number;
   readonly end: number;
@@ -85,7 +85,7 @@ const changedBefore = (asked: Asked): readonly PaidTime[] => {
   );
 };
 
-/** A period may begin by a clock that is ahead. */
+/** A clock ahead of ours may begin a period. */
 const worthAt = (time: number, { start, end, cents }: PaidTime): number =>
   start - CLOCKS_DIFFER_MS <= time && time < end ? Math.max(0, cents) * Math.min(1, (end - time) / (end - start)) : 0;
 

@@ -217,7 +217,7 @@ const inTurn = (
 
 /** A payer begins with a product and changes it twice, and the merchant gives back a payment or the difference. */
 const changeRefunded: WorldOperation = {
-  name: 'change a plan of which something was given back',
+  name: 'change a plan after a part was given back',
   weight: 8,
   plan: (scene) => {
     const prng = scene.prng.fork('refunded');

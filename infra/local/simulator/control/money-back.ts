@@ -128,7 +128,7 @@ const carriedOut = <T>(work: () => T): T => {
   }
 };
 
-/** The charge with the id, for one of several captures, or the charge of the payment that was captured last. */
+/** The charge with this id (one of several captures), or the newest captured charge of the payment. */
 const chargeOf = ({ units: { documents } }: ControlParts, id: string): LedgerCharge => {
   const named = PROVIDER_SLOTS.map((slot) => documents.charges.get(slot, id)).find((charge) => charge?.captured);
   if (named) return named;

@@ -1,4 +1,4 @@
-/** @module The bank's decision on a capture that is pending at the provider. A call names the payment by our id. */
+/** @module The bank's decision on a pending capture. A call names the payment by our id. */
 
 import * as z from 'zod';
 import { decideCapture } from '../ledger/holds.ts';

@@ -115,7 +115,7 @@ export type StepTaken =
 
 /** A capture on the vendor's site. */
 export interface SiteCapture {
-  /** In the vendor's units; undefined means everything that is left. */
+  /** In the vendor's units; the whole rest if undefined. */
   readonly amount: number | undefined;
   /** False if further captures may follow. */
   readonly isFinal: boolean;

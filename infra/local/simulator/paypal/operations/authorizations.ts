@@ -58,7 +58,7 @@ const captureFields = z.strictObject({
   final_capture: z.boolean().default(false),
 });
 
-/** Without an amount, everything that is left is captured. */
+/** Without an amount, captures the whole rest. */
 const capture = (request: PayPalRequest): Answer => {
   const { call, unit } = request;
   const sent = readPayPalBody(call, captureFields);
@@ -97,7 +97,7 @@ const captureAuthorized = (unit: Unit, held: LedgerCharge, capture: Capture): Le
     return captureFurther(unit, { payment: order, held, amount, stillHeld, wire: { ...wire, ...further } });
   }
   const isDelayed = delaysCapture(unit, order);
-  // The ledger delays only a capture that is the last.
+  // The ledger delays only a last capture.
   if (isDelayed && stillHeld > 0) throw new Refused({ ...paypalError(404), headers: NOT_OFFERED });
   const asked = unit.documents.charges.put({
     ...held,

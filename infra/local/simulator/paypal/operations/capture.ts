@@ -39,7 +39,7 @@ interface Vaulting {
   readonly vault?: object | undefined;
 }
 
-/** A method that is to be stored belongs to a customer. */
+/** A method to be stored belongs to a customer. */
 export const vaulting = (unit: Unit, { customer, vault }: Vaulting, field: string) => {
   const holder = customer?.id !== undefined || vault ? customerNamed(unit, customer, field).id : null;
   return { customerId: holder, saveMethod: vault ? ('off_session' as const) : null };

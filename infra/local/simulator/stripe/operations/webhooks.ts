@@ -138,7 +138,7 @@ const eventsVersionOf = (unit: Unit): string => unit.endpoint().apiVersion ?? AP
  * wins.
  */
 const typesOf = (change: Change): readonly string[] => {
-  // Only a refund of money that was taken is one.
+  // Only a refund of captured money counts.
   if ('charge' in change && change.kind === 'charge.refunded' && change.charge.amountRefunded === 0) return [];
   if (!('dispute' in change)) return [TYPES[change.kind]].flat();
   const moved = fundsEvent('before' in change ? change.before : undefined, change.dispute);
