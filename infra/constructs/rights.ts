@@ -60,9 +60,9 @@ const onKeys = (right: KeyedRight, { kept: { table } }: ServiceContext): PolicyS
   });
 };
 
-/** A function that could write a service key could give itself any scope. */
+/** A function that could write a service key could give itself any scope. Without a right to the table it cannot. */
 export const denialsOf = (uses: readonly Right[], { kept: { table } }: ServiceContext): readonly PolicyStatement[] =>
-  uses.includes('table:keys')
+  uses.includes('table:keys') || !uses.some((right) => right.startsWith('table:'))
     ? []
     : [
         new PolicyStatement({
