@@ -230,6 +230,7 @@ describe('a subscription', () => {
         subscriptionId: subscription.subscriptionId,
         status: 'succeeded',
         amountCents: AMOUNT,
+        totalCents: AMOUNT,
         currency: 'USD',
         periodStart: now(),
         periodEnd: now() + 31 * DAY_SECONDS,

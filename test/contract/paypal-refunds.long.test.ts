@@ -132,6 +132,7 @@ describe('a refund', () => {
       amountCents: 2_500,
       currency: 'USD',
       ourRefundId: REFUND_ID,
+      captureId: payment.paymentId,
       reason: undefined,
       failureCode: undefined,
       createdAt: Math.floor(rig.clock.now() / 1_000),
@@ -346,6 +347,7 @@ describe('the disputes of a PayPal payment', () => {
         createdAt: Math.floor(rig.clock.now() / 1_000),
         // Two changes of one dispute never have the same time.
         reportedAt: rig.clock.now() + ('status' in wish ? 1 : 0),
+        captureId: payment.paymentId,
       },
     ]);
     expect((await sentEvents()).map((event) => bodyOf(event).resource.status)).toContain(atPayPalStatus);

@@ -159,8 +159,10 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
     test('returns a part of a payment, then the remaining amount', async () => {
       const payment = await pay(method);
       const part = refundOf(payment, 2_501);
-      const { reason, ...refund } = withoutSettlement(doneValue(await port().createRefund(part)));
+      const { reason, captureId, ...refund } = withoutSettlement(doneValue(await port().createRefund(part)));
       expect(['requested_by_customer', undefined]).toContain(reason);
+      // Only PayPal has several captures of one payment, and names the one that was refunded.
+      expect([payment.paymentId, undefined]).toContain(captureId);
       expect(refund).toEqual({
         refundId: expect.any(String),
         status: begins,
@@ -384,6 +386,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
       expect(doneValue(await port().listDisputes(payment))).toEqual([
         {
           disputeId: expect.any(String),
+          captureId: subject.name === 'PayPal' ? payment.paymentId : undefined,
           status: 'needs_response',
           amountCents: PAID,
           currency: 'USD',

@@ -53,9 +53,8 @@ export const paypalRefunds = (exchange: PayPalExchange): RefundsPort => {
     },
 
     listDisputes: async (charge: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
-      const listed = await each(charge.captureIds ?? [charge.paymentId], (id) => everyDispute(call, id));
-      if (listed.kind !== 'done') return listed;
-      return mapOutcome(await each(listed.value.flat(), (dispute) => wholeDispute(call, dispute)), oldestFirst);
+      const disputes = await each(charge.captureIds ?? [charge.paymentId], (id) => disputesOfCapture(call, id));
+      return mapOutcome(disputes, (found) => oldestFirst(found.flat()));
     },
   };
 };
@@ -99,6 +98,14 @@ const everyDispute = async (call: PayPalCall, captureId: string): Promise<Outcom
     query = next.slice(start);
   }
   return UNREADABLE;
+};
+
+/** The list omits the capture, by which it was asked for. */
+const disputesOfCapture = async (call: PayPalCall, captureId: string): Promise<Outcome<ProviderDispute[]>> => {
+  const listed = await everyDispute(call, captureId);
+  if (listed.kind !== 'done') return listed;
+  const whole = await each(listed.value, (dispute) => wholeDispute(call, dispute));
+  return mapOutcome(whole, (disputes) => disputes.map((dispute) => ({ ...dispute, captureId })));
 };
 
 /** The list omits the outcome of a resolved dispute, and may omit the evidence deadline of an open one. */
