@@ -20,7 +20,7 @@ export const listDisputesOfPaymentEndpoint = /* @__PURE__ */ endpoint(() => ({
   params: z.object({ id: idSchema.describe('Names the payment, `pay_…`.') }),
   query: none,
   body: null,
-  response: () => z.array(disputeViewSchema),
+  response: () => z.array(disputeViewSchema()),
   status: 200,
   form: 'bare',
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],

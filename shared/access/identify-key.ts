@@ -3,7 +3,7 @@
  * a revoked key ends, and other scopes hold, within that time. The use of a key is noted once an hour.
  */
 
-import ipaddr from 'ipaddr.js';
+import { BlockList, isIP } from 'node:net';
 import QuickLRU from 'quick-lru';
 import { HOUR_MS, type Instant, iso, type Now, SECOND_MS } from '../core/time.ts';
 import { keyKey, keyUseKey } from '../platform/keys.ts';
@@ -63,12 +63,12 @@ export const serviceKeys = ({ table, now }: { readonly table: Table; readonly no
 const isAllowed = ({ allowedIps }: StoredKey, address: string): boolean =>
   allowedIps.length === 0 || allowedIps.some((range) => isWithin(address, range));
 
+/** Matches an IPv4 address in IPv6 form against ranges of IPv4 addresses. */
 const isWithin = (address: string, range: string): boolean => {
-  try {
-    const from = ipaddr.process(address);
-    const [base, bits] = ipaddr.parseCIDR(range);
-    return from.kind() === base.kind() && from.match([base, bits]);
-  } catch {
-    return false;
-  }
+  const [base = '', bits] = range.split('/');
+  const subnet = new BlockList();
+  subnet.addSubnet(base, Number(bits), familyOf(base));
+  return isIP(address) !== 0 && subnet.check(address, familyOf(address));
 };
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6');

@@ -3,7 +3,7 @@
  * response that makes it; the table holds its hash.
  */
 
-import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
 import { SCOPES } from '../access/scopes.ts';
@@ -20,6 +20,7 @@ import {
 import { DomainError, notFound } from '../core/errors.ts';
 import type { IdDeps } from '../core/keyed-ids.ts';
 import { type Instant, instant, iso, SECOND_MS } from '../core/time.ts';
+import { networkOf } from '../http/client-address.ts';
 import { createOnce, isKeyInForce } from '../http/create-once.ts';
 import { boundedList, boundedText, idSchema, timeField, timestamp } from '../http/fields.ts';
 import { keyReusedError } from '../http/idempotency.ts';
@@ -38,9 +39,8 @@ const MAX_GRACE_SECONDS = 604_800;
 /** An IPv4 address counts as such, also if it is written as IPv6, and no client's address has a zone. */
 const isRange = (text: string): boolean => {
   const [, address = '', bits = ''] = RANGE.exec(text) ?? [];
-  if (ipaddr.IPv4.isValidFourPartDecimal(address)) return Number(bits) <= 32;
-  const isIpv6 = ipaddr.IPv6.isValid(address) && !ipaddr.IPv6.parse(address).isIPv4MappedAddress();
-  return isIpv6 && Number(bits) <= 128;
+  if (isIP(address) === 4) return Number(bits) <= 32;
+  return isIP(address) === 6 && isIP(networkOf(address)) !== 4 && Number(bits) <= 128;
 };
 const RANGE = /^([0-9A-Fa-f.:]+)\/(\d{1,3})$/;
 

@@ -1,20 +1,40 @@
 /** @module Decides which address of a caller to trust, and which network counts as one address in limits. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import ipaddr from 'ipaddr.js';
+import { isIP, isIPv6 } from 'node:net';
 
 /**
  * The network that limits count as one address. A subscriber holds at least a /64 of IPv6 (RFC 6177) and may send each
  * request from another address in it. An IPv4 address written as IPv6 counts as the IPv4 address.
  */
 export const networkOf = (address: string): string => {
-  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address;
-  const parsed = ipaddr.IPv6.parse(address);
-  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
-  return `${parsed.parts
+  if (!isIPv6(address)) return address;
+  const groups = groupsOf(address);
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;
+  if (isMapped)
+    return groups
+      .slice(6)
+      .flatMap((group) => [group >> 8, group & 0xff])
+      .join('.');
+  return `${groups
     .slice(0, 4)
-    .map((part) => part.toString(16))
+    .map((group) => group.toString(16))
     .join(':')}::/64`;
+};
+
+/** The eight numbers of a valid IPv6 address. URL writes its IPv4 part in hexadecimal, and knows no zone. */
+const groupsOf = (address: string): readonly number[] => {
+  const { hostname } = new URL(`http://[${address.replace(/%.*/, '')}]`);
+  const [first = [], last = []] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((half) =>
+      half
+        .split(':')
+        .filter((group) => group !== '')
+        .map((group) => Number.parseInt(group, 16)),
+    );
+  return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
 };
 
 /** A proxy before the API that sends the client's address in a header and proves itself by a secret. */
@@ -51,12 +71,12 @@ const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): 
   return secretHashes.map((hash) => timingSafeEqual(sent, Buffer.from(hash, 'hex'))).includes(true);
 };
 
+/** The network of the one address that the text is; undefined if it is anything else, such as a range or a list. */
+export const networkIn = (text: string): string | undefined =>
+  !text.includes('%') && isAddress(text) ? networkOf(text) : undefined;
+
 /** Longer than any address. */
 const LONGEST_ADDRESS = 45;
 
-/** The network of the one address that the text is; undefined if it is anything else, such as a range or a list. */
-export const networkIn = (text: string): string | undefined =>
-  text.length <= LONGEST_ADDRESS && !text.includes('%') && isAddress(text) ? networkOf(text) : undefined;
-
-/** True if the text is a whole IPv4 or IPv6 address. ipaddr.js also reads short forms such as `127.1`. */
-const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+/** True if the text is a whole IPv4 or IPv6 address. */
+const isAddress = (text: string): boolean => text.length <= LONGEST_ADDRESS && isIP(text) !== 0;

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { plainId } from '../core/ids.ts';
 import { DISPUTE_STATUSES } from '../core/money-back.ts';
+import { once } from '../core/once.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY_MS, instant, iso } from '../core/time.ts';
 import { timestamp } from '../http/fields.ts';
@@ -107,40 +108,42 @@ export const DISPUTE_COLUMNS = [
 
 const text = z.string().nullable();
 
-export const disputeViewSchema = z
-  .object({
-    id: z.string().meta({
-      description: 'Names the dispute: `dsp_` and 24 characters.',
-      examples: ['dsp_0123456789abcdef01234567'],
-    }),
-    payment_id: z.string().describe('The disputed payment, `pay_…`.'),
-    provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
-    provider_dispute_id: z.string().describe('The id of the dispute at the provider, where you give evidence.'),
-    amount_cents: z
-      .int()
-      .positive()
-      .meta({ description: 'The disputed amount, in minor units.', examples: [2975] }),
-    currency: z.string().meta({ description: 'The currency of the amount, an ISO 4217 code.', examples: ['EUR'] }),
-    reason: text.describe(
-      "The provider's reason in lower case, such as `fraudulent`; null if the provider gives no reason.",
-    ),
-    status: z.enum(DISPUTE_STATUSES).meta({
-      id: 'DisputeStatus',
-      description: `The state of the dispute:
+export const disputeViewSchema = /* @__PURE__ */ once(() =>
+  z
+    .object({
+      id: z.string().meta({
+        description: 'Names the dispute: `dsp_` and 24 characters.',
+        examples: ['dsp_0123456789abcdef01234567'],
+      }),
+      payment_id: z.string().describe('The disputed payment, `pay_…`.'),
+      provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
+      provider_dispute_id: z.string().describe('The id of the dispute at the provider, where you give evidence.'),
+      amount_cents: z
+        .int()
+        .positive()
+        .meta({ description: 'The disputed amount, in minor units.', examples: [2975] }),
+      currency: z.string().meta({ description: 'The currency of the amount, an ISO 4217 code.', examples: ['EUR'] }),
+      reason: text.describe(
+        "The provider's reason in lower case, such as `fraudulent`; null if the provider gives no reason.",
+      ),
+      status: z.enum(DISPUTE_STATUSES).meta({
+        id: 'DisputeStatus',
+        description: `The state of the dispute:
         - \`needs_response\`: open; the provider waits for evidence until \`evidence_due_by\`
         - \`under_review\`: open; the provider or the bank decides
         - \`won\`: closed; the money stays with you
         - \`lost\`: closed; the money goes back to the payer
         - \`closed\`: closed without a decision`,
+      }),
+      evidence_due_by: timestamp
+        .nullable()
+        .describe('The deadline for evidence at the provider; null if the provider sets no deadline.'),
+      created_at: timestamp.describe('When the dispute was recorded here.'),
+      updated_at: timestamp.describe('When the dispute last changed.'),
+      closed_at: timestamp.nullable().describe('When the dispute was closed; null while it is open.'),
+    })
+    .meta({
+      id: 'Dispute',
+      description: "A payer's request for money back through their bank. The service only records it.",
     }),
-    evidence_due_by: timestamp
-      .nullable()
-      .describe('The deadline for evidence at the provider; null if the provider sets no deadline.'),
-    created_at: timestamp.describe('When the dispute was recorded here.'),
-    updated_at: timestamp.describe('When the dispute last changed.'),
-    closed_at: timestamp.nullable().describe('When the dispute was closed; null while it is open.'),
-  })
-  .meta({
-    id: 'Dispute',
-    description: "A payer's request for money back through their bank. The service only records it.",
-  });
+);

@@ -104,14 +104,14 @@ export const LISTED_REFUND_COLUMNS = [...REFUND_COLUMNS, ...PAYER_COLUMNS] as co
 export const LISTED_DISPUTE_COLUMNS = [...DISPUTE_COLUMNS, ...PAYER_COLUMNS] as const;
 
 export const listedRefundSchema = /* @__PURE__ */ once(() =>
-  refundViewSchema.extend(payerFields()).meta({
+  refundViewSchema().extend(payerFields()).meta({
     id: 'ListedRefund',
     description: 'A refund in the list of all refunds, with the payer of its payment.',
   }),
 );
 
 export const listedDisputeSchema = /* @__PURE__ */ once(() =>
-  disputeViewSchema.extend(payerFields()).meta({
+  disputeViewSchema().extend(payerFields()).meta({
     id: 'ListedDispute',
     description: 'A dispute in the list of all disputes, with the payer of its payment.',
   }),

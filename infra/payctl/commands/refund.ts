@@ -102,12 +102,12 @@ const makeRefund = async (
   });
   if (!made.refund) throw new NotReachable(describeNotDone(payment, made.notDone));
   const after = await refundStore(deps).loadPayment(payment.id);
-  return reportRefund(refundViewSchema.parse(refundView(made.refund, 'staff')), shown(after), MADE_BY);
+  return reportRefund(refundViewSchema().parse(refundView(made.refund, 'staff')), shown(after), MADE_BY);
 };
 
 /** The report of a refund, whether it was made here or through the API. */
 export const reportRefund = (
-  refund: z.output<typeof refundViewSchema>,
+  refund: z.output<ReturnType<typeof refundViewSchema>>,
   payment: RefundedPayment,
   madeBy: string,
 ): Report => {

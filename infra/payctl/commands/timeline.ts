@@ -45,8 +45,8 @@ interface PaymentHistory {
     readonly currency: string;
     readonly provider_id: string;
   };
-  readonly refunds: readonly z.output<typeof refundViewSchema>[];
-  readonly disputes: readonly z.output<typeof disputeViewSchema>[];
+  readonly refunds: readonly z.output<ReturnType<typeof refundViewSchema>>[];
+  readonly disputes: readonly z.output<ReturnType<typeof disputeViewSchema>>[];
   readonly entries: readonly TimelineEntry[];
 }
 

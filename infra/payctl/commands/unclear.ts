@@ -86,7 +86,7 @@ const isUnclearRefund = ({ status, providerRefundId, createdAt }: Refund, now: n
 const CREATED_WITHIN_MS = 120 * DAY_MS;
 
 const disputePage = z.object({
-  data: z.array(disputeViewSchema),
+  data: z.array(disputeViewSchema()),
   meta: z.object({ next_cursor: z.string().nullable() }),
 });
 

@@ -19,8 +19,8 @@ import { type Drift, type DriftKind, findingOf, type Unread } from './payment.ts
 
 type Reader = Pick<Installation, 'deps'>;
 
-const refundViews = z.array(refundViewSchema);
-const disputeViews = z.array(disputeViewSchema);
+const refundViews = z.array(refundViewSchema());
+const disputeViews = z.array(disputeViewSchema());
 
 /** The refunds that GET /payments/{id}/refunds shows to platform admins, newest first. */
 export const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>

@@ -79,8 +79,8 @@ export const showTimelineByKey = async (api: Api, id: string): Promise<Report> =
   const path = `/payments/${payment.id}`;
   return reportPayment({
     payment,
-    refunds: z.array(refundViewSchema).parse((await api.get(`${path}/refunds`)).data),
-    disputes: z.array(disputeViewSchema).parse((await api.get(`${path}/disputes`)).data),
+    refunds: z.array(refundViewSchema()).parse((await api.get(`${path}/refunds`)).data),
+    disputes: z.array(disputeViewSchema()).parse((await api.get(`${path}/disputes`)).data),
     entries: await readTimeline(api, path, timelineSchema),
   });
 };
@@ -131,7 +131,7 @@ export const refundByKey = async (api: Api, id: string, options: RefundOptions):
     ...(reason !== undefined && { reason }),
     ...(despiteDispute !== undefined && { despite_dispute: despiteDispute }),
   };
-  const made = refundViewSchema.parse((await api.post(`/payments/${payment.id}/refunds`, body, randomUUID())).data);
+  const made = refundViewSchema().parse((await api.post(`/payments/${payment.id}/refunds`, body, randomUUID())).data);
   return reportRefund(made, await findPayment(api, payment.id), made.created_by ?? 'the key');
 };
 

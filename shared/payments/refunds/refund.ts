@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Audience } from '../../access/audience.ts';
 import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
 import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
+import { once } from '../../core/once.ts';
 import { settlementSchema } from '../../core/payment-facts.ts';
 import { pick } from '../../core/pick.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
@@ -157,54 +158,61 @@ export const REFUND_COLUMNS = [
 
 const text = z.string().nullable();
 
-export const refundViewSchema = z
-  .object({
-    id: z
-      .string()
-      .meta({ description: 'Names the refund: `ref_` and 24 characters.', examples: ['ref_0123456789abcdef01234567'] }),
-    payment_id: z.string().describe('The payment whose money goes back, `pay_…`.'),
-    amount_cents: z
-      .int()
-      .positive()
-      .meta({ description: 'The refunded amount, in minor units.', examples: [500] }),
-    currency: z.string().meta({ description: "The payment's currency, an ISO 4217 code.", examples: ['EUR'] }),
-    status: z.enum(REFUND_STATUSES).meta({
-      id: 'RefundStatus',
-      description: `The status of the refund:
+export const refundViewSchema = /* @__PURE__ */ once(() =>
+  z
+    .object({
+      id: z
+        .string()
+        .meta({
+          description: 'Names the refund: `ref_` and 24 characters.',
+          examples: ['ref_0123456789abcdef01234567'],
+        }),
+      payment_id: z.string().describe('The payment whose money goes back, `pay_…`.'),
+      amount_cents: z
+        .int()
+        .positive()
+        .meta({ description: 'The refunded amount, in minor units.', examples: [500] }),
+      currency: z.string().meta({ description: "The payment's currency, an ISO 4217 code.", examples: ['EUR'] }),
+      status: z.enum(REFUND_STATUSES).meta({
+        id: 'RefundStatus',
+        description: `The status of the refund:
         - \`pending\`: not settled yet; the amount is reserved. PayPal, Square and banks may take days
         - \`succeeded\`: the money is on its way to the payer
         - \`failed\`: the money stays with you; also after \`succeeded\`, if the bank has returned the money
         - \`canceled\`: canceled at the provider; the money stays with you`,
-    }),
-    reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
-    description: text.describe('A note in your words; null if the refund has none, and for payers, who do not see it.'),
-    metadata: z
-      .record(z.string(), jsonValue)
-      .describe(
-        'Your own data, as the request set it; an empty object without metadata, and for payers, who do not see it.',
+      }),
+      reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
+      description: text.describe(
+        'A note in your words; null if the refund has none, and for payers, who do not see it.',
       ),
-    source: z
-      .enum(REFUND_SOURCES)
-      .describe("`api`: made with this API. `provider`: made in the provider's dashboard or by another system."),
-    provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
-    provider_refund_id: text.describe('The id of the refund at the provider; null until the provider responds.'),
-    failure_code: text.describe(
-      "Why the refund failed, as the provider's own code; `not_received` if the refund never reached the provider, `duplicate_record` if another record has the same refund of the provider. Null otherwise.",
-    ),
-    created_by: text.describe(
-      'The user id of the admin or staff who made the refund, or the id of the service key; null if the provider reported it, and for payers, who do not see it.',
-    ),
-    settlement: settlementViewSchema()
-      .nullable()
-      .optional()
-      .describe(
-        'What the refund takes from the merchant; null until the provider reports it. Only the merchant gets this field.',
+      metadata: z
+        .record(z.string(), jsonValue)
+        .describe(
+          'Your own data, as the request set it; an empty object without metadata, and for payers, who do not see it.',
+        ),
+      source: z
+        .enum(REFUND_SOURCES)
+        .describe("`api`: made with this API. `provider`: made in the provider's dashboard or by another system."),
+      provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
+      provider_refund_id: text.describe('The id of the refund at the provider; null until the provider responds.'),
+      failure_code: text.describe(
+        "Why the refund failed, as the provider's own code; `not_received` if the refund never reached the provider, `duplicate_record` if another record has the same refund of the provider. Null otherwise.",
       ),
-    created_at: timestamp.describe('When the refund was created here.'),
-    updated_at: timestamp.describe('When the refund last changed.'),
-    completed_at: timestamp.nullable().describe('When the refund first succeeded; null before.'),
-  })
-  .meta({ id: 'Refund', description: 'Money of a succeeded payment that goes back to its payer.' });
+      created_by: text.describe(
+        'The user id of the admin or staff who made the refund, or the id of the service key; null if the provider reported it, and for payers, who do not see it.',
+      ),
+      settlement: settlementViewSchema()
+        .nullable()
+        .optional()
+        .describe(
+          'What the refund takes from the merchant; null until the provider reports it. Only the merchant gets this field.',
+        ),
+      created_at: timestamp.describe('When the refund was created here.'),
+      updated_at: timestamp.describe('When the refund last changed.'),
+      completed_at: timestamp.nullable().describe('When the refund first succeeded; null before.'),
+    })
+    .meta({ id: 'Refund', description: 'Money of a succeeded payment that goes back to its payer.' }),
+);
 
 /**
  * The next version without personal data. Amounts, dates, ids, the status and an organization's texts stay.
