@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv, execPath, exit, stdout } from 'node:process';
 import * as z from 'zod';
-import { CLIENT_FOLDER, writeClient } from '../infra/client/package.ts';
-import { installOwnPackages } from '../infra/own-packages.ts';
+import { CLIENT_FOLDER, writeClient } from '../infra/make/client/package.ts';
+import { installOwnPackages } from '../infra/make/own-packages.ts';
 
 /**
  * `node test/run.ts` runs every check, then every test, and prints `N passed, N failed` as the last line; a check

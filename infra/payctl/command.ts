@@ -7,7 +7,7 @@ import { runAs } from '../../shared/core/actor.ts';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
 import { CHANGE_TIMES } from '../../shared/subscriptions/subscription-requests.ts';
-import type { Stage } from '../stage/settings.ts';
+import type { Stage } from '../deploy/stage/settings.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
 import { type DriftOptions, findDrift } from './commands/drift.ts';

@@ -34,7 +34,7 @@ type Step = MiddlewareObj<Exchange, HttpResponse>;
 
 interface LambdaHandler {
   (event: APIGatewayProxyEventV2, context: Context): Promise<HttpResponse>;
-  /** Called while the function starts (see `infra/build.ts`). */
+  /** Called while the function starts (see `infra/deploy/build.ts`). */
   readonly prepare: () => Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { type Bundle, build, DEFAULT_ID } from '../../infra/build.ts';
+import { type Bundle, build, DEFAULT_ID } from '../../infra/deploy/build.ts';
 import { say, sheet } from './sheet.ts';
 
 /**

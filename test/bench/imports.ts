@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { build } from '../../infra/build.ts';
+import { build } from '../../infra/deploy/build.ts';
 import { type ColdProcess, coldProcess } from './cold-process.ts';
 import { gatewayRequest } from './gateway-request.ts';
 import { type HostProcess, startHostProcess } from './host-process.ts';

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { handler as unmatched } from '../../functions/api/default.ts';
 import { compileRoutes } from '../../infra/local/gateway/gateway-routes.ts';
-import { parseForm } from '../../infra/local/simulator/stripe/wire/form.ts';
+import { parseForm } from '../../infra/simulator/stripe/wire/form.ts';
 import { holdsCardNumber } from '../../shared/core/card-number.ts';
 import { errorFields } from '../../shared/core/logger.ts';
 import { redact } from '../../shared/core/redaction.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
-import type { SignatureKind } from '../../infra/local/simulator/protocol/vendor.ts';
+import { paypalSignatureHeaders } from '../../infra/simulator/paypal/wire/signing.ts';
+import type { SignatureKind } from '../../infra/simulator/protocol/vendor.ts';
 import { DAY_MS, MINUTE_MS } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig, SHORT_DEADLINE_MS } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
-import type { SlotOptions } from '../../infra/local/simulator/state/options.ts';
+import type { SlotOptions } from '../../infra/simulator/state/options.ts';
 import { type SecretPurpose, secretsFor } from '../../shared/core/capabilities.ts';
 import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
 import type { AdapterOptions } from '../../shared/providers/adapter.ts';

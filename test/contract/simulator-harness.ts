@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { expect } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { Clock, TimedWork } from '../../infra/local/machine/clock.ts';
-import type { Simulator, SlotOptions } from '../../infra/local/simulator/state/options.ts';
+import type { Simulator, SlotOptions } from '../../infra/simulator/state/options.ts';
 import { vendorProblems, type WireExchange } from './vendor-files.ts';
 
 /** A clock that stands still until a test moves it. */

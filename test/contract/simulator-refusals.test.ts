@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { DESCRIBED } from '../../infra/docs/simulator-operations.ts';
+import { DESCRIBED } from '../../infra/make/docs/simulator-operations.ts';
 import { MINUTE_MS } from '../../shared/core/time.ts';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { apiDocumentAt } from '../../functions/api/document.ts';
-import { writeClient } from '../../infra/client/package.ts';
 import { DEMO_KEY_SECRET } from '../../infra/local/host/seed.ts';
+import { writeClient } from '../../infra/make/client/package.ts';
 import { minimalCalls } from './client-minimal.ts';
 import { withHost } from './host.ts';
 
@@ -144,7 +144,7 @@ ${calls.join('\n')}
 };
 
 const programsInReadme = async (): Promise<string[]> => {
-  const text = await readFile(join(ROOT, 'infra/client/README.md'), 'utf8');
+  const text = await readFile(join(ROOT, 'infra/make/client/README.md'), 'utf8');
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program = '']) => program);
 };
 

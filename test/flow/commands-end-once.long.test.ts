@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { FAULT_ACTIONS } from '../../infra/local/simulator/protocol/faults.ts';
+import { FAULT_ACTIONS } from '../../infra/simulator/protocol/faults.ts';
 import { COMMAND_PLACES, expectOneEnd, kindsAt, underNewKey, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';

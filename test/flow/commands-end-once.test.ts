@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { FAULT_ACTIONS } from '../../infra/local/simulator/protocol/faults.ts';
+import { FAULT_ACTIONS } from '../../infra/simulator/protocol/faults.ts';
 import { COMMAND_PLACES, expectOneEnd, KILLS, kindsAt, stopAt, underNewKey, untilItsEnd } from './command-ends.ts';
 import { IMPATIENT } from './flow.ts';
 import { withStops } from './stops.ts';

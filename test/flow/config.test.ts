@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SECRET_SETTINGS } from '../../infra/stage/settings.ts';
+import { SECRET_SETTINGS } from '../../infra/deploy/stage/settings.ts';
 import { withHost } from './host.ts';
 
 describe('GET /config', () => {

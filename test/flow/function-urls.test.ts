@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { paypalWebhooks } from '../../infra/local/simulator/paypal/operations/webhooks.ts';
-import { squareWebhooks } from '../../infra/local/simulator/square/operations/webhooks.ts';
-import { stripeWebhooks } from '../../infra/local/simulator/stripe/operations/webhooks.ts';
+import { paypalWebhooks } from '../../infra/simulator/paypal/operations/webhooks.ts';
+import { squareWebhooks } from '../../infra/simulator/square/operations/webhooks.ts';
+import { stripeWebhooks } from '../../infra/simulator/stripe/operations/webhooks.ts';
 import { withHost } from './host.ts';
 
 /** The function URL that Lambda assigns in addition to the route. Square signs this URL, not the URL of the route. */

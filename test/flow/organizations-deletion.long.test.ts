@@ -1,5 +1,5 @@
 import { describe, expect, inject, test, vi } from 'vitest';
-import { draw } from '../../infra/local/simulator/state/random.ts';
+import { draw } from '../../infra/simulator/state/random.ts';
 import { keyedId } from '../../shared/core/ids.ts';
 import { addressShape } from '../../shared/customers/address.ts';
 import { customerShape } from '../../shared/customers/customer.ts';

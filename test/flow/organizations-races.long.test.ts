@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { draw } from '../../infra/local/simulator/state/random.ts';
+import { draw } from '../../infra/simulator/state/random.ts';
 import { memberIdOf } from '../../shared/platform/keys.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf } from './flow.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
-import { draw } from '../../infra/local/simulator/state/random.ts';
+import { draw } from '../../infra/simulator/state/random.ts';
 import { atProvider, confirm, createIntent, read, timesCharged, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod } from './payers.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
-import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
+import { paypalSignatureHeaders } from '../../infra/simulator/paypal/wire/signing.ts';
+import type { Signing } from '../../infra/simulator/protocol/vendor.ts';
 import { HOUR_MS } from '../../shared/core/time.ts';
 import { partialAddress } from '../builders/address.ts';
 import { DECLINED, guestIntentBody, intentBody, VISA } from '../builders/intent.ts';

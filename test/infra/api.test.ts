@@ -2,9 +2,9 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { DEFAULT_ID } from '../../infra/build.ts';
+import { DEFAULT_ID } from '../../infra/deploy/build.ts';
+import { STAGE_THROTTLE, throttleOf } from '../../infra/deploy/stacks/throttling.ts';
 import { createCors } from '../../infra/local/gateway/cors.ts';
-import { STAGE_THROTTLE, throttleOf } from '../../infra/stacks/throttling.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const ORIGIN = 'https://shop.example';

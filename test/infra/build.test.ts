@@ -11,7 +11,7 @@ import { build as esbuild, type PluginBuild } from 'esbuild';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { build, OPTIONS, PROJECT_ROOT } from '../../infra/build.ts';
+import { build, OPTIONS, PROJECT_ROOT } from '../../infra/deploy/build.ts';
 import { gatewayRequest } from '../bench/gateway-request.ts';
 import { withHost } from '../flow/host.ts';
 import { temporaryFolder } from './synthesized.ts';
@@ -88,7 +88,7 @@ describe('the build', () => {
   test('uses only the plugins that are tested here', () => {
     const files = globSync('infra/**/*.ts', { cwd: PROJECT_ROOT });
     const plugins = files.filter((file) => /\bonLoad\b|\bonEnd\b/.test(readFileSync(join(PROJECT_ROOT, file), 'utf8')));
-    expect(plugins).toEqual([join('infra', 'stage', 'made-modules.ts')]);
+    expect(plugins).toEqual([join('infra', 'deploy', 'stage', 'made-modules.ts')]);
     expect(OPTIONS.plugins.map(({ name }) => name)).toEqual(['made-modules']);
   });
 

@@ -7,8 +7,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
-import { type Bundle, build, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/build.ts';
-import { CLIENT_FOLDER } from '../../infra/client/package.ts';
+import { type Bundle, build, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/deploy/build.ts';
+import { CLIENT_FOLDER } from '../../infra/make/client/package.ts';
 import { callsProviders, type Right } from '../../shared/core/rights.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 

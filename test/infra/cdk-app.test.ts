@@ -11,7 +11,7 @@ import * as z from 'zod';
 import { temporaryFolder } from './synthesized.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const APP = 'infra/app.ts';
+const APP = 'infra/deploy/app.ts';
 const { app } = z.object({ app: z.string() }).parse(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')));
 
 const folderWithOldNode = (): string => {

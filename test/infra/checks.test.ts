@@ -12,11 +12,16 @@ import {
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import * as catalogue from '../../functions/api/catalogue.ts';
-import { reservedInAll, UNRESERVED } from '../../infra/constructs/bulkheads.ts';
-import { type AccountFacts, accountClients, readAccount } from '../../infra/stage/account.ts';
-import { readBuiltStage } from '../../infra/stage/assembly.ts';
-import { type CheckedFacts, NEEDS_OF, runChecks } from '../../infra/stage/checks.ts';
-import { deploymentFields, keysOutput, readDeploymentSettings, signatureOutput } from '../../infra/stage/settings.ts';
+import { reservedInAll, UNRESERVED } from '../../infra/deploy/constructs/bulkheads.ts';
+import { type AccountFacts, accountClients, readAccount } from '../../infra/deploy/stage/account.ts';
+import { readBuiltStage } from '../../infra/deploy/stage/assembly.ts';
+import { type CheckedFacts, NEEDS_OF, runChecks } from '../../infra/deploy/stage/checks.ts';
+import {
+  deploymentFields,
+  keysOutput,
+  readDeploymentSettings,
+  signatureOutput,
+} from '../../infra/deploy/stage/settings.ts';
 import { keysOf } from '../../shared/core/rows.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import { PAYMENT_SLOTS, PROVIDER_SLOTS, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
@@ -85,7 +90,7 @@ describe('the checks of the settings', () => {
     const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((done) =>
       execFile(
         process.execPath,
-        [resolve(import.meta.dirname, '../../infra/app.ts')],
+        [resolve(import.meta.dirname, '../../infra/deploy/app.ts')],
         { env: { STAGE: 'prod' } },
         (error, _stdout, text) => done({ code: error?.code ?? 0, stderr: text }),
       ),

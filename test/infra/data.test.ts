@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { readDeploymentSettings } from '../../infra/deploy/stage/settings.ts';
 import { TABLE } from '../../shared/platform/keys.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
 import { ofGroups } from './update-pairs.ts';

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Account, accountOf, deploy, type Given, type Steps } from '../../infra/deploy.ts';
-import type { RemovedStack } from '../../infra/stage/removed-stacks.ts';
+import { type Account, accountOf, deploy, type Given, type Steps } from '../../infra/deploy/deploy.ts';
+import type { RemovedStack } from '../../infra/deploy/stage/removed-stacks.ts';
 import { temporaryFolder } from './synthesized.ts';
 
 const ACCOUNT: Account = { profile: 'prod', region: 'eu-west-1' };
@@ -186,7 +186,7 @@ describe('the account of a deployment', () => {
 });
 
 describe('npm run deploy', () => {
-  const DEPLOY = resolve(import.meta.dirname, '../../infra/deploy.ts');
+  const DEPLOY = resolve(import.meta.dirname, '../../infra/deploy/deploy.ts');
   const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     new Promise<{ code: unknown; stdout: string; stderr: string }>((done) =>
       execFile(process.execPath, [DEPLOY, ...args], { env }, (error, stdout, stderr) =>

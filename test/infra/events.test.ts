@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
-import { isWanted } from '../../infra/local/dynamodb/stream-records.ts';
-import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
-import { ALARM_TOPIC, GUEST_TOKEN_SECRET, SIGNATURE_SECRETS } from '../../infra/payctl/installation/stage.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
   OPERATED_FUNCTION_OUTPUT,
   queueOutput,
-} from '../../infra/stage/settings.ts';
+} from '../../infra/deploy/stage/settings.ts';
+import { isWanted } from '../../infra/local/dynamodb/stream-records.ts';
+import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
+import { ALARM_TOPIC, GUEST_TOKEN_SECRET, SIGNATURE_SECRETS } from '../../infra/payctl/installation/stage.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const { ofType, functionOf, words, outputs } = synthesize({ env: { HEALTH_CHECK: 'on' } });

@@ -2,7 +2,7 @@ import { App, Stack, Validations } from 'aws-cdk-lib';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, test } from 'vitest';
-import { packs } from '../../infra/stacks/service.ts';
+import { packs } from '../../infra/deploy/stacks/service.ts';
 import { synthesize } from './synthesized.ts';
 
 const MOST = 8;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
-import { reservedInAll } from '../../infra/constructs/bulkheads.ts';
-import { packs } from '../../infra/stacks/service.ts';
-import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { reservedInAll } from '../../infra/deploy/constructs/bulkheads.ts';
+import { packs } from '../../infra/deploy/stacks/service.ts';
+import { readDeploymentSettings } from '../../infra/deploy/stage/settings.ts';
 import { withOperatorSettings } from '../../shared/platform/trigger.ts';
 import { type Synthesized, synthesize } from './synthesized.ts';
 

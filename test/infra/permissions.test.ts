@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
-import { DEFAULT_ID } from '../../infra/build.ts';
+import { DEFAULT_ID } from '../../infra/deploy/build.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
 
 const { ofType, functionOf, words, resources } = synthesize({ env: { HEALTH_CHECK: 'on' } });

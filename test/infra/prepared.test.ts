@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { build } from '../../infra/build.ts';
+import { build } from '../../infra/deploy/build.ts';
 import { temporaryFolder } from './synthesized.ts';
 
 const ID = 'payments.confirm';

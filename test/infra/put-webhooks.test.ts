@@ -1,8 +1,8 @@
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, test } from 'vitest';
-import { putWebhooks } from '../../infra/put-webhooks.ts';
-import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { putWebhooks } from '../../infra/deploy/put-webhooks.ts';
+import { readDeploymentSettings } from '../../infra/deploy/stage/settings.ts';
 import { parseTargets } from '../../shared/webhooks/webhook-targets.ts';
 
 const put = async (env: Readonly<Record<string, string>>, there = '{}') => {

@@ -10,9 +10,9 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { readBuiltStage } from '../../infra/stage/assembly.ts';
-import { deleteOtherRouteSettings } from '../../infra/stage/removed-routes.ts';
-import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/stage/removed-stacks.ts';
+import { readBuiltStage } from '../../infra/deploy/stage/assembly.ts';
+import { deleteOtherRouteSettings } from '../../infra/deploy/stage/removed-routes.ts';
+import { destroyStacks, findRemovedStacks, type RemovedStack } from '../../infra/deploy/stage/removed-stacks.ts';
 import { synthesize } from './synthesized.ts';
 
 const withConsole = synthesize();

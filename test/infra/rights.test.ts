@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
-import { DEFAULT_ID } from '../../infra/build.ts';
+import { DEFAULT_ID } from '../../infra/deploy/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';
 import { synthesize, type Value } from './synthesized.ts';

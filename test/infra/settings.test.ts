@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { PLAIN_SETTINGS, readDeploymentSettings, SECRET_SETTINGS, STACK_SETTINGS } from '../../infra/stage/settings.ts';
+import {
+  PLAIN_SETTINGS,
+  readDeploymentSettings,
+  SECRET_SETTINGS,
+  STACK_SETTINGS,
+} from '../../infra/deploy/stage/settings.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { inject } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
-import { DEFAULT_ID } from '../../infra/build.ts';
-import { addService } from '../../infra/stacks/service.ts';
-import { readDeploymentSettings } from '../../infra/stage/settings.ts';
+import { DEFAULT_ID } from '../../infra/deploy/build.ts';
+import { addService } from '../../infra/deploy/stacks/service.ts';
+import { readDeploymentSettings } from '../../infra/deploy/stage/settings.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 

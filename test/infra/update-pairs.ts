@@ -1,7 +1,7 @@
 /** @module Pairs of stages, of which each must be able to follow the other. */
 import { expect } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { routeGroupOf } from '../../infra/stacks/api.ts';
+import { routeGroupOf } from '../../infra/deploy/stacks/api.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { type StageTemplates, templatesOf } from './stage-templates.ts';

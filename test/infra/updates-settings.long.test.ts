@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { byGroup } from '../../infra/stacks/api.ts';
+import { byGroup } from '../../infra/deploy/stacks/api.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import { type StageTemplates, type Template, type TemplateResource, templatesOf } from './stage-templates.ts';
 import { expectUpdates, ofGroups, PROD, RESTORED, SWITCHES } from './update-pairs.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
-import { constructId } from '../../infra/constructs/service-function.ts';
-import { byGroup } from '../../infra/stacks/api.ts';
+import { constructId } from '../../infra/deploy/constructs/service-function.ts';
+import { byGroup } from '../../infra/deploy/stacks/api.ts';
 import type { Right } from '../../shared/core/rights.ts';
 import type { Environment } from '../../shared/core/setting.ts';
 import type { Trigger } from '../../shared/platform/trigger.ts';

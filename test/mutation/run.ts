@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { argv, execPath, exit } from 'node:process';
-import { installOwnPackages } from '../../infra/own-packages.ts';
+import { installOwnPackages } from '../../infra/make/own-packages.ts';
 
 const FOLDER = import.meta.dirname;
 

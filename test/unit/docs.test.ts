@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FILES, PAGES, readPage, withParts } from '../../infra/docs/docs.ts';
+import { FILES, PAGES, readPage, withParts } from '../../infra/make/docs/docs.ts';
 import { secretOf } from '../../shared/access/service-key.ts';
 import { RECORDED_SDKS } from '../contract/recorded-sdks.ts';
 
@@ -79,7 +79,7 @@ describe('every page', () => {
     expect({ gone, unknown }).toEqual({ gone: [], unknown: [] });
   });
 
-  test.each([...WRITTEN, 'infra/client/README.md'])(
+  test.each([...WRITTEN, 'infra/make/client/README.md'])(
     '%s installs and runs only packages that the project depends on',
     (page) => {
       const named = [...readPage(page).matchAll(/\b(?:npm (?:install|i|add)|npx)((?: -[\w-]+)*) ([^\s`]+)/g)];
@@ -88,12 +88,12 @@ describe('every page', () => {
     },
   );
 
-  test.each([...WRITTEN, 'infra/client/README.md'])('%s never leaves the reader’s working folder', (page) => {
+  test.each([...WRITTEN, 'infra/make/client/README.md'])('%s never leaves the reader’s working folder', (page) => {
     const blocks = [...readPage(page).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, commands = '']) => commands);
     expect(blocks.filter((commands) => /(?:^|[;&|(]\s*)(?:cd|pushd)\b/m.test(commands))).toEqual([]);
   });
 
-  test.each([...WRITTEN, 'infra/client/README.md'])(
+  test.each([...WRITTEN, 'infra/make/client/README.md'])(
     '%s has commands without a placeholder to replace by hand',
     (page) => {
       const blocks = [...readPage(page).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, commands = '']) => commands);

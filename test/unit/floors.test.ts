@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readFloors } from '../../infra/docs/floors.ts';
+import { readFloors } from '../../infra/make/docs/floors.ts';
 
 /** The entry points that combine the floors, and the files that start them, are outside all floors. */
 const TOPS = [

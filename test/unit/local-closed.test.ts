@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/deploy/stage/settings.ts';
 import { disabledParts, readOutbound } from '../../infra/local/control/disabled-parts.ts';
 import { isSecretSetting, reportedSettings } from '../../infra/local/control/start-report.ts';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/stage/settings.ts';
 
 const NODE_2 = { WEBHOOK_2_ENABLED: 'true', WEBHOOK_2_URL: 'https://target.example/' };
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { SECRET_SETTINGS } from '../../infra/stage/settings.ts';
+import { SECRET_SETTINGS } from '../../infra/deploy/stage/settings.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');

@@ -1,7 +1,7 @@
 import { rowOf } from '../../../shared/core/rows.ts';
+import { ConnectionDropped, type Simulator } from '../../simulator/state/options.ts';
 import { type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { answerAws, type Operations } from '../machine/aws-protocol.ts';
-import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts';
 import { type Controls, createControl } from './control-routes.ts';
 import { withStripeBrowser } from './stripe-browser.ts';
 

@@ -5,6 +5,7 @@ import { setHost } from '../../../shared/host.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
 import type { Trigger } from '../../../shared/platform/trigger.ts';
+import type { Simulator, SimulatorOptions, SlotOptions } from '../../simulator/state/options.ts';
 import { createLocal } from '../control/local-routes.ts';
 import { startReport } from '../control/start-report.ts';
 import { createSink } from '../control/webhook-sink.ts';
@@ -32,7 +33,6 @@ import { openQueueStore } from '../messaging/queue-store.ts';
 import { createQueues } from '../messaging/queues.ts';
 import { createSchedules } from '../messaging/schedules.ts';
 import { sqsOperations } from '../messaging/sqs.ts';
-import type { Simulator, SimulatorOptions, SlotOptions } from '../simulator/state/options.ts';
 import type { DemoId } from './id-secret.ts';
 import { createSimulator } from './simulator.ts';
 

@@ -4,22 +4,22 @@
  */
 
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
-import { braintree } from '../simulator/braintree/operations/braintree.ts';
-import type { ControlParts } from '../simulator/control/control-call.ts';
-import { answerControl } from '../simulator/control/simulator-routes.ts';
-import { paypal } from '../simulator/paypal/operations/paypal.ts';
-import { sendDelivery } from '../simulator/protocol/deliveries.ts';
-import { openFaults } from '../simulator/protocol/faults.ts';
-import { openKeptVendorAnswers } from '../simulator/protocol/idempotency.ts';
-import { openJournal } from '../simulator/protocol/journal.ts';
-import { openUnits } from '../simulator/protocol/ledger-work.ts';
-import { type OutboxDelivery, openOutbox } from '../simulator/protocol/outbox.ts';
-import { openProtocol } from '../simulator/protocol/protocol.ts';
-import type { Vendor } from '../simulator/protocol/vendor.ts';
-import { square } from '../simulator/square/operations/square.ts';
-import { ConnectionDropped, type Simulator, type SimulatorOptions } from '../simulator/state/options.ts';
-import { openStore } from '../simulator/state/store.ts';
-import { stripe } from '../simulator/stripe/operations/stripe.ts';
+import { braintree } from '../../simulator/braintree/operations/braintree.ts';
+import type { ControlParts } from '../../simulator/control/control-call.ts';
+import { answerControl } from '../../simulator/control/simulator-routes.ts';
+import { paypal } from '../../simulator/paypal/operations/paypal.ts';
+import { sendDelivery } from '../../simulator/protocol/deliveries.ts';
+import { openFaults } from '../../simulator/protocol/faults.ts';
+import { openKeptVendorAnswers } from '../../simulator/protocol/idempotency.ts';
+import { openJournal } from '../../simulator/protocol/journal.ts';
+import { openUnits } from '../../simulator/protocol/ledger-work.ts';
+import { type OutboxDelivery, openOutbox } from '../../simulator/protocol/outbox.ts';
+import { openProtocol } from '../../simulator/protocol/protocol.ts';
+import type { Vendor } from '../../simulator/protocol/vendor.ts';
+import { square } from '../../simulator/square/operations/square.ts';
+import { ConnectionDropped, type Simulator, type SimulatorOptions } from '../../simulator/state/options.ts';
+import { openStore } from '../../simulator/state/store.ts';
+import { stripe } from '../../simulator/stripe/operations/stripe.ts';
 
 export const VENDORS: readonly Vendor[] = [stripe, paypal, square, braintree];
 

@@ -16,7 +16,7 @@ import {
 } from '../../../shared/providers/registry.ts';
 import { moneyDeps } from '../../../shared/runtime.ts';
 import type { BillingDeps } from '../../../shared/subscriptions/biller.ts';
-import type { Stage } from '../../stage/settings.ts';
+import type { Stage } from '../../deploy/stage/settings.ts';
 import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';
 import { openSlotSecrets } from './secrets.ts';

@@ -12,7 +12,7 @@ import {
   GetFunctionConfigurationCommand,
   type LambdaClient,
 } from '@aws-sdk/client-lambda';
-import { type Stage, stackName } from '../../stage/settings.ts';
+import { type Stage, stackName } from '../../deploy/stage/settings.ts';
 import type { StageWiring } from './facts.ts';
 
 export interface WiringClients {

@@ -12,7 +12,6 @@ import * as z from 'zod';
 import type { QueueName } from '../../../shared/core/rights.ts';
 import { listSetting } from '../../../shared/core/setting.ts';
 import type { PaymentSlot } from '../../../shared/core/settings.ts';
-import { readOutbound, whyNoGuestTokens } from '../../local/control/disabled-parts.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
@@ -21,7 +20,8 @@ import {
   type Stage,
   stackName,
   webhookSecretName,
-} from '../../stage/settings.ts';
+} from '../../deploy/stage/settings.ts';
+import { readOutbound, whyNoGuestTokens } from '../../local/control/disabled-parts.ts';
 import { NotReachable } from './control.ts';
 import type { InstallationFacts } from './facts.ts';
 import { type FailureClients, stageFailures } from './stage-failures.ts';

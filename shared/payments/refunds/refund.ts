@@ -161,12 +161,10 @@ const text = z.string().nullable();
 export const refundViewSchema = /* @__PURE__ */ once(() =>
   z
     .object({
-      id: z
-        .string()
-        .meta({
-          description: 'Names the refund: `ref_` and 24 characters.',
-          examples: ['ref_0123456789abcdef01234567'],
-        }),
+      id: z.string().meta({
+        description: 'Names the refund: `ref_` and 24 characters.',
+        examples: ['ref_0123456789abcdef01234567'],
+      }),
       payment_id: z.string().describe('The payment whose money goes back, `pay_…`.'),
       amount_cents: z
         .int()

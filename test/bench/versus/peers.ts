@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { execPath } from 'node:process';
-import { installOwnPackages } from '../../../infra/own-packages.ts';
+import { installOwnPackages } from '../../../infra/make/own-packages.ts';
 
 export const PEERS = join(import.meta.dirname, '../peers');
 const TYPE_CHECKER = join(import.meta.dirname, '../../../node_modules/typescript/bin/tsc');

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { build } from '../../../infra/build.ts';
+import { build } from '../../../infra/deploy/build.ts';
 import { coldProcess } from '../cold-process.ts';
 import { dropProviderEvents, startHostProcess } from '../host-process.ts';
 import { inRounds, medianRatio, withSpread } from '../median.ts';

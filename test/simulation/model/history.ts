@@ -104,7 +104,7 @@ export interface HistoryDelivery {
   readonly raw: string;
 }
 
-/** The providers' records (see `ledgerView` in infra/local/simulator/control). Amounts are in ISO 4217 minor units. */
+/** The providers' records (see `ledgerView` in infra/simulator/control). Amounts are in ISO 4217 minor units. */
 export interface Ledger {
   readonly charges: readonly HistoryJson[];
   readonly refunds: readonly HistoryJson[];

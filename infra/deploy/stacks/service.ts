@@ -1,0 +1,58 @@
+import { type App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag';
+import { type Endpoint, installedEndpoints } from '../../../shared/http/endpoint.ts';
+import { type Trigger, withOperatorSettings } from '../../../shared/platform/trigger.ts';
+import type { DeploymentSettings } from '../stage/settings.ts';
+import { ApiStack, byGroup, RoutesStack } from './api.ts';
+import { DataStack } from './data.ts';
+import { EventsStack } from './events.ts';
+import { FrontStack } from './front.ts';
+import { OperationsStack } from './operations.ts';
+
+export interface ServiceProps {
+  readonly settings: DeploymentSettings;
+  /** The folder of the bundles. */
+  readonly codeDir: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly triggers: readonly Trigger[];
+  /** The function that serves requests without a matching route. */
+  readonly defaultId: string;
+}
+
+/**
+ * The whole service as stacks, deployed in the order data, api, events, the groups of routes, operations, front. The
+ * groups of routes are deployed in turn, because API Gateway refuses concurrent changes of one API.
+ */
+export const addStacks = (app: App, { settings, codeDir, defaultId, ...declared }: ServiceProps): void => {
+  const endpoints = installedEndpoints(declared.endpoints, { CONSOLE: settings.console });
+  const triggers = withOperatorSettings(declared.triggers, settings.operated);
+  const stacks = [
+    new DataStack(app, settings),
+    new ApiStack(app, { settings, codeDir, defaultId }),
+    new EventsStack(app, { settings, codeDir, triggers }),
+    ...[...byGroup(endpoints)].map(
+      ([group, members]) => new RoutesStack(app, { settings, codeDir, group, endpoints: members, triggers }),
+    ),
+    // It lists the alarms of all stacks above.
+    new OperationsStack(app, { settings, endpoints, triggers }),
+    // The front is deployed last, so callers find every route and its alarms exist.
+    new FrontStack(app, { settings, endpoints }),
+  ];
+  for (const [at, stack] of stacks.entries()) {
+    const before = stacks[at - 1];
+    if (before) stack.addStackDependency(before);
+  }
+};
+
+/** The stacks, which the rule packs check. */
+export const addService = (app: App, props: ServiceProps): void => {
+  addStacks(app, props);
+  Validations.of(app).addPlugins(...packs(app));
+};
+
+/** The rule packs that must have no open finding. */
+export const packs = (app: App) => [
+  new AwsSolutionsChecks(app, { verbose: true }),
+  new ServerlessChecks(app, { verbose: true }),
+  new PCIDSS321Checks(app, { verbose: true }),
+];

@@ -1,0 +1,27 @@
+import type { Endpoint } from '../../../shared/http/endpoint.ts';
+
+export interface Throttle {
+  /** Requests per second. */
+  readonly rate: number;
+  readonly burst: number;
+}
+
+/** The metric of requests that these limits refused. */
+export const THROTTLED_REQUESTS = 'ThrottledRequests';
+
+/** The default of the stage. A route with these limits has no settings of its own. */
+export const STAGE_THROTTLE: Throttle = { rate: 300, burst: 600 };
+
+/** A payer's browser reads the payment several times for each payment that it starts. */
+const CHECKOUT_READS: Throttle = { rate: 1_000, burst: 2_000 };
+
+/**
+ * The gateway's limit for a route, over all its callers. It bounds the cost, and the load on providers and the table.
+ * The service itself limits requests per caller.
+ */
+export const throttleOf = ({ auth, method }: Pick<Endpoint, 'auth' | 'method'>): Throttle => {
+  if (auth === 'provider-signature') return { rate: 500, burst: 1_000 };
+  if (auth === 'public') return { rate: 50, burst: 100 };
+  if (auth === 'platform-admin') return { rate: 20, burst: 40 };
+  return method === 'GET' && auth === 'session-or-token' ? CHECKOUT_READS : STAGE_THROTTLE;
+};

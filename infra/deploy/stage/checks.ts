@@ -1,0 +1,307 @@
+/**
+ * @module The checks before a deployment, in one table. The checks of settings also run before every synth. A check
+ * without its facts finds nothing, so that a synth needs no account and no network.
+ */
+
+import { type AdapterName, PAYMENT_SLOTS, PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
+import type { Endpoint } from '../../../shared/http/endpoint.ts';
+import { type Trigger, withOperatorSettings } from '../../../shared/platform/trigger.ts';
+import { reservedInAll, UNRESERVED } from '../constructs/bulkheads.ts';
+import type { AccountFacts } from './account.ts';
+import type { BuiltStage } from './assembly.ts';
+import type { DeploymentSettings, Stage } from './settings.ts';
+
+export interface CheckedFacts {
+  readonly settings: DeploymentSettings;
+  readonly catalogue: { readonly endpoints: readonly Endpoint[]; readonly triggers: readonly Trigger[] };
+  /** The stacks that were built; undefined before the build. */
+  readonly built?: BuiltStage;
+  /** The account; undefined without credentials. */
+  readonly account?: AccountFacts;
+}
+
+interface Check {
+  readonly name: string;
+  /** When the check applies, in words. */
+  readonly applies: string;
+  /** What the check asks, in words. */
+  readonly asks: string;
+  /** What the operator does about a finding. */
+  readonly remedy: string;
+  /** The stages that a finding stops. In other stages the finding is a warning. */
+  readonly refuses: readonly Stage[];
+  /** @returns one sentence for each finding. */
+  readonly find: (facts: CheckedFacts) => readonly string[];
+}
+
+const PROD: readonly Stage[] = ['prod'];
+/** AWS would refuse the deployment halfway. */
+const EVERY_STAGE: readonly Stage[] = ['dev', 'staging', 'prod'];
+const NO_STAGE: readonly Stage[] = [];
+
+/** The values without which an adapter makes no call, or verifies no event. */
+interface Needs {
+  /** Settings and secrets of the calls. */
+  readonly settings: readonly string[];
+  readonly keys: readonly string[];
+  /** Settings and secrets by which events are verified. */
+  readonly eventSettings: readonly string[];
+  readonly signature: readonly string[];
+}
+
+export const NEEDS_OF: Readonly<Record<AdapterName, Needs>> = {
+  stripe: { settings: [], keys: ['API_KEY'], eventSettings: [], signature: ['WEBHOOK_SECRET'] },
+  paypal: { settings: ['CLIENT_ID'], keys: ['CLIENT_SECRET'], eventSettings: ['WEBHOOK_ID'], signature: [] },
+  square: {
+    settings: ['LOCATION_ID'],
+    keys: ['ACCESS_TOKEN'],
+    eventSettings: ['NOTIFICATION_URL'],
+    signature: ['SIGNATURE_KEY'],
+  },
+  braintree: { settings: ['MERCHANT_ID', 'PUBLIC_KEY'], keys: ['PRIVATE_KEY'], eventSettings: [], signature: [] },
+};
+
+const QUOTA_OF_INTEGRATIONS = 300;
+const RESOURCES_OF_A_STACK = 500;
+/** A renewal makes two calls to its provider, and publishes about five events: three of its own, two of the provider. */
+const EVENTS_PER_CALL = 2.5;
+
+const inUse = ({ settings }: CheckedFacts, slots: readonly ProviderSlot[] = PROVIDER_SLOTS) =>
+  slots.flatMap((slot) => {
+    const adapter = settings.adapters[slot];
+    return adapter === '' ? [] : [{ slot, adapter, needs: NEEDS_OF[adapter] }];
+  });
+
+const missingSettings = (facts: CheckedFacts, of: 'settings' | 'eventSettings'): readonly string[] =>
+  inUse(facts).flatMap(({ slot, adapter, needs }) =>
+    needs[of]
+      .map((field) => `${slot.toUpperCase()}_${field}`)
+      .filter((name) => !facts.settings.environment[name])
+      .map((name) => `${name} is empty, and ${adapter} needs it`),
+  );
+
+const missingSecrets = (facts: CheckedFacts, of: 'keys' | 'signature'): readonly string[] => {
+  const stored = facts.account?.secrets;
+  if (stored === undefined) return [];
+  const held = of === 'keys' ? stored.keys : stored.signatures;
+  return inUse(facts, of === 'keys' ? PROVIDER_SLOTS : PAYMENT_SLOTS).flatMap(({ slot, needs }) =>
+    needs[of]
+      .filter((field) => !held[slot]?.includes(field))
+      .map((field) => `the ${of === 'keys' ? 'secret of the keys' : 'signature secret'} of ${slot} lacks ${field}`),
+  );
+};
+
+const over = (what: string, used: number | undefined, limit: number | undefined): readonly string[] =>
+  used !== undefined && limit !== undefined && used > limit ? [`${what}: ${used}, and the limit is ${limit}`] : [];
+
+const concurrencyNeeded = ({ settings, catalogue }: CheckedFacts): { needed: number; because: string } => {
+  const { bulkheads, bulkheadSizes, functionUrls } = settings;
+  if (bulkheads !== undefined) {
+    const triggers = withOperatorSettings(catalogue.triggers, settings.operated);
+    const reserved = reservedInAll({ ...catalogue, triggers }, bulkheads);
+    return {
+      needed: reserved + UNRESERVED,
+      because: `BULKHEADS=on reserves ${reserved} instances and AWS keeps ${UNRESERVED}`,
+    };
+  }
+  const endpoints = catalogue.endpoints.filter(({ paymentPath }) => functionUrls || paymentPath);
+  const needed = reservedInAll({ endpoints, triggers: [] }, bulkheadSizes);
+  return {
+    needed,
+    because: `${functionUrls ? 'the public function URLs and ' : ''}the payment path may use ${needed} instances together`,
+  };
+};
+
+const lowConcurrency = (facts: CheckedFacts, bulkheads: boolean): readonly string[] => {
+  const limit = facts.account?.concurrency;
+  if (limit === undefined || (facts.settings.bulkheads !== undefined) !== bulkheads) return [];
+  const { needed, because } = concurrencyNeeded(facts);
+  return needed <= limit ? [] : [`${because}, but the account may run ${limit}`];
+};
+
+const RAISE_CONCURRENCY = 'request 1,000 (Service Quotas, AWS Lambda, Concurrent executions; free, usually a day)';
+
+export const CHECKS: readonly Check[] = [
+  {
+    name: 'alarm recipient',
+    applies: 'always',
+    asks: 'is `ALARM_EMAIL` set',
+    remedy: 'set ALARM_EMAIL to the address of the people on call',
+    refuses: PROD,
+    find: ({ settings }) => (settings.alarmEmail === '' ? ['ALARM_EMAIL is empty, so no alarm reaches anyone'] : []),
+  },
+  {
+    name: 'identity service',
+    applies: 'always',
+    asks: 'is `IDENTITY_URL` set',
+    remedy: 'set IDENTITY_URL to the identity service',
+    refuses: PROD,
+    find: ({ settings }) =>
+      settings.environment['IDENTITY_URL'] ? [] : ['IDENTITY_URL is empty, so every session is refused'],
+  },
+  {
+    name: 'provider',
+    applies: 'always',
+    asks: 'is at least one slot bound to a provider of payments',
+    remedy: 'set PROVIDER_A=stripe, PROVIDER_B=paypal or PROVIDER_C=square',
+    refuses: PROD,
+    find: (facts) =>
+      inUse(facts, PAYMENT_SLOTS).length > 0
+        ? []
+        : ['PROVIDER_A, PROVIDER_B and PROVIDER_C are empty, so no payment can be made'],
+  },
+  {
+    name: 'provider settings',
+    applies: 'a slot is bound to a provider',
+    asks: 'are the settings set that its adapter needs for calls',
+    remedy: 'set them, or leave the slot empty (docs/settings.md, Provider slots)',
+    refuses: PROD,
+    find: (facts) => missingSettings(facts, 'settings'),
+  },
+  {
+    name: 'public function URLs',
+    applies: '`FUNCTION_URLS=on`',
+    asks: 'is `BULKHEADS` on, so that a flood at a public URL leaves instances for payments',
+    remedy: 'set BULKHEADS=on, or FUNCTION_URLS=off',
+    refuses: PROD,
+    find: ({ settings }) =>
+      settings.stage === 'prod' && settings.functionUrls && settings.bulkheads === undefined
+        ? ['without bulkheads, calls to the public function URLs can use every instance of the account']
+        : [],
+  },
+  {
+    name: 'webhook settings',
+    applies: 'the stage was deployed before, because the address to register is known only then',
+    asks: 'are the settings set by which an adapter verifies events',
+    remedy: 'register the webhook at the provider and set them (docs/deployment.md, Each provider)',
+    refuses: PROD,
+    find: (facts) => (facts.account?.secrets === undefined ? [] : missingSettings(facts, 'eventSettings')),
+  },
+  {
+    name: 'provider keys',
+    applies: 'the stage was deployed before, because a deployment creates the secrets',
+    asks: 'does the secret of each bound slot hold its keys',
+    remedy: 'store them with aws secretsmanager put-secret-value (docs/deployment.md, step 6)',
+    refuses: PROD,
+    find: (facts) => missingSecrets(facts, 'keys'),
+  },
+  {
+    name: 'signature secrets',
+    applies: 'the stage was deployed before, because a deployment creates the secrets',
+    asks: 'does the signature secret of each bound slot hold its value (Stripe, Square)',
+    remedy: 'store them with aws secretsmanager put-secret-value (docs/deployment.md, step 7)',
+    refuses: PROD,
+    find: (facts) => missingSecrets(facts, 'signature'),
+  },
+  {
+    name: 'fingerprint secrets',
+    applies: 'the stage was deployed before',
+    asks: 'does the secret of each slot with saved cards hold `FINGERPRINT_SECRET`',
+    remedy: 'store a long random text as FINGERPRINT_SECRET with the keys of the slot',
+    refuses: NO_STAGE,
+    find: (facts) =>
+      inUse(facts, PAYMENT_SLOTS)
+        .filter(({ slot }) => facts.account?.secrets?.keys[slot]?.includes('FINGERPRINT_SECRET') === false)
+        .map(({ slot }) => `the secret of the keys of ${slot} lacks FINGERPRINT_SECRET, so fingerprints are null`),
+  },
+  {
+    name: 'reserved concurrency',
+    applies: '`BULKHEADS=on`',
+    asks: 'do the reservations and the 100 instances that AWS keeps fit the account’s limit',
+    remedy: `${RAISE_CONCURRENCY}, or set BULKHEADS=off`,
+    refuses: EVERY_STAGE,
+    find: (facts) => lowConcurrency(facts, true),
+  },
+  {
+    name: 'concurrency',
+    applies: '`BULKHEADS=off`',
+    asks: 'does the account’s limit carry the public function URLs and the payment path; a new account has 10',
+    remedy: RAISE_CONCURRENCY,
+    refuses: PROD,
+    find: (facts) => lowConcurrency(facts, false),
+  },
+  {
+    name: 'routes of the API',
+    applies: 'always',
+    asks: 'do the routes fit the quota of one HTTP API (300 by default)',
+    remedy: 'request more (Service Quotas, Amazon API Gateway, Routes per HTTP API)',
+    refuses: EVERY_STAGE,
+    find: ({ built, account }) => over('routes of the HTTP API', built?.routes.size, account?.quotas.routes),
+  },
+  {
+    name: 'integrations of the API',
+    applies: 'always',
+    asks: 'do the integrations fit the 300 that one HTTP API may have',
+    remedy: 'leave out endpoints; AWS does not raise this limit',
+    refuses: EVERY_STAGE,
+    find: ({ built }) => over('integrations of the HTTP API', built?.integrations, QUOTA_OF_INTEGRATIONS),
+  },
+  {
+    name: 'rules of the bus',
+    applies: 'always',
+    asks: 'do the rules fit the quota of one event bus',
+    remedy: 'request more (Service Quotas, Amazon EventBridge, Number of rules)',
+    refuses: EVERY_STAGE,
+    find: ({ built, account }) => over('rules of the event bus', built?.rules, account?.quotas.rules),
+  },
+  {
+    name: 'events per second',
+    applies: 'a slot is bound to a provider of payments',
+    asks: 'does the region’s rate of PutEvents carry the events of renewals at `PROVIDER_x_BACKGROUND_RATE`',
+    remedy:
+      'request more (Service Quotas, Amazon EventBridge, PutEvents throttle limit), or lower PROVIDER_x_BACKGROUND_RATE',
+    refuses: NO_STAGE,
+    find: (facts) =>
+      over('events per second at full pace', eventsPerSecond(facts), facts.account?.quotas.eventsPerSecond),
+  },
+  {
+    name: 'resources of a stack',
+    applies: 'always',
+    asks: 'does each stack fit the 500 resources that CloudFormation allows',
+    remedy: 'move a group of routes to another folder, which has its own stack',
+    refuses: EVERY_STAGE,
+    find: ({ built }) =>
+      [...(built?.resources ?? [])].flatMap(([name, count]) =>
+        over(`resources of ${name}`, count, RESOURCES_OF_A_STACK),
+      ),
+  },
+  {
+    name: 'readable account',
+    applies: 'always',
+    asks: 'could the facts of the checks above be read',
+    remedy:
+      'allow lambda:GetAccountSettings, servicequotas:GetServiceQuota, servicequotas:GetAWSDefaultServiceQuota, ' +
+      'cloudformation:DescribeStacks and secretsmanager:GetSecretValue to the profile that deploys',
+    refuses: PROD,
+    find: ({ account }) => (account?.unread ?? []).map((fact) => `could not be read: ${fact}`),
+  },
+];
+
+/** The calls of due work per second, times the events of a call. */
+const eventsPerSecond = (facts: CheckedFacts): number =>
+  Math.ceil(
+    inUse(facts, PAYMENT_SLOTS).reduce(
+      (sum, { slot }) => sum + facts.settings.backgroundRates[slot] * EVENTS_PER_CALL,
+      0,
+    ),
+  );
+
+export interface CheckResult {
+  /** True if a finding stops this stage. */
+  readonly refused: boolean;
+  /** Every finding, one line each; empty without findings. */
+  readonly text: string;
+}
+
+/** Runs every check. All findings are in one text, those that stop the stage first. */
+export const runChecks = (facts: CheckedFacts, checks: readonly Check[] = CHECKS): CheckResult => {
+  const { stage, checks: mode } = facts.settings;
+  if (mode === 'off') return { refused: false, text: '' };
+  const found = checks.flatMap(({ name, remedy, refuses, find }) => {
+    const stops = mode === 'refuse' && refuses.includes(stage);
+    const label = stops ? 'refused' : 'warning';
+    return find(facts).map((problem) => ({ stops, line: `${label}: ${name}: ${problem}; ${remedy}` }));
+  });
+  const lines = [...found.filter(({ stops }) => stops), ...found.filter(({ stops }) => !stops)].map(({ line }) => line);
+  return { refused: found.some(({ stops }) => stops), text: lines.join('\n') };
+};

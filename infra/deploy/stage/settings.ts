@@ -1,0 +1,352 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import * as z from 'zod';
+import { secretFields } from '../../../shared/core/capabilities.ts';
+import {
+  checked,
+  choiceSetting,
+  type Environment,
+  integerSetting,
+  neverEmpty,
+  readSettings,
+  textSetting,
+  type Values,
+} from '../../../shared/core/setting.ts';
+import {
+  type AdapterName,
+  type ProviderSlot,
+  prefix,
+  type Settings,
+  SettingsError,
+} from '../../../shared/core/settings.ts';
+import type { OperatedSettings } from '../../../shared/platform/trigger.ts';
+import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
+import { isTargetVariable, namesTarget } from '../../../shared/webhooks/webhook-targets.ts';
+
+/** The most instances of a function that run concurrently. The same number is reserved for it. */
+export interface Bulkheads {
+  /** Of each function that takes a provider's events. */
+  readonly webhooks: number;
+  /** Of each function of the payment path. */
+  readonly payments: number;
+  /** Of each queue consumer; at most its own maximum concurrency. */
+  readonly workers: number;
+}
+
+/** A table that the service uses. */
+export interface TableInUse {
+  readonly name: string;
+  readonly arn: string;
+  readonly streamArn: string;
+}
+
+/** The operator's settings of a deployment, for the service and for the deployment itself. */
+export type Stage = 'dev' | 'staging' | 'prod';
+
+export interface DeploymentSettings {
+  readonly stage: Stage;
+  /** The recipient of alarms. If empty, alarms have no recipient until someone subscribes to the topic. */
+  readonly alarmEmail: string;
+  /** Host name of the API; empty for API Gateway's own. */
+  readonly customDomain: string;
+  /** Prefix of every route with a custom host name, such as `/pay`, or empty. */
+  readonly basePath: string;
+  readonly allowedOrigins: readonly string[];
+  /** Given by the operator. If empty, it follows from the custom domain or the API. */
+  readonly publicBaseUrl: string;
+  /** The settings of every function, without secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Days that logs are kept. */
+  readonly logDays: number;
+  /** Receivers of providers' events have their own URLs, beside their routes. */
+  readonly functionUrls: boolean;
+  /** New versions of the payment path take a tenth of the requests first. */
+  readonly canary: boolean;
+  /** If undefined, no concurrency is reserved. */
+  readonly bulkheads: Bulkheads | undefined;
+  /** The instances that bulkheads reserve, or would reserve if they were on. */
+  readonly bulkheadSizes: Bulkheads;
+  /** What a failed check before a deployment does. */
+  readonly checks: 'refuse' | 'warn' | 'off';
+  /** The stage has the routes of the console. */
+  readonly console: boolean;
+  /** The adapter of each slot; empty if the slot is off. */
+  readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
+  /** Calls per second that due work may make to the provider of each slot. */
+  readonly backgroundRates: Readonly<Record<ProviderSlot, number>>;
+  /** The settings that triggers use. */
+  readonly operated: OperatedSettings;
+  /** Targets of outbound webhooks, stored in one secret, never in a template or a function's environment. */
+  readonly webhookVariables: Readonly<Record<string, string>>;
+  /** A restored table, which the service uses instead of the stack's own; undefined for the stack's own. */
+  readonly tableInUse: TableInUse | undefined;
+  /** The ARN of a backup vault in another region or account, to which prod copies its backups; or empty. */
+  readonly backupCopyTo: string;
+  /** Secrets in the environment that are not deployed, because they belong in Secrets Manager. */
+  readonly secretsLeftOut: readonly string[];
+}
+
+const SLOTS = ['PROVIDER_A', 'PROVIDER_B', 'PROVIDER_C', 'PROVIDER_D'] as const;
+const ofSlots = (fields: readonly string[]): readonly string[] =>
+  SLOTS.flatMap((slot) => fields.map((field) => (field === '' ? slot : `${slot}_${field}`)));
+
+/** Settings that reach the functions as they are. */
+export const PLAIN_SETTINGS: readonly string[] = [
+  'STAGE',
+  'PUBLIC_BASE_URL',
+  'BASE_PATH',
+  'CONSOLE',
+  'HEALTH_CHECK',
+  'CONSOLE_SIGN_IN_URL',
+  'ALLOWED_ORIGINS',
+  'IDENTITY_URL',
+  'IDENTITY_JWKS_URI',
+  'IDENTITY_ISSUER',
+  'IDENTITY_AUDIENCE',
+  'IDENTITY_TIMEOUT_MS',
+  'ADMIN_USER_IDS',
+  'PROVIDER_TIMEOUT_MS',
+  'TRUSTED_EDGE_HEADER',
+  'TRUSTED_EDGE_SECRET_SHA256',
+  'STATEMENT_DESCRIPTOR',
+  'GUEST_TOKEN_TTL_SECONDS',
+  'GUEST_CONTINUE_SECONDS',
+  'GUEST_EMAIL_LIST',
+  'ALLOW_RAW_CARDS',
+  'CARD_NUMBERS',
+  'ALLOW_QUERY_SESSION',
+  'RATE_LIMITS',
+  'KEY_DECLINES_PER_HOUR',
+  'RUN_DUE_CONCURRENCY',
+  'DUE_WORK',
+  'CUSTOMER_DELETE_HISTORY',
+  'SUPPORT_REFUND_LIMITS',
+  'DUNNING_DAYS',
+  'DUNNING_FINAL_ACTION',
+  'PLAN_CHANGE_UPGRADE',
+  'PLAN_CHANGE_DOWNGRADE',
+  'EXTERNAL_WEBHOOK_MAX_RETRIES',
+  'EXTERNAL_WEBHOOK_RETRY_DELAY',
+  'EXTERNAL_WEBHOOK_RETRY_SCHEDULE',
+  'EXTERNAL_WEBHOOK_TIMEOUT',
+  'EXTERNAL_WEBHOOK_ALLOW_PRIVATE',
+  ...ofSlots([
+    '',
+    'BASE_URL',
+    'SUBSCRIPTIONS',
+    'PUBLISHABLE_KEY',
+    'CLIENT_ID',
+    'WEBHOOK_ID',
+    'LOCATION_ID',
+    'APPLICATION_ID',
+    'NOTIFICATION_URL',
+    'STATEMENT_DESCRIPTOR',
+    'BACKGROUND_RATE',
+    'BACKGROUND_BURST',
+    'MERCHANT_ID',
+    'PUBLIC_KEY',
+  ]),
+];
+
+/** Settings that a function reads from Secrets Manager when deployed. They are never in a template. */
+export const SECRET_SETTINGS: readonly string[] = [
+  'GUEST_TOKEN_SECRET',
+  'ID_SECRET',
+  'FINGERPRINT_SECRET',
+  ...ofSlots(secretFields()),
+];
+
+/** Settings that the stacks know and the operator does not give. */
+export const STACK_SETTINGS: readonly string[] = [
+  'TABLE_NAME',
+  'EVENT_BUS_NAME',
+  'GUEST_TOKEN_SECRET_ARN',
+  'ID_SECRET_ARN',
+  'WEBHOOKS_SECRET_ARN',
+  ...ofSlots(['SECRET_ARN', 'SIGNATURE_SECRET_ARN']),
+];
+
+/** Names by which an operator's tools find what is deployed. */
+export const stackName = (stage: string, part: string): string => `payments-${stage}-${part}`;
+export const OPERATED_FUNCTION_OUTPUT = 'OperatedFunction';
+export const FAILURE_BUCKET_OUTPUT = 'FailureBucket';
+export const queueOutput = (queue: string): string => `${outputName(queue)}QueueUrl`;
+export const deadLettersOutput = (queue: string): string => `${outputName(queue)}DeadLettersUrl`;
+export const keysOutput = (slot: ProviderSlot): string => `${outputName(slot.replace('_', '-'))}SecretArn`;
+export const signatureOutput = (slot: ProviderSlot): string =>
+  `${outputName(slot.replace('_', '-'))}SignatureSecretArn`;
+const outputName = (queue: string): string =>
+  queue.replaceAll(/(^|-)(\w)/g, (_all, _dash, letter: string) => letter.toUpperCase());
+
+export const webhookSecretName = (stage: Stage): string => `payments/${stage}/webhooks`;
+
+/** The periods that CloudWatch Logs accepts, in days. */
+const LOG_DAYS: readonly number[] = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1_096, 1_827, 2_192, 2_557, 2_922, 3_288, 3_653,
+];
+const LOG_DAYS_WANTED = `must be one of CloudWatch's periods: ${LOG_DAYS.join(', ')}`;
+const MOST_RESERVED = 10_000;
+/** The least maximum concurrency of a queue consumer. */
+const LEAST_WORKERS = 2;
+const onOrOff = (fallback: 'on' | 'off') => choiceSetting(['on', 'off'], fallback);
+
+const isEmail = (value: string): boolean => z.email().safeParse(value).success;
+const STREAM_ARN =
+  /^(?<table>arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/(?<name>[\w.-]{3,255}))\/stream\/[0-9T:.-]+$/;
+const isTableName = (value: string): boolean => value === '' || /^[\w.-]{3,255}$/.test(value);
+const isStreamArn = (value: string): boolean => value === '' || STREAM_ARN.test(value);
+const isVaultArn = (value: string): boolean =>
+  value === '' || /^arn:aws[a-z-]*:backup:[a-z0-9-]+:\d{12}:backup-vault:[\w-]{2,50}$/.test(value);
+const isHostName = (value: string): boolean => z.hostname().safeParse(value).success && value.includes('.');
+
+export const deploymentFields = {
+  STAGE: neverEmpty(choiceSetting(['dev', 'staging', 'prod'], 'dev')),
+  ALARM_EMAIL: checked(textSetting(), (value) => value === '' || isEmail(value), 'must be an e-mail address').describe(
+    'the address that gets alarms by e-mail; empty: no recipient until an address subscribes to the topic',
+  ),
+  CUSTOM_DOMAIN: checked(textSetting(), (value) => value === '' || isHostName(value), 'must be a host name').describe(
+    'host name of the API; the output DomainTarget is its CNAME',
+  ),
+  BASE_PATH: prefix,
+  LOG_RETENTION_DAYS: checked(
+    integerSetting(90, 1, 3_653),
+    (days) => LOG_DAYS.includes(days),
+    LOG_DAYS_WANTED,
+  ).describe('days that logs are kept, one of the periods of CloudWatch Logs; PCI DSS requires 12 months: 365'),
+  FUNCTION_URLS: onOrOff('on').describe(
+    'off: the functions have no URLs of their own, so providers reach only the webhook routes of the API',
+  ),
+  DEPLOY: choiceSetting(['all-at-once', 'canary'], 'all-at-once').describe(
+    'canary: a new version of the payment path gets a tenth of the requests for five minutes; an alarm rolls it back',
+  ),
+  BULKHEADS: onOrOff('off').describe(
+    'on: reserves concurrency as the next three settings say; needs an account limit of 664 or more',
+  ),
+  BULKHEAD_WEBHOOKS: integerSetting(20, 1, MOST_RESERVED).describe(
+    'instances reserved for each of the three functions that receive provider events',
+  ),
+  BULKHEAD_PAYMENTS: integerSetting(50, 1, MOST_RESERVED).describe(
+    'instances reserved for each function of the payment path',
+  ),
+  BULKHEAD_WORKERS: integerSetting(100, LEAST_WORKERS, MOST_RESERVED).describe(
+    'maximum instances of each queue consumer, which are reserved for it; a lower maximum of the consumer itself still applies',
+  ),
+  TABLE_NAME_IN_USE: checked(textSetting(), isTableName, 'must be the name of a DynamoDB table').describe(
+    "a restored table that the service uses instead of the stack's own, together with `TABLE_STREAM_ARN_IN_USE`; empty: the stack's own",
+  ),
+  TABLE_STREAM_ARN_IN_USE: checked(
+    textSetting(),
+    isStreamArn,
+    'must be the ARN of a stream of a DynamoDB table',
+  ).describe('the ARN of the latest stream of that table, with new and old images'),
+  BACKUP_COPY_TO: checked(textSetting(), isVaultArn, 'must be the ARN of a backup vault').describe(
+    "a backup vault in another region or account, to which every backup of prod's table is copied; empty: no copy",
+  ),
+  CHECKS: choiceSetting(['refuse', 'warn', 'off'], 'refuse').describe(
+    'what a failed check does before a deployment and a synth; refuse: it stops a prod stage, and any stage that AWS would refuse; warn: it is only named; off: nothing is checked',
+  ),
+};
+
+/** @throws SettingsError naming every mistake, one line each. */
+export const readDeploymentSettings = (given: Environment = operatorEnvironment()): DeploymentSettings => {
+  const env = { ...given, STAGE: given['STAGE'] || 'dev' };
+  const { mistakes: ofDeployment, values: deployment } = readSettings(deploymentFields, env);
+  const tableInUse = deployment && tableInUseOf(deployment);
+  const mistakes = [...ofDeployment, ...(tableInUse === 'mistaken' ? [TABLE_IN_USE_WANTED] : [])];
+  const service = parseService(checkedHere(env), mistakes);
+  const webhookVariables = valuesOf(env, Object.keys(env).filter(isTargetVariable));
+  if (Buffer.byteLength(JSON.stringify(webhookVariables)) > SECRET_BYTES) {
+    mistakes.push('WEBHOOK_<n>_…: together they must fit in one secret of 64 KB');
+  }
+  if (!deployment || !service || tableInUse === 'mistaken' || mistakes.length > 0)
+    throw new SettingsError([...new Set(mistakes)]);
+  const basePath = deployment.CUSTOM_DOMAIN === '' ? '' : deployment.BASE_PATH;
+  const bulkheadSizes = bulkheadSizesOf(deployment);
+  return {
+    stage: deployment.STAGE,
+    alarmEmail: deployment.ALARM_EMAIL,
+    customDomain: deployment.CUSTOM_DOMAIN,
+    basePath,
+    allowedOrigins: service.ALLOWED_ORIGINS,
+    publicBaseUrl: service.PUBLIC_BASE_URL,
+    logDays: deployment.LOG_RETENTION_DAYS,
+    functionUrls: deployment.FUNCTION_URLS === 'on',
+    canary: deployment.DEPLOY === 'canary',
+    tableInUse,
+    backupCopyTo: deployment.BACKUP_COPY_TO,
+    bulkheads: deployment.BULKHEADS === 'on' ? bulkheadSizes : undefined,
+    bulkheadSizes,
+    checks: deployment.CHECKS,
+    console: service.CONSOLE,
+    adapters: adaptersOf(service),
+    backgroundRates: backgroundRatesOf(service),
+    operated: service,
+    environment: valuesOf({ ...env, BASE_PATH: basePath }, PLAIN_SETTINGS),
+    webhookVariables,
+    secretsLeftOut: SECRET_SETTINGS.filter((name) => given[name]),
+  };
+};
+
+const adaptersOf = ({ slots }: Pick<Settings, 'slots'>): DeploymentSettings['adapters'] => ({
+  provider_a: slots.provider_a.ADAPTER,
+  provider_b: slots.provider_b.ADAPTER,
+  provider_c: slots.provider_c.ADAPTER,
+  provider_d: slots.provider_d.ADAPTER,
+});
+
+const backgroundRatesOf = ({ slots }: Pick<Settings, 'slots'>): DeploymentSettings['backgroundRates'] => ({
+  provider_a: slots.provider_a.BACKGROUND_RATE,
+  provider_b: slots.provider_b.BACKGROUND_RATE,
+  provider_c: slots.provider_c.BACKGROUND_RATE,
+  provider_d: slots.provider_d.BACKGROUND_RATE,
+});
+
+const bulkheadSizesOf = (given: Values<typeof deploymentFields>): Bulkheads => ({
+  webhooks: given.BULKHEAD_WEBHOOKS,
+  payments: given.BULKHEAD_PAYMENTS,
+  workers: given.BULKHEAD_WORKERS,
+});
+
+const TABLE_IN_USE_WANTED =
+  'TABLE_NAME_IN_USE, TABLE_STREAM_ARN_IN_USE: set both or neither, and the stream must be of that table';
+
+const tableInUseOf = (given: Values<typeof deploymentFields>): TableInUse | undefined | 'mistaken' => {
+  const { TABLE_NAME_IN_USE: name, TABLE_STREAM_ARN_IN_USE: streamArn } = given;
+  if (name === '' && streamArn === '') return undefined;
+  const { table: arn, name: streamed } = STREAM_ARN.exec(streamArn)?.groups ?? {};
+  return arn === undefined || streamed !== name ? 'mistaken' : { name, arn, streamArn };
+};
+
+/** The size limit of one secret. */
+const SECRET_BYTES = 65_536;
+
+const valuesOf = (env: Environment, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+
+/**
+ * Variables that name no URL change the stored targets. An enabled node has its URL in the secret, and `putWebhooks`
+ * checks both together.
+ */
+const checkedHere = (env: Environment): Environment =>
+  Object.keys(env).some(namesTarget)
+    ? env
+    : Object.fromEntries(Object.entries(env).filter(([name, value]) => !(NODE_ENABLED.test(name) && value === 'true')));
+const NODE_ENABLED = /^WEBHOOK_\d+_ENABLED$/;
+
+const parseService = (env: Environment, mistakes: string[]) => {
+  try {
+    return checkedSettings(env);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    mistakes.push(...error.mistakes.filter((mistake) => !mistake.startsWith('STAGE:')));
+    return undefined;
+  }
+};
+
+const ENV_FILE = '.env';
+
+/** The process's environment over an optional .env file. */
+const operatorEnvironment = (): Environment => ({
+  ...(existsSync(ENV_FILE) && parseEnv(readFileSync(ENV_FILE, 'utf8'))),
+  ...process.env,
+});

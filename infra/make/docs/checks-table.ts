@@ -1,0 +1,16 @@
+/** @module The table of the checks before a deployment, in docs/deployment.md. */
+import { CHECKS } from '../../deploy/stage/checks.ts';
+
+export const checksTable = (): Readonly<Record<string, string>> => ({
+  checks: [
+    '| Check | Applies | Asks | A finding stops | What to do |',
+    '|---|---|---|---|---|',
+    ...CHECKS.map(
+      ({ name, applies, asks, refuses, remedy }) =>
+        `| ${name} | ${applies} | ${asks}? | ${stopsOf(refuses)} | ${remedy} |`,
+    ),
+  ].join('\n'),
+});
+
+const stopsOf = (refuses: readonly string[]): string =>
+  refuses.length === 0 ? 'none: a warning' : refuses.length === 3 ? 'every stage' : refuses.join(', ');

@@ -1,0 +1,46 @@
+import type { AdapterName } from '../../../shared/core/settings.ts';
+import { VENDORS } from '../../local/host/simulator.ts';
+
+/** The part of the local host's page that lists the operations of each provider's API that the simulator offers. */
+interface Described {
+  readonly name: string;
+  /**
+   * The number of operations in the provider's own API description, and its source. Undefined if the provider publishes
+   * no description.
+   */
+  readonly theirs: { readonly count: number; readonly source: string } | undefined;
+}
+
+/**
+ * Counted in the OpenAPI files that the providers publish. A test compares the counts if copies of the files lie next
+ * to the project.
+ */
+export const DESCRIBED: Readonly<Record<AdapterName, Described>> = {
+  stripe: {
+    name: 'Stripe',
+    theirs: { count: 514, source: 'the types of the npm package stripe 23.1.0, version 2026-10-28.endive' },
+  },
+  paypal: {
+    name: 'PayPal',
+    theirs: {
+      count: 57,
+      source:
+        'github.com/paypal/paypal-rest-api-specifications: orders, payments, vault, webhooks, products, subscriptions; disputes are not counted',
+    },
+  },
+  square: { name: 'Square', theirs: { count: 316, source: 'github.com/square/connect-api-specification' } },
+  braintree: { name: 'Braintree', theirs: undefined },
+};
+
+export const simulatorOperations = (): Readonly<Record<string, string>> => ({
+  'simulator-operations': [
+    '| Provider | Offered | Of | Operations |',
+    '|---|---|---|---|',
+    ...VENDORS.map(({ adapter, operations }) => {
+      const { name, theirs } = DESCRIBED[adapter];
+      const all = theirs ? `${theirs.count} (${theirs.source})` : 'no published description';
+      const listed = operations.map(({ method, path }) => `\`${method} ${path}\``).join(' · ');
+      return `| ${name} | ${operations.length} | ${all} | ${listed} |`;
+    }),
+  ].join('\n'),
+});

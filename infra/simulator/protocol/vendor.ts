@@ -1,0 +1,171 @@
+import type { AdapterName, ProviderSlot } from '../../../shared/core/settings.ts';
+import type { LedgerCharge, LedgerPayment, LedgerSetup } from '../ledger/documents.ts';
+import type { Change, ChargeFees, LedgerIdKind, Unit } from '../ledger/unit.ts';
+import type { SlotOptions } from '../state/options.ts';
+
+/** One call of a vendor's protocol, without the vendor's prefix (`/stripe`). */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** JSON text. */
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** False if the call was refused before the operation began, so that the same idempotency key may be used again. */
+  readonly began: boolean;
+}
+
+/**
+ * The header of refusals that may be the simulator's own, because the vendor may offer an operation that the simulator
+ * lacks.
+ */
+export const NOT_OFFERED: Readonly<Record<string, string>> = { 'x-simulator': 'not-offered' };
+
+export interface VendorOperation {
+  readonly method: string;
+  /** A parameter for an id is `:id`. */
+  readonly path: string;
+}
+
+export interface VendorCaller {
+  readonly slot: ProviderSlot;
+  /** An `adapter` uses the secret key. The customer's `browser` uses the publishable key. */
+  readonly kind: 'adapter' | 'browser';
+}
+
+/** An event in the vendor's own format, before it is wrapped and sent. */
+export interface VendorEvent {
+  readonly type: string;
+  readonly object: unknown;
+  readonly previous?: Readonly<Record<string, unknown>> | undefined;
+  /** Events with the same subject are sent in order. */
+  readonly subject: string;
+  /** The delivery that a test requests for the object's events. */
+  readonly manner?: string | undefined;
+}
+
+export interface EnvelopeParts {
+  readonly id: string;
+  readonly type: string;
+  readonly object: unknown;
+  readonly previous?: Readonly<Record<string, unknown>> | undefined;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly cause: Cause | undefined;
+  /** The version of the vendor's API in which its owner wants events; undefined for the vendor's own default. */
+  readonly apiVersion?: string | undefined;
+}
+
+/** The call that caused an event; undefined for due work. */
+export interface Cause {
+  readonly requestId: string;
+  readonly idempotencyKey: string | undefined;
+}
+
+export type SignatureKind = 'valid' | 'invalid' | 'missing' | 'stale';
+
+export interface Signing {
+  readonly raw: string;
+  readonly slot: SlotOptions;
+  /** Epoch ms of the clock. */
+  readonly at: number;
+  readonly kind: SignatureKind;
+}
+
+/** The vendor's signatures and events. */
+export interface VendorWebhooks {
+  /** The headers of one delivery. */
+  headersOf(signing: Signing): Record<string, string>;
+  envelope(parts: EnvelopeParts): unknown;
+  /** The days for which an event that was not accepted is retried. */
+  readonly retriesForDays: number;
+  eventsOf(change: Change, unit: Unit): readonly VendorEvent[];
+}
+
+/** How a vendor treats a repeated key. */
+export interface VendorIdempotency {
+  keyOf(call: Call): string | undefined;
+  /** Equal for repeated calls. */
+  fingerprintOf(call: Call): string;
+  keepMs(call: Call): number;
+  /** The response to another request under a used key. If undefined, the stored response is returned anyway. */
+  reused(key: string, call: Call, firstPath: string): Answer | undefined;
+  inUse(key: string): Answer;
+  replayHeaders(requestId: string): Record<string, string>;
+  /** The status of a repeated response, if it differs from the first status. */
+  replayStatus?(status: number, call: Call): number;
+}
+
+/** A step that a customer takes outside the shop, such as 3-D Secure. */
+export interface CustomerStep {
+  readonly passed: boolean;
+  /** The approving payer, as a test value of the vendor. */
+  readonly payer: string | undefined;
+}
+
+export type StepTaken =
+  | { readonly after: LedgerPayment | LedgerSetup; readonly backTo: string | undefined }
+  | { readonly problem: string };
+
+/** A capture on the vendor's site. */
+export interface SiteCapture {
+  /** In the vendor's units; the whole rest if undefined. */
+  readonly amount: number | undefined;
+  /** False if further captures may follow. */
+  readonly isFinal: boolean;
+}
+
+/** Thrown by a vendor. Nothing of the call is committed, and `answer` is the response. */
+export class Refused extends Error {
+  readonly answer: Answer;
+  constructor(answer: Answer) {
+    super(answer.body);
+    this.name = 'Refused';
+    this.answer = answer;
+  }
+}
+
+/** One vendor's protocol over the ledger. A vendor holds no state itself. */
+export interface Vendor {
+  readonly adapter: AdapterName;
+  /** The operations of the vendor's API that the simulator offers. */
+  readonly operations: readonly VendorOperation[];
+  readonly webhooks: VendorWebhooks;
+  readonly idempotency: VendorIdempotency;
+  looksLive(apiKey: string): boolean;
+  /** @returns the caller, or the refusal. */
+  identify(call: Call, slots: readonly (readonly [ProviderSlot, SlotOptions])[]): VendorCaller | Answer;
+  /**
+   * Carries the call out within one transaction.
+   * @throws Refused if nothing may be committed.
+   */
+  execute(call: Call, caller: VendorCaller, unit: Unit): Answer;
+  /** A customer's step without a charge (an approval). Vendors without such a step use the ledger's authentication. */
+  takeCustomerStep?(unit: Unit, waiting: LedgerPayment | LedgerSetup, step: CustomerStep): StepTaken;
+  /**
+   * Captures a part of a hold on the vendor's site, which may be one of several. Absent if one capture ends a hold.
+   * @throws Refused
+   */
+  captureOnSite?(unit: Unit, payment: LedgerPayment, capture: SiteCapture): LedgerCharge;
+  /** True if the customer may approve the payment although no call has asked for approval. */
+  awaitsApproval?(payment: LedgerPayment): boolean;
+  /** Converts an amount from the vendor's units to ISO 4217 minor units, by the vendor's own table. */
+  minorUnits(amount: number, currency: string): number;
+  /** The vendor's minimum charge, in the vendor's units; absent if it has none. */
+  leastCharge?(currency: string): number;
+  /** Absent if the vendor takes no payments. */
+  readonly fees?: ChargeFees;
+  /** False if the vendor has no canceled refunds. */
+  readonly cancelsRefunds?: false;
+  /** `tag` makes the ids of each ledger different. */
+  formatId(kind: LedgerIdKind | 'request', n: number, tag: string): string;
+  headersOf(call: Call, requestId: string): Record<string, string>;
+  serverError(requestId: string): Answer;
+  rateLimited(requestId: string): Answer;
+}
