@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { createSubscription } from '../../shared/subscriptions/create-subscription.ts';
+import { createSubscription } from '../../shared/subscriptions/commands/create-subscription.ts';
 import { createSubscriptionEndpoint } from './endpoints.ts';
 
 export const handler = lambda(createSubscriptionEndpoint, moneyDeps, createSubscription);

@@ -18,20 +18,20 @@ import { methodsUsedBy } from '../../shared/payments/named-records.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/parameters.ts';
 import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
-import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
+import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
 import {
   type CreateSubscriptionBody,
   cancelBody,
   createSubscriptionBody,
   updateSubscriptionBody,
-} from '../../shared/subscriptions/subscription-requests.ts';
+} from '../../shared/subscriptions/record/subscription-requests.ts';
 import {
   createdSubscriptionSchema,
   guestSubscriptionSchema,
   SUBSCRIPTION_COLUMNS,
   shownSubscriptionSchema,
   subscriptionViewSchema,
-} from '../../shared/subscriptions/subscription-view.ts';
+} from '../../shared/subscriptions/record/subscription-view.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') });

@@ -1,7 +1,7 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { subscriptionView } from '../../shared/subscriptions/subscription-view.ts';
-import { linkSubscriptionAddress } from '../../shared/subscriptions/update-subscription.ts';
+import { linkSubscriptionAddress } from '../../shared/subscriptions/commands/update-subscription.ts';
+import { subscriptionView } from '../../shared/subscriptions/record/subscription-view.ts';
 import { linkSubscriptionAddressEndpoint } from './endpoints.ts';
 
 export const handler = lambda(linkSubscriptionAddressEndpoint, webDeps, {

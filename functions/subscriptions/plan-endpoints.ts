@@ -7,10 +7,10 @@ import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { declineLimits } from '../../shared/http/windows.ts';
-import { changePreviewSchema } from '../../shared/subscriptions/plan-change-view.ts';
-import { subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
-import { type ChangePlanBody, changePlanBody } from '../../shared/subscriptions/subscription-requests.ts';
-import { subscriptionViewSchema } from '../../shared/subscriptions/subscription-view.ts';
+import { changePreviewSchema } from '../../shared/subscriptions/record/plan-change-view.ts';
+import { subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
+import { type ChangePlanBody, changePlanBody } from '../../shared/subscriptions/record/subscription-requests.ts';
+import { subscriptionViewSchema } from '../../shared/subscriptions/record/subscription-view.ts';
 
 const ofPlan = {
   auth: 'session',

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { previewChange } from '../../shared/subscriptions/preview-change.ts';
+import { previewChange } from '../../shared/subscriptions/plan-changes/preview-change.ts';
 import { previewChangeEndpoint } from './plan-endpoints.ts';
 
 export const handler = lambda(previewChangeEndpoint, moneyDeps, previewChange);

@@ -1,7 +1,7 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { subscriptionView } from '../../shared/subscriptions/subscription-view.ts';
-import { updateSubscription } from '../../shared/subscriptions/update-subscription.ts';
+import { updateSubscription } from '../../shared/subscriptions/commands/update-subscription.ts';
+import { subscriptionView } from '../../shared/subscriptions/record/subscription-view.ts';
 import { updateSubscriptionEndpoint } from './endpoints.ts';
 
 export const handler = lambda(updateSubscriptionEndpoint, moneyDeps, {

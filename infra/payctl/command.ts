@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { runAs } from '../../shared/core/actor.ts';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import { SettingsError } from '../../shared/core/settings.ts';
-import { CHANGE_TIMES } from '../../shared/subscriptions/subscription-requests.ts';
+import { CHANGE_TIMES } from '../../shared/subscriptions/record/subscription-requests.ts';
 import type { Stage } from '../deploy/stage/settings.ts';
 import { listDeadLetters } from './commands/dead-letters.ts';
 import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';

@@ -7,8 +7,12 @@ import { boundedText, idParameter } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { subscriptionStatusList } from '../queries/parameters.ts';
 import { PAYER_COLUMNS, payerFields, payersOf } from '../queries/payers.ts';
-import { BILLING_OWNERS, subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
-import { SUBSCRIPTION_COLUMNS, subscriptionView, subscriptionViewSchema } from '../subscriptions/subscription-view.ts';
+import { BILLING_OWNERS, subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
+import {
+  SUBSCRIPTION_COLUMNS,
+  subscriptionView,
+  subscriptionViewSchema,
+} from '../subscriptions/record/subscription-view.ts';
 import {
   type EveryDeps,
   type EveryKind,

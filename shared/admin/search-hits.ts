@@ -14,7 +14,7 @@ import { refundOf } from '../payments/refunds/refund.ts';
 import type { ItemKind } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 import { payerFields, payersOf } from '../queries/payers.ts';
-import { subscriptionRecord } from '../subscriptions/subscription.ts';
+import { subscriptionRecord } from '../subscriptions/record/subscription.ts';
 
 const HIT_KINDS = [
   'user',

@@ -11,7 +11,7 @@ import { HOLD_FAILURES } from '../payments/holds/hold-record.ts';
 import { HOLD_ENDS, PAYMENT_STATUSES } from '../payments/payment.ts';
 import type { CanonicalEvent } from '../platform/bus-event.ts';
 import { ENTITY_TYPES } from '../platform/keys.ts';
-import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
+import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
 
 const time = z.string().meta({ format: 'date-time' });
 const id = z.string();

@@ -13,7 +13,7 @@ import { payingCustomerIdOf } from '../payments/paying-customer.ts';
 import type { PaymentStatus, VisiblePayment } from '../payments/payment.ts';
 import { paymentView, paymentWithSecret } from '../payments/payment-view.ts';
 import type { StoreDeps } from '../platform/table.ts';
-import { subscriptionBeside } from '../subscriptions/subscription-view.ts';
+import { subscriptionBeside } from '../subscriptions/record/subscription-view.ts';
 import { type GetPaymentQuery, includesOf, type PaymentInclude } from './includes.ts';
 
 /** Returns one payment. If the query names an organization, project or product, the payment must belong to it. */

@@ -16,8 +16,8 @@ import { guestPartition, type OwnedKind } from '../platform/keys.ts';
 import type { Listed } from '../platform/listing.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
 import { type CountedPage, listCounted, type Total } from '../platform/totals.ts';
-import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
-import { guestSubscriptionView, subscriptionView } from '../subscriptions/subscription-view.ts';
+import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
+import { guestSubscriptionView, subscriptionView } from '../subscriptions/record/subscription-view.ts';
 import type { GuestPaymentsQuery, GuestSubscriptionsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 

@@ -13,10 +13,10 @@ import { type Owner, ownerPartition, projectPartition } from '../platform/keys.t
 import { type Cursor, type ListQuery, listRows } from '../platform/listing.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { listCounted } from '../platform/totals.ts';
-import { findChangePayment, findOpenPayment, openPaymentView } from '../subscriptions/open-payment.ts';
-import { pendingChangeView } from '../subscriptions/plan-change-view.ts';
-import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
-import { subscriptionView } from '../subscriptions/subscription-view.ts';
+import { findChangePayment, findOpenPayment, openPaymentView } from '../subscriptions/billing/open-payment.ts';
+import { pendingChangeView } from '../subscriptions/record/plan-change-view.ts';
+import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
+import { subscriptionView } from '../subscriptions/record/subscription-view.ts';
 import type { ListSubscriptionsQuery } from './parameters.ts';
 
 export const getSubscription = async (

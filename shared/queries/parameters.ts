@@ -12,7 +12,7 @@ import {
 import { tokenParameter } from '../http/guest-fields.ts';
 import { offsetQuery, wholeNumberParameter } from '../http/paging.ts';
 import { PAYMENT_STATUSES } from '../payments/payment.ts';
-import { SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
+import { SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
 import { includeList, type PaymentInclude } from './includes.ts';
 
 const MAX_PAGE = 1_000_000;

@@ -2,7 +2,11 @@
 
 import { entryKey, wordKey } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
-import { isVisibleSubscription, type Subscription, type VisibleSubscription } from '../subscriptions/subscription.ts';
+import {
+  isVisibleSubscription,
+  type Subscription,
+  type VisibleSubscription,
+} from '../subscriptions/record/subscription.ts';
 import { listEntry, putEntries, wordEntry } from './list-entry.ts';
 
 export const subscriptionEntries = (subscription: VisibleSubscription): readonly Item[] => [

@@ -6,9 +6,9 @@ import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
 import type { Item, Table } from '../platform/table.ts';
-import { changeLineFields } from '../subscriptions/plan-change.ts';
-import { changeLineSchema, changeLinesView } from '../subscriptions/plan-change-view.ts';
-import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/subscription.ts';
+import { changeLineFields } from '../subscriptions/record/plan-change.ts';
+import { changeLineSchema, changeLinesView } from '../subscriptions/record/plan-change-view.ts';
+import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import {
   changeEntry,
   changeFields,

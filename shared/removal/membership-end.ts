@@ -10,9 +10,9 @@ import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE_MS } from '../core/time.ts';
 import { endedMembershipKey, ownerPartition } from '../platform/keys.ts';
 import type { Table } from '../platform/table.ts';
-import type { BillingDeps } from '../subscriptions/biller.ts';
-import { removeMethodFrom } from '../subscriptions/change-method.ts';
-import { subscriptionsUsing } from '../subscriptions/linked-records.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
+import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
 
 const RETRY_MS = 5 * MINUTE_MS;
 

@@ -20,10 +20,10 @@ import {
 } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
-import { cancelNow } from '../subscriptions/cancel-subscription.ts';
-import { syncIfKnown } from '../subscriptions/store-report.ts';
-import { isProviderBilled, subscriptionRecord } from '../subscriptions/subscription.ts';
-import { eraseSubscription } from '../subscriptions/subscription-store.ts';
+import { syncIfKnown } from '../subscriptions/at-provider/store-report.ts';
+import { cancelNow } from '../subscriptions/commands/cancel-subscription.ts';
+import { isProviderBilled, subscriptionRecord } from '../subscriptions/record/subscription.ts';
+import { eraseSubscription } from '../subscriptions/record/subscription-store.ts';
 import { unlinkAddress } from './remove-address.ts';
 import { type RemoveCustomerDeps, removeCustomer } from './remove-customer.ts';
 import { removeMethod } from './remove-method.ts';

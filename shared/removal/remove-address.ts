@@ -7,7 +7,7 @@ import { ADDRESS_USES, type Key, keyOf, recordKey } from '../platform/keys.ts';
 import { recordStore } from '../platform/record-store.ts';
 import type { StoreDeps } from '../platform/table.ts';
 import { promoteNewest } from '../platform/table-defaults.ts';
-import { unlinkSubscription } from '../subscriptions/linked-records.ts';
+import { unlinkSubscription } from '../subscriptions/record/linked-records.ts';
 
 /** Payments keep their address. */
 export const unlinkAddress = async (deps: StoreDeps, addressId: string): Promise<void> => {

@@ -12,10 +12,10 @@ import { parseRecord, recordStore } from '../platform/record-store.ts';
 import type { TransactionStep } from '../platform/table.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
-import type { BillingDeps } from '../subscriptions/biller.ts';
-import { subscriptionsUsing } from '../subscriptions/linked-records.ts';
-import { detachCustomer, requireSuccessorElsewhere } from '../subscriptions/replace-method.ts';
-import { eraseSubscription } from '../subscriptions/subscription-store.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { detachCustomer, requireSuccessorElsewhere } from '../subscriptions/commands/replace-method.ts';
+import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
+import { eraseSubscription } from '../subscriptions/record/subscription-store.ts';
 import { removeMethod } from './remove-method.ts';
 
 export interface RemoveCustomerDeps extends ProviderRecordDeps, BillingDeps {

@@ -16,8 +16,8 @@ import { successorSteps } from '../platform/table-defaults.ts';
 import type { ProviderSetup } from '../providers/method-port.ts';
 import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
 import { requireDone } from '../providers/unwrap.ts';
-import type { BillingDeps } from '../subscriptions/biller.ts';
-import { replaceMethodEverywhere } from '../subscriptions/replace-method.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { replaceMethodEverywhere } from '../subscriptions/commands/replace-method.ts';
 
 export type RemoveMethodDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'> & BillingDeps;
 

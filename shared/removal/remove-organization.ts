@@ -8,14 +8,14 @@ import type { Organization } from '../organizations/organization.ts';
 import { organizationStore } from '../organizations/organization-store.ts';
 import { type Key, keyOf, organizationKey, ownerPartition } from '../platform/keys.ts';
 import type { StoreDeps, Table } from '../platform/table.ts';
-import type { BillingDeps } from '../subscriptions/biller.ts';
-import { cancelNow } from '../subscriptions/cancel-subscription.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { cancelNow } from '../subscriptions/commands/cancel-subscription.ts';
 import {
   isLive,
   mayExistAtProvider,
   subscriptionRecord,
   type VisibleSubscription,
-} from '../subscriptions/subscription.ts';
+} from '../subscriptions/record/subscription.ts';
 import { type RemovalDeps, removeNextChildren } from './organization-children.ts';
 
 /**

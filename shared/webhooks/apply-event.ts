@@ -13,7 +13,7 @@ import { saveMethod } from '../payments/save-method.ts';
 import type { Handled, Receive } from '../platform/consumers.ts';
 import { type Historic, providerEventKey } from '../platform/keys.ts';
 import { type InboundEventType, isMoneyBackEvent, type ProviderEvent } from '../providers/event-port.ts';
-import type { BillingDeps } from '../subscriptions/biller.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { applyCustomerEvent } from './customer-event.ts';
 import { type EventResult, type InboundEvent, ignored, type OwnerIds } from './inbound-event.ts';
 import { applyMethodEvent, applySetupEvent } from './method-event.ts';

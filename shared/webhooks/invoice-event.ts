@@ -4,10 +4,15 @@ import { epochSeconds, instant } from '../core/time.ts';
 import type { VisiblePayment } from '../payments/payment.ts';
 import type { ProviderEvent } from '../providers/event-port.ts';
 import type { EventInvoice, ProviderInvoice } from '../providers/subscription-port.ts';
-import { subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
-import { nextAttemptAt, paidPeriodBy, recordInvoicePayment, skipsTime } from '../subscriptions/provider-invoices.ts';
-import { applyReport, isAboutFormer, type SubscriptionReport } from '../subscriptions/provider-report.ts';
-import { isLive, type Subscription } from '../subscriptions/subscription.ts';
+import { subscriptionsPortOf } from '../subscriptions/at-provider/provider-biller.ts';
+import {
+  nextAttemptAt,
+  paidPeriodBy,
+  recordInvoicePayment,
+  skipsTime,
+} from '../subscriptions/at-provider/provider-invoices.ts';
+import { applyReport, isAboutFormer, type SubscriptionReport } from '../subscriptions/at-provider/provider-report.ts';
+import { isLive, type Subscription } from '../subscriptions/record/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
 import {
   ageOf,

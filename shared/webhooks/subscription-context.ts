@@ -2,11 +2,11 @@
 
 import { epochSeconds, instant } from '../core/time.ts';
 import type { ProviderEvent } from '../providers/event-port.ts';
-import type { BillingDeps } from '../subscriptions/biller.ts';
-import { subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
-import { storeState } from '../subscriptions/store-report.ts';
-import type { Subscription } from '../subscriptions/subscription.ts';
-import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import { subscriptionsPortOf } from '../subscriptions/at-provider/provider-biller.ts';
+import { storeState } from '../subscriptions/at-provider/store-report.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import type { Subscription } from '../subscriptions/record/subscription.ts';
+import type { SubscriptionStore } from '../subscriptions/record/subscription-store.ts';
 import type { EventResult } from './inbound-event.ts';
 
 /** One event about a subscription, with the dependencies that apply it. */

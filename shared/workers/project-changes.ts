@@ -17,8 +17,8 @@ import type { Table } from '../platform/table.ts';
 import { projectCustomerEmail } from '../queries/customer-emails.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
 import { removeSubscriptionEntry, writeSubscriptionEntry } from '../queries/subscription-entry.ts';
-import { subscriptionOf } from '../subscriptions/subscription.ts';
-import { removeHistoryOf, subscriptionEntry } from '../subscriptions/subscription-history.ts';
+import { subscriptionOf } from '../subscriptions/record/subscription.ts';
+import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/subscription-history.ts';
 import { writeProjections } from './write-projections.ts';
 
 export interface ProjectDeps {

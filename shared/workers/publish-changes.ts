@@ -18,8 +18,8 @@ import type { PublishedKind } from '../platform/keys.ts';
 import { parseRecord } from '../platform/record-store.ts';
 import { traceOfItem } from '../platform/stored-trace.ts';
 import { changeOf, type ItemChange } from '../platform/stream-images.ts';
-import { subscriptionOf } from '../subscriptions/subscription.ts';
-import { subscriptionEvents } from '../subscriptions/subscription-events.ts';
+import { subscriptionOf } from '../subscriptions/record/subscription.ts';
+import { subscriptionEvents } from '../subscriptions/record/subscription-events.ts';
 
 export interface PublishDeps {
   readonly bus: Bus;

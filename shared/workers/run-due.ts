@@ -17,9 +17,9 @@ import type { RemovalDeps } from '../removal/organization-children.ts';
 import { runDueMethod } from '../removal/remove-method.ts';
 import { runDueOrganization } from '../removal/remove-organization.ts';
 import { runDueErasure } from '../removal/run-erasure.ts';
-import type { BillingDeps } from '../subscriptions/biller.ts';
-import { runDueSubscription } from '../subscriptions/run-subscription-due.ts';
-import { isChargeOpen } from '../subscriptions/subscription-charge.ts';
+import type { BillingDeps } from '../subscriptions/billing/biller.ts';
+import { isChargeOpen } from '../subscriptions/billing/subscription-charge.ts';
+import { runDueSubscription } from '../subscriptions/commands/run-subscription-due.ts';
 import { runDueDelivery } from '../webhooks/waiting-delivery.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE_MS;

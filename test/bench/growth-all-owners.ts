@@ -11,7 +11,7 @@ import {
   isVisibleSubscription,
   type Subscription,
   subscriptionShape,
-} from '../../shared/subscriptions/subscription.ts';
+} from '../../shared/subscriptions/record/subscription.ts';
 import { subscription } from '../builders/subscription.ts';
 import { RARE, type Seeding, seededPayment, withoutStream, writeItems } from './seed.ts';
 import { type Service, startService } from './service.ts';

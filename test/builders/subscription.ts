@@ -1,5 +1,5 @@
 import { DAY_MS, iso } from '../../shared/core/time.ts';
-import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from './payment.ts';
 
 /**

@@ -3,7 +3,7 @@ import { EVERY_SUBSCRIPTION_COLUMNS } from '../../shared/admin/list-every-subscr
 import { encodeCursor } from '../../shared/platform/cursor.ts';
 import { LISTED_DISPUTE_COLUMNS, LISTED_REFUND_COLUMNS } from '../../shared/queries/list-refunds.ts';
 import { EVERY_PAYMENT_COLUMNS, PAYMENT_CSV_COLUMNS } from '../../shared/queries/payment-csv.ts';
-import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/subscription-view.ts';
+import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/subscription-view.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { changeTable, createPaidIntent, PATIENT, signIn, storedPayment, type User } from './flow.ts';

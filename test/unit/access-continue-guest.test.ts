@@ -5,7 +5,7 @@ import { addressRecord } from '../../shared/customers/address.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import { paymentRecord } from '../../shared/payments/payment.ts';
-import { subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
+import { subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
 import { guest, session } from '../builders/api-request.ts';
 
 const CREATED_AT = '2026-01-05T09:00:00.000Z';

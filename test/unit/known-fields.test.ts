@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { MAX_PROBLEMS } from '../../shared/core/errors.ts';
 import { nearestField, unknownFields } from '../../shared/http/known-fields.ts';
 import { createRefundBody } from '../../shared/payments/refund-payment.ts';
-import { createSubscriptionBody } from '../../shared/subscriptions/subscription-requests.ts';
+import { createSubscriptionBody } from '../../shared/subscriptions/record/subscription-requests.ts';
 
 const schema = z.object({
   amount_cents: z.int().optional(),

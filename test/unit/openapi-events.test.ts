@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { EVENTS } from '../../shared/openapi/event-bodies.ts';
 import { paymentEvents } from '../../shared/payments/payment-events.ts';
 import { CANONICAL_EVENTS, type CanonicalEvent } from '../../shared/platform/bus-event.ts';
-import { subscriptionEvents } from '../../shared/subscriptions/subscription-events.ts';
+import { subscriptionEvents } from '../../shared/subscriptions/record/subscription-events.ts';
 import { SAMPLES } from '../../shared/webhooks/event-samples.ts';
 import { payment } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';

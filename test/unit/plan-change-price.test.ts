@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, instant } from '../../shared/core/time.ts';
-import { creditOf } from '../../shared/subscriptions/paid-period.ts';
-import type { SubscriptionPlan } from '../../shared/subscriptions/plan-change.ts';
-import { type ChangeTerms, linesOfChange, priceOfChange } from '../../shared/subscriptions/plan-change-price.ts';
+import { creditOf } from '../../shared/subscriptions/billing/paid-period.ts';
+import {
+  type ChangeTerms,
+  linesOfChange,
+  priceOfChange,
+} from '../../shared/subscriptions/plan-changes/plan-change-price.ts';
+import type { SubscriptionPlan } from '../../shared/subscriptions/record/plan-change.ts';
 
 interface Terms extends Omit<ChangeTerms, 'credit'> {
   readonly from: ChangeTerms['to'];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { epochSeconds, instant, iso, MINUTE_MS } from '../../shared/core/time.ts';
-import type { PlanChange } from '../../shared/subscriptions/plan-change.ts';
-import { applyChange, removeChange } from '../../shared/subscriptions/plan-change-steps.ts';
-import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import { applyChange, removeChange } from '../../shared/subscriptions/plan-changes/plan-change-steps.ts';
+import type { PlanChange } from '../../shared/subscriptions/record/plan-change.ts';
+import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, instant, iso } from '../../shared/core/time.ts';
-import { periodAt, periodStart, type Schedule } from '../../shared/subscriptions/periods.ts';
+import { periodAt, periodStart, type Schedule } from '../../shared/subscriptions/billing/periods.ts';
 import { oracleStart } from '../builders/calendar-oracle.ts';
 
 const schedule = (anchor: string, billingInterval: Schedule['billingInterval'], intervalMultiplier = 1): Schedule => ({

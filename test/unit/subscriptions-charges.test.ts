@@ -5,22 +5,21 @@ import { DAY_MS, HOUR_MS, iso, MINUTE_MS, SECOND_MS } from '../../shared/core/ti
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import { recordKey } from '../../shared/platform/keys.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
-import { lastRetry, nextRetry } from '../../shared/subscriptions/dunning.ts';
+import { lastRetry, nextRetry } from '../../shared/subscriptions/billing/dunning.ts';
 import {
   markCanceled,
   markPaused,
   pauseAfterTrial,
   reactivateInPaidPeriod,
   resumeInPaidPeriod,
-} from '../../shared/subscriptions/lifecycle.ts';
+} from '../../shared/subscriptions/billing/lifecycle.ts';
 import {
   dropMethod,
   isPaidFor,
   openNextPeriod,
   periodPaymentRequest,
   startFirstPeriod,
-} from '../../shared/subscriptions/periods.ts';
-import { type Charge, type Subscription, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
+} from '../../shared/subscriptions/billing/periods.ts';
 import {
   abandonCharge,
   type ChargedPayment,
@@ -38,7 +37,8 @@ import {
   recordPending,
   settleCharge,
   UNANSWERED_CHECK_MS,
-} from '../../shared/subscriptions/subscription-charge.ts';
+} from '../../shared/subscriptions/billing/subscription-charge.ts';
+import { type Charge, type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, subscription, trial } from '../builders/subscription.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, iso, MINUTE_MS } from '../../shared/core/time.ts';
-import { type Charge, STORED_STATUSES, type Subscription } from '../../shared/subscriptions/subscription.ts';
-import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
-import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/subscription-due.ts';
+import { openCharge } from '../../shared/subscriptions/billing/subscription-charge.ts';
+import { type Charge, STORED_STATUSES, type Subscription } from '../../shared/subscriptions/record/subscription.ts';
+import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/subscription-due.ts';
 import {
   firstChargeEnds,
   hasOpenAttempt,
@@ -10,7 +10,7 @@ import {
   noticeTime,
   requireSubscriptionTransition,
   SUBSCRIPTION_TRANSITIONS,
-} from '../../shared/subscriptions/subscription-states.ts';
+} from '../../shared/subscriptions/record/subscription-states.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription, trial } from '../builders/subscription.ts';
 

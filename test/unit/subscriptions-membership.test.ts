@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, iso } from '../../shared/core/time.ts';
-import { isSameMembership, membershipOf } from '../../shared/subscriptions/membership-of.ts';
-import type { Charge, Subscription } from '../../shared/subscriptions/subscription.ts';
+import { isSameMembership, membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
+import type { Charge, Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 

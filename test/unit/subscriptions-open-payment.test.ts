@@ -3,9 +3,13 @@ import { DAY_MS, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-item.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
-import { findOpenPayment, openPaymentView, requireOpenPayment } from '../../shared/subscriptions/open-payment.ts';
-import { type Subscription, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
-import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
+import {
+  findOpenPayment,
+  openPaymentView,
+  requireOpenPayment,
+} from '../../shared/subscriptions/billing/open-payment.ts';
+import { openCharge } from '../../shared/subscriptions/billing/subscription-charge.ts';
+import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';

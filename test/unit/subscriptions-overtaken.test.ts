@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { UsableMethod } from '../../shared/payment-methods/usable-method.ts';
 import { recordItem } from '../../shared/platform/record-store.ts';
-import type { BillingDeps } from '../../shared/subscriptions/biller.ts';
-import { changeMethod, removeMethodFrom } from '../../shared/subscriptions/change-method.ts';
-import { type Subscription, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
+import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
+import { changeMethod, removeMethodFrom } from '../../shared/subscriptions/commands/change-method.ts';
+import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';

@@ -6,7 +6,7 @@ import {
   unpaidAfterReport,
   unpaidByPlan,
   unpaidOncePaid,
-} from '../../shared/subscriptions/paid-tier.ts';
+} from '../../shared/subscriptions/record/paid-tier.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 

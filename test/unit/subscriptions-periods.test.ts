@@ -5,9 +5,9 @@ import {
   missedPeriods,
   openNextPeriod,
   startFirstPeriod,
-} from '../../shared/subscriptions/periods.ts';
-import type { Subscription } from '../../shared/subscriptions/subscription.ts';
-import { recordPaid } from '../../shared/subscriptions/subscription-charge.ts';
+} from '../../shared/subscriptions/billing/periods.ts';
+import { recordPaid } from '../../shared/subscriptions/billing/subscription-charge.ts';
+import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, subscription } from '../builders/subscription.ts';
 

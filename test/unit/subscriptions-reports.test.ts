@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, epochSeconds, HOUR_MS, iso, SECOND_MS } from '../../shared/core/time.ts';
-import { markCanceled } from '../../shared/subscriptions/lifecycle.ts';
 import {
   applyReport,
   awaitsFirstCharge,
   isAboutFormer,
   type SubscriptionReport,
-} from '../../shared/subscriptions/provider-report.ts';
-import type { Subscription } from '../../shared/subscriptions/subscription.ts';
-import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
+} from '../../shared/subscriptions/at-provider/provider-report.ts';
+import { markCanceled } from '../../shared/subscriptions/billing/lifecycle.ts';
+import { openCharge } from '../../shared/subscriptions/billing/subscription-charge.ts';
+import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription, trial } from '../builders/subscription.ts';
 

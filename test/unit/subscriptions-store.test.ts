@@ -11,11 +11,11 @@ import {
   usedByKey,
 } from '../../shared/platform/keys.ts';
 import { type Item, openTable, type Table } from '../../shared/platform/table.ts';
-import { membershipOf } from '../../shared/subscriptions/membership-of.ts';
-import { openNextPeriod, startFirstPeriod } from '../../shared/subscriptions/periods.ts';
-import { type Subscription, subscriptionOf } from '../../shared/subscriptions/subscription.ts';
-import { dropCharge, openCharge, recordPaid } from '../../shared/subscriptions/subscription-charge.ts';
-import { eraseSubscription, subscriptionStore } from '../../shared/subscriptions/subscription-store.ts';
+import { openNextPeriod, startFirstPeriod } from '../../shared/subscriptions/billing/periods.ts';
+import { dropCharge, openCharge, recordPaid } from '../../shared/subscriptions/billing/subscription-charge.ts';
+import { membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
+import { type Subscription, subscriptionOf } from '../../shared/subscriptions/record/subscription.ts';
+import { eraseSubscription, subscriptionStore } from '../../shared/subscriptions/record/subscription-store.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 import { DUNNING, subscription } from '../builders/subscription.ts';

@@ -10,9 +10,13 @@ import type {
   ProviderSubscription,
   SubscriptionsPort,
 } from '../../shared/providers/subscription-port.ts';
-import type { BillingDeps } from '../../shared/subscriptions/biller.ts';
-import { type Subscription, subscriptionOf, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
-import { abandonTransfer, continueTransfer, startTransfer } from '../../shared/subscriptions/transfer.ts';
+import { abandonTransfer, continueTransfer, startTransfer } from '../../shared/subscriptions/at-provider/transfer.ts';
+import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
+import {
+  type Subscription,
+  subscriptionOf,
+  subscriptionShape,
+} from '../../shared/subscriptions/record/subscription.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
-import { withdrawReturn } from '../../shared/subscriptions/lifecycle.ts';
-import { firstPeriod } from '../../shared/subscriptions/periods.ts';
-import { abandonCharge, openCharge } from '../../shared/subscriptions/subscription-charge.ts';
+import { withdrawReturn } from '../../shared/subscriptions/billing/lifecycle.ts';
+import { firstPeriod } from '../../shared/subscriptions/billing/periods.ts';
+import { abandonCharge, openCharge } from '../../shared/subscriptions/billing/subscription-charge.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 

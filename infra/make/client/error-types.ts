@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ErrorCode } from '../../../shared/core/errors.ts';
 import { DECLINE_CODES } from '../../../shared/core/outcome.ts';
 import { rowOf } from '../../../shared/core/rows.ts';
-import { CHANGE_TIMES } from '../../../shared/subscriptions/subscription-requests.ts';
+import { CHANGE_TIMES } from '../../../shared/subscriptions/record/subscription-requests.ts';
 
 export type JsonObject = { readonly [name: string]: unknown };
 

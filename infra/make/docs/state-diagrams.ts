@@ -1,7 +1,7 @@
 import { DISPUTE_TRANSITIONS } from '../../../shared/payments/dispute-states.ts';
 import { PAYMENT_TRANSITIONS } from '../../../shared/payments/payment-states.ts';
 import { REFUND_TRANSITIONS } from '../../../shared/payments/refunds/refund-states.ts';
-import { SUBSCRIPTION_TRANSITIONS } from '../../../shared/subscriptions/subscription-states.ts';
+import { SUBSCRIPTION_TRANSITIONS } from '../../../shared/subscriptions/record/subscription-states.ts';
 
 /** The diagrams of docs/states.md show every arrow of the tables that the stores enforce, with its causes. */
 type Table = Readonly<Record<string, Readonly<Partial<Record<string, readonly string[]>>>>>;

@@ -10,7 +10,7 @@ import {
   subscriptionTimelineOf,
 } from '../../../shared/queries/subscription-timeline.ts';
 import { type LoggedEntry, wholeTimeline } from '../../../shared/queries/timeline.ts';
-import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
+import { subscriptionStore } from '../../../shared/subscriptions/record/subscription-store.ts';
 import { aliasedId, findPayment } from '../compare/find-payment.ts';
 import { listDisputesHere, listRefundsHere } from '../compare/money-back.ts';
 import { NotReachable } from '../installation/control.ts';

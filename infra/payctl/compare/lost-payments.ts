@@ -21,15 +21,15 @@ import {
   WITHOUT_OWNER,
 } from '../../../shared/payments/restore-payment.ts';
 import type { ListedPayment, ListedSubscription } from '../../../shared/providers/listing-port.ts';
-import { possiblePayments } from '../../../shared/subscriptions/lost-renewals.ts';
-import { syncIfKnown } from '../../../shared/subscriptions/store-report.ts';
+import { syncIfKnown } from '../../../shared/subscriptions/at-provider/store-report.ts';
+import { possiblePayments } from '../../../shared/subscriptions/billing/lost-renewals.ts';
 import {
   isLive,
   isProviderBilled,
   type Subscription,
   subscriptionOf,
-} from '../../../shared/subscriptions/subscription.ts';
-import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
+} from '../../../shared/subscriptions/record/subscription.ts';
+import { subscriptionStore } from '../../../shared/subscriptions/record/subscription-store.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type ChargedAgain, splitListed } from './charged-again.ts';

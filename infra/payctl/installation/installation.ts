@@ -15,7 +15,7 @@ import {
   type RegistryOptions,
 } from '../../../shared/providers/registry.ts';
 import { moneyDeps } from '../../../shared/runtime.ts';
-import type { BillingDeps } from '../../../shared/subscriptions/biller.ts';
+import type { BillingDeps } from '../../../shared/subscriptions/billing/biller.ts';
 import type { Stage } from '../../deploy/stage/settings.ts';
 import type { InstallationFacts } from './facts.ts';
 import { readLocalHost } from './local-host.ts';

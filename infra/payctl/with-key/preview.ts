@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { amountWithCurrency } from '../../../shared/core/money.ts';
-import type { changePreviewSchema } from '../../../shared/subscriptions/plan-change-view.ts';
+import type { changePreviewSchema } from '../../../shared/subscriptions/record/plan-change-view.ts';
 import { columns, type Report } from '../commands/report.ts';
 
 type Preview = z.output<ReturnType<typeof changePreviewSchema>>;

@@ -40,7 +40,7 @@ export const MIRROR_BUGS: readonly Bug[] = [
   {
     name: 'price-at-the-provider-ignored',
     what: 'A price that is changed at the provider stays as it was here',
-    file: 'shared/subscriptions/provider-report.ts',
+    file: 'shared/subscriptions/at-provider/provider-report.ts',
     text: '    ...pricesAt(subscription, report.price),',
     replacement: '',
   },
@@ -54,14 +54,14 @@ export const MIRROR_BUGS: readonly Bug[] = [
   {
     name: 'other-amount-unrecorded',
     what: 'A renewal of another amount than the price is not recorded',
-    file: 'shared/subscriptions/provider-invoices.ts',
+    file: 'shared/subscriptions/at-provider/provider-invoices.ts',
     text: '    : { ...invoice.prices, totalCents: invoice.amountCents, anomaly: AMOUNT_CHANGED };',
     replacement: '    : {};',
   },
   {
     name: 'renewed-twice',
     what: 'A renewal is announced by its period and again by its payment',
-    file: 'shared/subscriptions/provider-report.ts',
+    file: 'shared/subscriptions/at-provider/provider-report.ts',
     text: 'if (next.paidUntil !== was.paidUntil) return',
     replacement: 'if (next.paidUntil !== was.paidUntil || next.currentPeriodEnd !== was.currentPeriodEnd) return',
   },

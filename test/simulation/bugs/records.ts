@@ -89,7 +89,7 @@ export const RECORD_BUGS: readonly Bug[] = [
   {
     name: 'subscription-unpublished',
     what: 'The changes of a subscription publish no events',
-    file: 'shared/subscriptions/subscription-events.ts',
+    file: 'shared/subscriptions/record/subscription-events.ts',
     text: 'if (!isVisibleSubscription(after) || before?.version === after.version) return [];',
     replacement: 'if (!isVisibleSubscription(after) || after.version > 0) return [];',
   },
@@ -131,14 +131,14 @@ export const RECORD_BUGS: readonly Bug[] = [
   {
     name: 'paused-is-billed',
     what: 'A paused subscription is billed for its next period',
-    file: 'shared/subscriptions/subscription-due.ts',
+    file: 'shared/subscriptions/record/subscription-due.ts',
     text: "status === 'trialing' || status === 'active' ?",
     replacement: "status === 'trialing' || status === 'active' || status === 'paused' ?",
   },
   {
     name: 'paid-period-is-charged-again',
     what: 'A subscription that comes back in a paid period is charged for a new one',
-    file: 'shared/subscriptions/periods.ts',
+    file: 'shared/subscriptions/billing/periods.ts',
     text: 'const until = period < 0 ? currentPeriodEnd : paidUntil;',
     replacement: 'const until = period < 0 || paidUntil === undefined ? currentPeriodEnd : undefined;',
   },

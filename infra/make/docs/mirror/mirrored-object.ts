@@ -8,7 +8,7 @@ import type { Dispute } from '../../../../shared/payments/dispute.ts';
 import type { Payment } from '../../../../shared/payments/payment.ts';
 import type { ReportedStatus } from '../../../../shared/providers/payment-port.ts';
 import type { ProviderSubscription } from '../../../../shared/providers/subscription-port.ts';
-import type { Subscription } from '../../../../shared/subscriptions/subscription.ts';
+import type { Subscription } from '../../../../shared/subscriptions/record/subscription.ts';
 
 /** A field that the API shows; a test looks it up in the API document. */
 type ShownField = `${'payment' | 'refund' | 'dispute' | 'subscription' | 'customer' | 'payment_method'}.${string}`;

@@ -1,0 +1,105 @@
+/** @module Chooses a subscription's biller. Shared steps stop an abandoned charge and start a period again. */
+
+import type { Caller } from '../../access/caller.ts';
+import { DomainError } from '../../core/errors.ts';
+import { requireHeld, type UsableMethod } from '../../payment-methods/usable-method.ts';
+import type { VisiblePayment } from '../../payments/payment.ts';
+import { type AttendedCharge, type Biller, type BillingDeps, settlementOf } from '../billing/biller.ts';
+import { serviceBiller } from '../billing/service-biller.ts';
+import { dropCharge, settleCharge } from '../billing/subscription-charge.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
+import { hasOpenAttempt } from '../record/subscription-states.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import { providerBiller } from './create-at-provider.ts';
+
+const BILLERS: Readonly<Record<Subscription['billingOwner'], Biller>> = {
+  provider: providerBiller,
+  service: serviceBiller,
+};
+
+export const billerOf = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): Biller => BILLERS[billingOwner];
+
+/** Stops an abandoned charge if possible, and records the outcome. If the provider is unavailable, due work retries. */
+export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { charge } = subscription;
+  if (!charge?.abandoned) return subscription;
+  let payment: VisiblePayment | undefined;
+  try {
+    payment = await billerOf(subscription).releaseCharge(deps, subscription);
+  } catch (error) {
+    if (error instanceof DomainError) return subscription;
+    throw error;
+  }
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.charge?.paymentId !== charge.paymentId) return current;
+    // No further attempt can be claimed, because a claim requires a charge that is not abandoned.
+    return payment && payment.status !== 'failed'
+      ? settleCharge(current, payment, settlementOf(deps))
+      : dropCharge(current);
+  });
+};
+
+/**
+ * Checks that this caller may start the subscription again. Its method is charged from now on, immediately or at the
+ * next period, so the rule of use is checked even if nothing is charged now (decisions 15.5).
+ * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of an earlier charge is unknown; PAYMENT_METHOD_REQUIRED or
+ * INSUFFICIENT_PERMISSIONS
+ */
+export const requireStartable = async (
+  { table }: BillingDeps,
+  subscription: Subscription,
+  { caller, needsMethod }: { readonly caller: Caller; readonly needsMethod: boolean },
+): Promise<UsableMethod> => {
+  const { charge, paymentMethodId, totalCents } = subscription;
+  if (hasOpenAttempt(charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (needsMethod && totalCents > 0 && paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+  return requireHeld({ table, caller }, subscription, subscription);
+};
+
+/**
+ * The record to start, after a report of the provider has been stored. It keeps the caller's choices.
+ * @throws DomainError VERSION_CONFLICT if another request has changed the subscription
+ */
+const reportedSince = (chosen: Subscription, current: Subscription): Subscription => {
+  const { customerId, paymentMethodId, methodRef, status, charge } = chosen;
+  const isSame = current.status === status && current.charge?.paymentId === charge?.paymentId;
+  if (!isSame || (current.methodRef !== methodRef && methodRef !== undefined)) {
+    throw new DomainError('VERSION_CONFLICT');
+  }
+  return { ...current, customerId, paymentMethodId, methodRef };
+};
+
+interface Start extends AttendedCharge {
+  readonly cause: 'reactivate' | 'resume';
+}
+
+/**
+ * Starts a new period now, and charges it while the payer waits. A provider that bills gets a new subscription. The
+ * record may have changed since the caller's check, because another start may have been faster.
+ * @throws DomainError PAYMENT_DECLINED, or the reason why nothing could be charged. The subscription then stays as it
+ * was.
+ */
+export const startPeriod = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { cause, method, right }: Start,
+): Promise<Subscription> => {
+  const biller = billerOf(subscription);
+  const opened = await subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (cause === 'reactivate' && isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+      if (hasOpenAttempt(current.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+      const base = current === subscription ? current : reportedSince(subscription, current);
+      return biller.openFirstPeriod(base, cause, deps.now());
+    },
+    right,
+  );
+  if (!opened.charge) return opened;
+  const charged = await biller.collect(deps, opened, { method, right });
+  if (charged.error) throw charged.error;
+  if (charged.declined && charged.subscription.status === subscription.status) {
+    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });
+  }
+  return charged.subscription;
+};

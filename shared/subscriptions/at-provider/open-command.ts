@@ -1,0 +1,72 @@
+/**
+ * @module A command with an unknown outcome at the billing provider. The provider is read a minute later. The result is
+ * stored like any report, and an event reports a command without effect.
+ */
+
+import { type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { FAILURE_OF } from '../../platform/command-end.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import { endsWithPeriod, isLive, type Subscription } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import { edit } from '../record/subscription-versions.ts';
+
+export type OpenCommand = NonNullable<Subscription['openCommand']>['kind'];
+
+/** A call that timed out has arrived by then, or never does. */
+const LOOK_AFTER_MS = MINUTE_MS;
+
+/** True if the subscription has the state that the command requests. */
+const IS_MET: Readonly<Record<OpenCommand, (subscription: Subscription) => boolean>> = {
+  cancel: (subscription) => subscription.status === 'canceled' || endsWithPeriod(subscription),
+  reactivate: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
+  resume: ({ status }) => status === 'active',
+};
+
+export const leaveOpen = (deps: BillingDeps, subscription: Subscription, kind: OpenCommand): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) =>
+    isLive(current) ? { ...current, openCommand: { kind, lookAt: iso(deps.now() + LOOK_AFTER_MS) } } : current,
+  );
+
+/** A later command decides, so nothing is reported of the earlier one. */
+export const forgetOpen = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
+  subscription.openCommand === undefined
+    ? Promise.resolve(subscription)
+    : subscriptionStore(deps.table).change(subscription, (current) => ({ ...current, openCommand: undefined }));
+
+/** @param synced as the provider reports it, after the command */
+export const endOpenCommand = (deps: BillingDeps, synced: Subscription): Promise<Subscription> =>
+  synced.openCommand === undefined
+    ? Promise.resolve(synced)
+    : subscriptionStore(deps.table).change(synced, (current) => {
+        const kind = current.openCommand?.kind;
+        if (kind === undefined) return current;
+        const ended = { ...current, openCommand: undefined };
+        return IS_MET[kind](ended) ? ended : edit(ended, { reason: FAILURE_OF[kind].reason, now: deps.now() }, {});
+      });
+
+/**
+ * Reports that the charge of a reactivation or a resumption was dropped after its request had ended. The request reports
+ * an earlier end by its response, and a withdrawn charge is reported by nothing.
+ */
+export const reportFailedReturn = (before: Subscription, after: Subscription, now: Instant): Subscription => {
+  const cause = droppedReturn(before, after);
+  const lookAt = before.charge?.lookAt;
+  const isLate = lookAt !== undefined && instant(lookAt) <= now;
+  return cause && isLate ? edit(after, { reason: FAILURE_OF[cause].reason, now }, {}) : after;
+};
+
+/**
+ * True if the charge of a reactivation or a resumption would be dropped while its request may still run. The request
+ * drops the charge itself, or due work drops and reports it once the request has ended.
+ */
+export const isLeftToRequest = (before: Subscription, after: Subscription, now: Instant): boolean => {
+  const lookAt = before.charge?.lookAt;
+  return droppedReturn(before, after) !== undefined && lookAt !== undefined && instant(lookAt) > now;
+};
+
+const droppedReturn = ({ charge, version }: Subscription, after: Subscription): 'reactivate' | 'resume' | undefined => {
+  const cause = charge?.cause;
+  if (cause !== 'reactivate' && cause !== 'resume') return undefined;
+  const isDropped = !charge?.abandoned && after.charge === undefined && after.version === version;
+  return isDropped ? cause : undefined;
+};

@@ -1,0 +1,120 @@
+/**
+ * @module Gives a provider that bills the price that it has to charge. The update is stored before the call, and a lost
+ * response is looked up before the call is repeated, so that the provider's price is ours in the end.
+ */
+
+import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
+import { nextLook } from '../../payments/payment-due.ts';
+import type { SubscriptionsPort } from '../../providers/subscription-port.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import { planAtProvider, syncAfterChange } from '../record/held-plan.ts';
+import type { PriceUpdate } from '../record/plan-change.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import { edit } from '../record/subscription-versions.ts';
+import { providerInterval, subscriptionsPortOf } from './provider-biller.ts';
+import { syncIfKnown } from './store-report.ts';
+
+export interface SentPrice {
+  readonly subscription: Subscription;
+  /** `unclear` if the provider may or may not have the price, or cannot be called now. Due work looks again. */
+  readonly result: 'sent' | 'refused' | 'unclear';
+}
+
+/** Sends the price of `priceUpdate`. The update stays stored until the caller removes it. */
+export const sendPrice = async (deps: BillingDeps, subscription: Subscription): Promise<SentPrice> => {
+  const { priceUpdate, providerSubscriptionId } = subscription;
+  if (!priceUpdate || providerSubscriptionId === undefined) return { subscription, result: 'sent' };
+  const port = await subscriptionsPortOf(deps, subscription);
+  const isRepeated = instant(priceUpdate.lookAt) <= deps.now();
+  const found = isRepeated ? await hasPrice(port, subscription, priceUpdate) : false;
+  if (found === undefined) return { subscription: await sendPriceLater(deps, subscription), result: 'unclear' };
+  if (found) return { subscription, result: 'sent' };
+  const outcome = await port.changePrice(requestOf(deps, subscription, priceUpdate));
+  if (outcome.kind === 'done') return { subscription, result: 'sent' };
+  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') {
+    return { subscription: await sendPriceLater(deps, subscription), result: 'unclear' };
+  }
+  const synced = await syncIfKnown(deps, subscription);
+  return { subscription: synced ?? subscription, result: 'refused' };
+};
+
+/** @returns undefined if the provider cannot be read now */
+const hasPrice = async (
+  port: SubscriptionsPort,
+  { providerSubscriptionId = '' }: Subscription,
+  { id }: PriceUpdate,
+): Promise<boolean | undefined> => {
+  const found = await port.find(providerSubscriptionId);
+  if (found.kind === 'unknown' || found.kind === 'not_done') return undefined;
+  return found.kind === 'done' && found.value.changeId === id;
+};
+
+const requestOf = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { id, freeUntil }: PriceUpdate,
+): Parameters<SubscriptionsPort['changePrice']>[0] => {
+  const plan = planAtProvider(subscription);
+  const { change, currency, providerSubscriptionId = '', paidUntil = '' } = subscription;
+  // The period of an update that came late is over, and the next one may be paid already.
+  const isLate = freeUntil !== undefined && instant(freeUntil) <= deps.now();
+  const until = isLate ? (instant(paidUntil || freeUntil) > deps.now() ? paidUntil : undefined) : freeUntil;
+  return {
+    subscriptionId: providerSubscriptionId,
+    changeId: id,
+    amountCents: plan.totalCents,
+    currency,
+    ...providerInterval(plan),
+    productId: plan.productId,
+    productName: plan.productName,
+    trialEnd: until === undefined ? endOfLateTrial(subscription, isLate) : epochSeconds(instant(until)),
+    isBridge: subscription.status !== 'trialing' || change?.nextPeriodEnd !== undefined,
+    ...(coversRenewal(subscription, deps.now()) && { dropsUnpaid: true }),
+    idempotencyKey: `${subscription.id}:change:${id}:price${isLate ? ':late' : ''}`,
+  };
+};
+
+/** The trial, or the first period in its place, is over before the provider got the price. It charges from now on. */
+const endOfLateTrial = ({ status, change }: Subscription, isLate: boolean): 'now' | undefined =>
+  isLate && status === 'trialing' && change?.trialEnd !== undefined ? 'now' : undefined;
+
+/** True if the paid change begins a period that covers a renewal, which the provider may still collect. */
+const coversRenewal = ({ change }: Subscription, now: Instant): boolean =>
+  change?.step === 'paid' && change.nextPeriodEnd !== undefined && instant(change.periodEnd) <= now;
+
+/** Sets the next lookup of the price update, by the usual ladder. */
+export const sendPriceLater = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const id = subscription.priceUpdate?.id;
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    const { priceUpdate } = current;
+    if (!priceUpdate || priceUpdate.id !== id) return current;
+    const { at } = nextLook(instant(priceUpdate.claimedAt), -1, deps.now());
+    return { ...current, priceUpdate: { ...priceUpdate, lookAt: iso(at) } };
+  });
+};
+
+/** Sends the price of a scheduled or withdrawn change, and notes that the provider has it. */
+export const finishPriceUpdate = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { priceUpdate } = subscription;
+  const { subscription: sent, result } = await sendPrice(deps, subscription);
+  if (!priceUpdate || result === 'unclear') return sent;
+  const isRefused = result === 'refused' && isLive(sent);
+  const isWithdrawal = sent.scheduledChange?.id !== priceUpdate.id;
+  if (isRefused && isWithdrawal) {
+    const reason = 'the provider refuses the present price';
+    deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason });
+    return sendPriceLater(deps, sent);
+  }
+  return subscriptionStore(deps.table).change(sent, (current) => {
+    if (current.priceUpdate?.id !== priceUpdate.id) return current;
+    const without = {
+      ...current,
+      ...syncAfterChange(current, priceUpdate.claimedAt, deps.now()),
+      priceUpdate: undefined,
+    };
+    return isRefused
+      ? edit(without, { reason: 'plan_change_failed', now: deps.now() }, { scheduledChange: undefined })
+      : without;
+  });
+};

@@ -1,0 +1,60 @@
+/** @module The choice between provider and service as biller, and the errors of commands to a provider. */
+
+import type { BillingInterval } from '../../catalog/billing-intervals.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import type { PaymentProvider } from '../../providers/provider.ts';
+import type { NewProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
+import { unansweredError } from '../../providers/unwrap.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import type { Subscription } from '../record/subscription.ts';
+
+type Plan = Pick<Subscription, 'billingInterval' | 'intervalMultiplier' | 'totalCents'>;
+type ProviderInterval = Pick<NewProviderSubscription, 'unit' | 'count'>;
+
+const UNITS: Readonly<Record<BillingInterval, readonly [unit: ProviderInterval['unit'], times: number]>> = {
+  daily: ['day', 1],
+  weekly: ['week', 1],
+  monthly: ['month', 1],
+  quarterly: ['month', 3],
+  yearly: ['year', 1],
+};
+
+export const providerInterval = ({
+  billingInterval,
+  intervalMultiplier,
+}: Omit<Plan, 'totalCents'>): ProviderInterval => {
+  const [unit, times] = UNITS[billingInterval];
+  return { unit, count: times * intervalMultiplier };
+};
+
+/**
+ * The biller of a new subscription is the provider if it supports the plan and the total is not 0, else the service.
+ */
+export const billingOwnerOf = ({ can, subscriptions }: PaymentProvider, plan: Plan): Subscription['billingOwner'] =>
+  can.subscriptions === 'native' && subscriptions?.bills(providerInterval(plan)) && plan.totalCents > 0
+    ? 'provider'
+    : 'service';
+
+/** @throws DomainError UNSUPPORTED_PROVIDER if the provider no longer bills, because the service does not take over */
+export const subscriptionsPortOf = async (
+  deps: BillingDeps,
+  { providerId }: Subscription,
+): Promise<SubscriptionsPort> => {
+  const provider = await deps.providers.find(providerId);
+  if (provider?.subscriptions) return provider.subscriptions;
+  throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${providerId} does not bill subscriptions here` });
+};
+
+/** The error if the subscription's status does not allow the command. */
+export const invalidStateError = ({ status }: Subscription): DomainError =>
+  new DomainError('INVALID_STATE', { message: `The subscription is ${status}` });
+
+/** @throws DomainError PROVIDER_ERROR for a refusal, otherwise PROVIDER_TIMEOUT or a similar code */
+export const requireAnswer = <T>(outcome: Outcome<T>, { id }: Subscription): T => {
+  if (outcome.kind === 'done') return outcome.value;
+  const details = { subscription_id: id };
+  if (outcome.kind === 'unknown' || outcome.kind === 'not_done') throw unansweredError(outcome, details);
+  const code = outcome.kind === 'refused' ? outcome.reason : outcome.code;
+  throw new DomainError('PROVIDER_ERROR', { details: { ...details, provider_code: code } });
+};

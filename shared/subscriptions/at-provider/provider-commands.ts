@@ -1,0 +1,333 @@
+/** @module Commands to a provider that bills. The record gets its response, or its state after a refusal. */
+
+import { DomainError } from '../../core/errors.ts';
+import type { Outcome } from '../../core/outcome.ts';
+import { epochSeconds, type Instant, instant, MINUTE_MS } from '../../core/time.ts';
+import type { HeldMethod } from '../../payment-methods/usable-method.ts';
+import type { TransactionStep } from '../../platform/table.ts';
+import type { CallOptions } from '../../providers/payment-port.ts';
+import type { ProviderInvoice, ProviderSubscription, SubscriptionsPort } from '../../providers/subscription-port.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import { isPaidFor } from '../billing/periods.ts';
+import { endsWithPeriod, isLive, type Subscription } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import { forgetOpen, leaveOpen, type OpenCommand } from './open-command.ts';
+import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
+import { invoicesOf, recordInvoicePayment } from './provider-invoices.ts';
+import { requireSettled, storeReport, syncAfterRefusal } from './store-report.ts';
+
+export interface Command {
+  /** Part of the idempotency key, so equal names are equal commands. */
+  readonly name: string;
+  readonly send: (
+    port: SubscriptionsPort,
+    target: CallOptions & { readonly subscriptionId: string },
+  ) => Promise<Outcome<ProviderSubscription>>;
+  /** True if the subscription already has the state that the command requests. */
+  readonly isMet: (subscription: Subscription) => boolean;
+  /** Set if an event reports a command whose outcome was unknown and that had no effect. */
+  readonly kind?: OpenCommand;
+  /** The conditions of the caller's right, checked immediately before the call. Absent without a caller. */
+  readonly onlyIf?: readonly TransactionStep[];
+}
+
+export const scheduleCancelCommand: Command = {
+  name: 'schedule-cancel',
+  kind: 'cancel',
+  send: (port, target) => port.scheduleCancel({ ...target, cancel: true }),
+  isMet: (subscription) => subscription.status === 'canceled' || endsWithPeriod(subscription),
+};
+
+export const withdrawCancelCommand: Command = {
+  name: 'keep',
+  kind: 'reactivate',
+  send: (port, target) => port.scheduleCancel({ ...target, cancel: false }),
+  isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
+};
+
+/** @param right the conditions of the waiting caller's right; absent if due work replaces the method */
+export const changeMethodCommand = (
+  { paymentMethodId, methodRef = '' }: HeldMethod,
+  right: readonly TransactionStep[] | undefined,
+): Command => ({
+  name: `method:${paymentMethodId}`,
+  send: (port, target) => port.changeMethod({ ...target, methodId: methodRef, isAttended: right !== undefined }),
+  isMet: () => false,
+  ...(right && { onlyIf: right }),
+});
+
+/** The payer has paid one open invoice, so the other open invoices are paid with the same method. */
+export const payOwed = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { id, methodRef }: { readonly id: string; readonly methodRef?: string | undefined },
+): Promise<Subscription> => {
+  if (methodRef === undefined || subscription.status !== 'past_due') return subscription;
+  const command: Command = {
+    name: `owed:${id}`,
+    send: (port, target) => port.payOwed({ ...target, methodId: methodRef }),
+    isMet: () => false,
+  };
+  const outcome = await send(deps, subscription, { command, key: command.name });
+  return (await storeOutcome(deps, subscription, { outcome, kind: command.kind })).subscription;
+};
+
+export const pauseCommand: Command = {
+  name: 'pause',
+  send: (port, target) => port.pause({ ...target, dropsUnpaid: true }),
+  isMet: ({ status, owed }) => status === 'paused' && owed === undefined,
+};
+
+const resumeCommand: Command = {
+  name: 'resume',
+  kind: 'resume',
+  send: (port, target) => port.resume({ ...target, inNewPeriod: false }),
+  isMet: ({ status }) => status === 'active',
+};
+
+const resumeInNewPeriodCommand: Command = {
+  ...resumeCommand,
+  send: (port, target) => port.resume({ ...target, inNewPeriod: true }),
+};
+
+/** The subscription as stored after a command. `isDone` is true if the provider carried the command out. */
+interface CommandResult {
+  readonly subscription: Subscription;
+  readonly isDone: boolean;
+}
+
+/**
+ * @throws DomainError INVALID_STATE if the subscription has changed at the provider, which refuses the command. The new
+ * state is stored. PAYMENT_IN_PROGRESS while it is unknown whether the provider has the subscription.
+ */
+export const carryOutAtProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  command: Command,
+): Promise<Subscription> => requireMet(await sendToProvider(deps, subscription, command), command);
+
+/** Like `carryOutAtProvider`, for callers that continue after a refusal. */
+export const sendToProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  command: Command,
+): Promise<CommandResult> => {
+  const outcome = await send(deps, subscription, { command, key: `${command.name}:${subscription.lock}` });
+  return storeOutcome(deps, subscription, { outcome, kind: command.kind });
+};
+
+/**
+ * Collects again from the end of the paid time on. If that has passed, a new period starts now. The provider is read
+ * before it charges, because it may have carried out an earlier call, and an invoice without an event yet may be paid.
+ * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged. PAYMENT_DECLINED leaves the subscription
+ * as it was, and the next call makes another charge.
+ */
+export const resumeAtProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  onlyIf: readonly TransactionStep[],
+): Promise<Subscription> => {
+  const command = { ...resumeCommand, onlyIf };
+  if (isPaidFor(subscription, deps.now())) return carryOutAtProvider(deps, subscription, command);
+  const { providerSubscriptionId, transfer } = subscription;
+  if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const port = await subscriptionsPortOf(deps, subscription);
+  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
+  const synced = await storeReport(deps, subscription, answer);
+  if (answer.status !== 'paused') return requireMet({ subscription: synced, isDone: true }, resumeCommand);
+  requireSettled(answer);
+  return isPaidFor(synced, deps.now())
+    ? carryOutAtProvider(deps, synced, command)
+    : resumeInNewPeriod(deps, synced, { ...resumeInNewPeriodCommand, onlyIf });
+};
+
+/** Until the charge is known to be paid, a repeated call is the same charge, even if fields have changed. */
+const resumeInNewPeriod = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  command: Command,
+): Promise<Subscription> => {
+  const { paidUntil, lapsed = 0 } = subscription;
+  const outcome = await send(deps, subscription, { command, key: `begin:${paidUntil ?? 'never'}:${lapsed}` });
+  if (outcome.kind !== 'declined')
+    return requireMet(await storeOutcome(deps, subscription, { outcome, kind: command.kind }), command);
+  await subscriptionStore(deps.table).change(subscription, (current) =>
+    (current.lapsed ?? 0) === lapsed ? { ...current, lapsed: lapsed + 1 } : current,
+  );
+  throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+};
+
+const send = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { command, key }: { readonly command: Command; readonly key: string },
+): Promise<Outcome<ProviderSubscription>> => {
+  const { id, providerSubscriptionId, transfer } = subscription;
+  if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const port = await subscriptionsPortOf(deps, subscription);
+  await subscriptionStore(deps.table).requireAll(command.onlyIf);
+  return command.send(port, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
+};
+
+interface CommandOutcome {
+  readonly outcome: Outcome<ProviderSubscription>;
+  readonly kind: OpenCommand | undefined;
+}
+
+const storeOutcome = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { outcome, kind }: CommandOutcome,
+): Promise<CommandResult> => {
+  if (outcome.kind === 'refused') {
+    return { subscription: await syncAfterRefusal(deps, subscription, outcome), isDone: false };
+  }
+  if (outcome.kind === 'unknown' && kind) await leaveOpen(deps, subscription, kind);
+  const answer = requireAnswer(outcome, subscription);
+  const stored = await storeReport(deps, subscription, answer);
+  return { subscription: await forgetOpen(deps, stored), isDone: true };
+};
+
+/** A cancellation may be stored while the command runs. The command has then had no effect. */
+const requireMet = ({ subscription, isDone }: CommandResult, { isMet }: Command): Subscription => {
+  if (isMet(subscription) || (isDone && isLive(subscription))) return subscription;
+  throw invalidStateError(subscription);
+};
+
+/**
+ * Cancels immediately. If the subscription may not exist at the provider yet, it is canceled there when its events
+ * arrive.
+ * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
+ */
+export const cancelProviderSubscription = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
+  const { id, providerSubscriptionId, providerGeneration } = subscription;
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (providerSubscriptionId === undefined) return;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;
+  const outcome = await port.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey });
+  if (outcome.kind === 'unknown') await leaveOpen(deps, subscription, 'cancel');
+  if (outcome.kind !== 'refused') return recordDropped(deps, subscription, requireAnswer(outcome, subscription));
+  const synced = await syncAfterRefusal(deps, subscription, outcome);
+  if (isLive(synced)) throw invalidStateError(synced);
+};
+
+/** Cancels the payments of voided invoices. A charge under way is recorded, so that its events can settle it. */
+export const recordDropped = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { owed }: Pick<ProviderSubscription, 'owed'>,
+): Promise<void> => {
+  const known = (subscription.owed ?? []).map(({ invoiceId }) => invoiceId);
+  for (const invoice of owed) {
+    const isKnown = invoice.isVoid && known.includes(invoice.invoiceId);
+    if (isKnown || isCharged(invoice)) await recordInvoicePayment(deps, subscription, invoice);
+  }
+};
+
+/** The provider's clock may be behind by this much. */
+const CLOCKS_MS = MINUTE_MS;
+
+interface Creations {
+  /** The customer at the provider that the subscriptions belong to. */
+  readonly customerId: string;
+  /** The creating calls started at this time or later. Needed only if the customer was deleted. */
+  readonly since: Instant;
+}
+
+/** The subscriptions that may still charge, found by a search because a provider keeps its keys for only a day. */
+const findCreations = async (
+  port: SubscriptionsPort,
+  subscription: Subscription,
+  { customerId, since }: Creations,
+): Promise<readonly ProviderSubscription[]> => {
+  const createdSince = epochSeconds(since - CLOCKS_MS);
+  const ours = { customerId, ourSubscriptionId: subscription.id, createdSince };
+  return requireAnswer(await port.findOurs(ours), subscription);
+};
+
+/** The found subscriptions that the record may adopt, because it has not noted their ids. */
+export const findNewCreations = async (
+  port: SubscriptionsPort,
+  subscription: Subscription,
+  creations: Creations,
+): Promise<readonly ProviderSubscription[]> => {
+  const { providerSubscriptionId, formerProviderIds = [] } = subscription;
+  const noted = [providerSubscriptionId, ...formerProviderIds];
+  const found = await findCreations(port, subscription, creations);
+  return found.filter(({ subscriptionId }) => !noted.includes(subscriptionId));
+};
+
+/** How to find the subscriptions that the open charge created. Undefined if it cannot have created a subscription. */
+export const creationsOfCharge = ({
+  charge,
+  createdAt,
+  providerCustomerId: customerId,
+}: Subscription): Creations | undefined =>
+  customerId === undefined ? undefined : { customerId, since: instant(charge?.start ?? createdAt) };
+
+/**
+ * Cancels the subscriptions that a creation with an unknown outcome may have left at the provider. An earlier run may
+ * have noted an id and failed to cancel it, so noted subscriptions are canceled too. The subscription of a live record
+ * is kept.
+ * @returns the record, which notes their ids and charges
+ */
+export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const wanted = creationsOfCharge(subscription);
+  if (!wanted) return subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = (await findCreations(port, subscription, wanted)).map(({ subscriptionId }) => subscriptionId);
+  const noted = await noteFormer(deps, subscription, found);
+  // Another run was faster, and the payer may have returned since. The found subscription may be the payer's new
+  // subscription.
+  if (!hasSameCharge(noted, subscription)) return noted;
+  const ids = found.filter((id) => !isLive(noted) || id !== noted.providerSubscriptionId);
+  let stored = noted;
+  for (const id of ids) stored = await storeCharged(deps, stored, requireAnswer(await port.find(id), stored));
+  await cancelCreations(port, stored, ids);
+  return stored;
+};
+
+export const hasSameCharge = (current: Subscription, read: Subscription): boolean =>
+  current.charge?.paymentId === read.charge?.paymentId;
+
+/** Records a period charged before the cancellation as paid, so that a returning payer is not charged twice. */
+export const storeCharged = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> =>
+  subscription.status === 'canceled' && hasCharged(answer) ? storeReport(deps, subscription, answer) : subscription;
+
+/** True if its newest invoice or an open invoice was charged, or is being charged. */
+export const hasCharged = (answer: ProviderSubscription): boolean => invoicesOf(answer).some(isCharged);
+
+const isCharged = ({ status }: ProviderInvoice): boolean => status === 'succeeded' || status === 'processing';
+
+/**
+ * Notes subscriptions that the record will never have, before they are canceled at the provider. Their events may come
+ * late or repeatedly, and must not be taken for events of a later creation. Notes nothing if the charge has changed
+ * since the record was read.
+ */
+export const noteFormer = (
+  { table }: BillingDeps,
+  subscription: Subscription,
+  ids: readonly string[],
+): Promise<Subscription> =>
+  subscriptionStore(table).change(subscription, (current) => {
+    const { providerSubscriptionId, formerProviderIds = [] } = current;
+    if (!hasSameCharge(current, subscription)) return current;
+    const further = ids.filter((id) => id !== providerSubscriptionId && !formerProviderIds.includes(id));
+    return further.length === 0 ? current : { ...current, formerProviderIds: [...formerProviderIds, ...further] };
+  });
+
+export const cancelCreations = async (
+  port: SubscriptionsPort,
+  subscription: Subscription,
+  ids: readonly string[],
+): Promise<void> => {
+  for (const subscriptionId of ids) {
+    const idempotencyKey = `${subscription.id}:cancel:${subscriptionId}`;
+    requireAnswer(await port.cancel({ subscriptionId, idempotencyKey }), subscription);
+  }
+};

@@ -1,0 +1,233 @@
+/** @module Reads a subscription at the provider that bills it, and stores its invoices as payments and its state. */
+
+import { DomainError } from '../../core/errors.ts';
+import type { Refusal } from '../../core/outcome.ts';
+import { epochSeconds, instant } from '../../core/time.ts';
+import { findUnattended } from '../../payment-methods/usable-method.ts';
+import { refusalError } from '../../payments/create-intent.ts';
+import { putAlias } from '../../platform/alias.ts';
+import type { EventSubscription, ProviderSubscription } from '../../providers/subscription-port.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import { openScheduledPlan } from '../billing/scheduled-plan.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import { withMethod } from '../record/subscription-versions.ts';
+import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
+import { invoicesOf, nextRetryAt, recordInvoices } from './provider-invoices.ts';
+import { applyReport, isAboutFormer, type SubscriptionReport } from './provider-report.ts';
+
+/**
+ * Stores the provider's response, with its invoices as payments and its status as the subscription's status. If another
+ * commit came first, the response may be outdated, so the provider is read again.
+ * @param subscription as it was before the provider was called
+ * @throws DomainError if the provider cannot be read again, or VERSION_CONFLICT
+ */
+export const storeReport = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
+
+/**
+ * Stores the newest invoice of a subscription whose collection a transfer has paused, if the record does not know that
+ * it was paid. Events during a transfer are ignored. Readers do not see the pause.
+ */
+export const storeRenewal = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  former: ProviderSubscription,
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) => {
+    if (isAboutFormer(current, former.subscriptionId) || !isNewlyPaid(current, former)) return current;
+    return withAnswer(deps, current, { ...former, status: former.owed.length > 0 ? 'past_due' : 'active' });
+  });
+
+const isNewlyPaid = ({ paidUntil }: Subscription, { latestInvoice }: ProviderSubscription): boolean =>
+  latestInvoice?.status === 'succeeded' &&
+  (paidUntil === undefined || epochSeconds(instant(paidUntil)) < latestInvoice.periodEnd);
+
+interface Answered {
+  readonly answer: ProviderSubscription;
+  /** Set for the response to a read; absent for the response to a command. */
+  readonly isRead?: true;
+}
+
+/**
+ * Opens the scheduled plan before a report of its period is stored, so that the period's payment is of that plan.
+ * @param periodStart epoch seconds; undefined if the report names no period
+ */
+export const openPlanAt = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  periodStart: number | undefined,
+): Promise<Subscription> => {
+  const isDue = ({ scheduledChange, currentPeriodEnd }: Subscription): boolean =>
+    scheduledChange !== undefined &&
+    periodStart !== undefined &&
+    periodStart >= epochSeconds(instant(currentPeriodEnd));
+  if (!isDue(subscription)) return subscription;
+  return subscriptionStore(deps.table).change(subscription, (current) =>
+    isDue(current) ? openScheduledPlan(current, deps.now()) : current,
+  );
+};
+
+/** Like `storeReport`. @returns also the response that was stored */
+const storeNewest = async (
+  deps: BillingDeps,
+  known: Subscription,
+  { answer, isRead }: Answered,
+): Promise<{ readonly stored: Subscription; readonly newest: ProviderSubscription }> => {
+  let newest = answer;
+  const subscription = await openPlanAt(deps, known, answer.currentPeriodStart);
+  const stored = await subscriptionStore(deps.table).change(subscription, async (current) => {
+    if (current === subscription) return withAnswer(deps, current, answer);
+    // The record has another subscription at the provider by now, so the response is about the former subscription.
+    if (isAboutFormer(current, answer.subscriptionId)) return current;
+    // An event in the shape of the interface was applied during the read, and is newer.
+    if (isRead && current.followedAt !== subscription.followedAt) return current;
+    const port = await subscriptionsPortOf(deps, current);
+    newest = requireAnswer(await port.find(answer.subscriptionId), current);
+    return withAnswer(deps, current, newest);
+  });
+  return { stored, newest };
+};
+
+/**
+ * Stores the result of a read of the provider. The provider may have carried out a change of method whose response was
+ * lost. The record then gets the method that the provider charges.
+ * @throws DomainError like `storeReport`
+ */
+export const storeState = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> => {
+  const { stored, newest } = await storeNewest(deps, subscription, { answer, isRead: true });
+  if (!namesOtherMethod(stored, newest)) return stored;
+  const method = await findUnattended(deps.table, stored, { methodRef: newest.methodId });
+  if (!method?.paymentMethodId || method.providerCustomerId !== stored.providerCustomerId) return stored;
+  const store = subscriptionStore(deps.table);
+  const followed = await store.commit(stored, withMethod(stored, method, deps.now()), method.onlyIf);
+  return followed.ok ? followed.record : (followed.found ?? stored);
+};
+
+/** True if the provider charges another method than the record's. False while collection is paused. */
+export const namesOtherMethod = (
+  subscription: Subscription,
+  { subscriptionId, methodId = subscription.methodRef }: Pick<EventSubscription, 'subscriptionId' | 'methodId'>,
+): boolean => {
+  const { methodRef, providerSubscriptionId, transfer, held } = subscription;
+  const isOther = methodId !== methodRef && !held && !transfer;
+  return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId;
+};
+
+const withAnswer = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> => {
+  if (subscription.providerSubscriptionId !== answer.subscriptionId) {
+    await putAlias(
+      deps.table,
+      { providerId: subscription.providerId, externalId: answer.subscriptionId },
+      { kind: 'SUB', id: subscription.id },
+    );
+  }
+  // The response counts as of now, so an event that arrives while its payment is stored is newer.
+  const at = epochSeconds(deps.now());
+  const { latestPaymentId, owed, ...money } = await recordInvoices(deps, subscription, answer);
+  const next = applyReport(subscription, { ...reportOf(answer), ...money, at }, deps.now());
+  if (next === subscription) return next;
+  const isNewer = latestPaymentId !== undefined && !isKnownPaid(subscription, answer);
+  return { ...next, owed, latestPaymentId: isNewer ? latestPaymentId : (next.latestPaymentId ?? latestPaymentId) };
+};
+
+/** True if the record knows that the newest invoice is paid. The payment of a change may be later than that invoice. */
+const isKnownPaid = (
+  { paidUntil, currentPeriodStart }: Subscription,
+  { latestInvoice: invoice }: ProviderSubscription,
+): boolean =>
+  invoice?.status === 'succeeded' &&
+  epochSeconds(instant(currentPeriodStart)) >= invoice.periodStart &&
+  paidUntil !== undefined &&
+  epochSeconds(instant(paidUntil)) >= invoice.periodEnd;
+
+const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
+  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
+  const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
+  const isCollecting = ['processing', 'pending'].includes(latestInvoice?.status ?? '');
+  const retryAt = nextRetryAt(answer);
+  const period = { currentPeriodStart, currentPeriodEnd, trialEnd, isBridge };
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
+};
+
+/** Reads the provider, which is authoritative, and stores it. @throws DomainError if it cannot be read now */
+export const syncFromProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  providerSubscriptionId = subscription.providerSubscriptionId,
+): Promise<Subscription> => {
+  if (providerSubscriptionId === undefined) return subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  return storeState(deps, subscription, requireAnswer(await port.find(providerSubscriptionId), subscription));
+};
+
+/** Like `syncFromProvider`. Undefined if the provider does not have the subscription. */
+export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
+  const { providerSubscriptionId } = subscription;
+  if (providerSubscriptionId === undefined) return undefined;
+  const found = await (await subscriptionsPortOf(deps, subscription)).find(providerSubscriptionId);
+  return found.kind === 'refused' ? undefined : storeState(deps, subscription, requireAnswer(found, subscription));
+};
+
+/**
+ * Reads the provider before a canceled subscription is created again, so that a period that was charged without an
+ * event yet is not charged again. The charge may come from a creation that got no response and has been canceled since.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
+ */
+export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { providerSubscriptionId, formerProviderIds = [] } = subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  let synced = subscription;
+  for (const id of providerSubscriptionId === undefined ? formerProviderIds : [providerSubscriptionId]) {
+    const found = await port.find(id);
+    if (found.kind === 'refused') continue;
+    const answer = requireAnswer(found, subscription);
+    synced = await storeReport(deps, synced, answer);
+    requireSettled(answer);
+  }
+  return synced;
+};
+
+/** Reads the provider before a new period is charged. @throws DomainError PAYMENT_IN_PROGRESS during a charge */
+export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { providerSubscriptionId } = subscription;
+  if (providerSubscriptionId === undefined) return subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
+  const synced = await storeReport(deps, subscription, answer);
+  requireSettled(answer);
+  return synced;
+};
+
+/** @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged, because the payer would pay twice */
+export const requireSettled = (answer: ProviderSubscription): void => {
+  if (invoicesOf(answer).some(({ status }) => status === 'processing')) throw new DomainError('PAYMENT_IN_PROGRESS');
+};
+
+/**
+ * Reads and stores the subscription after the provider refused a command. It may have changed, for example by a
+ * cancellation in the provider's dashboard.
+ * @returns the subscription, if it has changed
+ * @throws DomainError the refusal, if it has not
+ */
+export const syncAfterRefusal = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  refusal: Refusal,
+): Promise<Subscription> => {
+  const synced = await syncIfKnown(deps, subscription);
+  const { status, cancelAtPeriodEnd } = subscription;
+  if (synced && (synced.status !== status || synced.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return synced;
+  throw refusalError(refusal);
+};

@@ -1,0 +1,62 @@
+/** @module The interface of the two billers, the service and a provider, with a charge's requests and results. */
+
+import type { GuestTokens } from '../../access/guest-token.ts';
+import type { DomainError } from '../../core/errors.ts';
+import type { IdDeps } from '../../core/keyed-ids.ts';
+import type { DeclineCode } from '../../core/outcome.ts';
+import type { Instant } from '../../core/time.ts';
+import type { UsableMethod } from '../../payment-methods/usable-method.ts';
+import type { CollectDeps } from '../../payments/collect-payment.ts';
+import type { VisiblePayment } from '../../payments/payment.ts';
+import type { TransactionStep } from '../../platform/table.ts';
+import type { Charge, Subscription } from '../record/subscription.ts';
+import type { DunningPolicy } from './dunning.ts';
+import type { SettleOptions } from './subscription-charge.ts';
+
+export interface BillingDeps extends CollectDeps {
+  readonly dunning: DunningPolicy;
+}
+
+/** Dependencies of the routes that may charge. */
+export interface SubscriptionDeps extends BillingDeps, IdDeps {
+  readonly guestTokens: GuestTokens;
+}
+
+/** The settlement terms as of now. */
+export const settlementOf = ({ now, dunning }: Pick<BillingDeps, 'now' | 'dunning'>): SettleOptions => ({
+  now: now(),
+  policy: dunning,
+});
+
+export interface BillingResult {
+  readonly subscription: Subscription;
+  readonly declined?: DeclineCode | undefined;
+  /** Why nothing was charged. */
+  readonly error?: DomainError | undefined;
+}
+
+export interface ChargeRequest {
+  /** Already checked against the rule of use, for the caller of this charge. */
+  readonly method: UsableMethod;
+  /** The conditions of the waiting caller's right. Absent for a charge by due work. */
+  readonly right?: readonly TransactionStep[] | undefined;
+}
+
+/** The cause of a first charge, whose outcome the payer waits for. */
+export type StartCause = Exclude<Charge['cause'], 'renew'>;
+
+/** A charge that a caller waits for. */
+export type AttendedCharge = ChargeRequest & { readonly right: readonly TransactionStep[] };
+
+export interface Biller {
+  /** Opens the first period, with a charge if money is due. Commit the result before `collect`. */
+  readonly openFirstPeriod: (subscription: Subscription, cause: StartCause, now: Instant) => Subscription;
+  /** Makes the attempt of the open charge, and records its outcome. */
+  readonly collect: (deps: BillingDeps, subscription: Subscription, request: ChargeRequest) => Promise<BillingResult>;
+  /**
+   * Stops an abandoned charge if that is still possible.
+   * @returns its payment, if any
+   * @throws DomainError if the provider cannot be called now
+   */
+  readonly releaseCharge: (deps: BillingDeps, subscription: Subscription) => Promise<VisiblePayment | undefined>;
+}

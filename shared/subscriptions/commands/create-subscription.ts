@@ -1,0 +1,211 @@
+/** @module Creates subscriptions, one record per Idempotency-Key, and charges them while the payer waits. */
+
+import { guestTokenFields } from '../../access/guest-token.ts';
+import { isOfOtherGuest, requireSameOwner } from '../../access/may-charge.ts';
+import { productRecord, projectRecord } from '../../catalog/catalog-records.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
+import { DAY_MS, type Instant, instant, iso, SECOND_MS, startOfSecond } from '../../core/time.ts';
+import { addressRecord } from '../../customers/address.ts';
+import { type Customer, customerRecord } from '../../customers/customer.ts';
+import { createOnce, idUnderKey } from '../../http/create-once.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
+import { inProgressError } from '../../http/idempotency.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
+import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
+import { type UsableMethod, useSaved } from '../../payment-methods/usable-method.ts';
+import { requireAcceptedAmount } from '../../payments/accepted-amount.ts';
+import type { VisiblePayment } from '../../payments/payment.ts';
+import type { PaymentProvider } from '../../providers/provider.ts';
+import { requireProvider } from '../../providers/unwrap.ts';
+import { billerOf } from '../at-provider/billers.ts';
+import { billingOwnerOf } from '../at-provider/provider-biller.ts';
+import type { ChargeRequest, SubscriptionDeps } from '../billing/biller.ts';
+import { findOpenPayment, openPaymentView } from '../billing/open-payment.ts';
+import { planOf, trialDaysOf } from '../billing/subscription-plan.ts';
+import { isVisibleSubscription, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
+import type { CreateSubscriptionBody } from '../record/subscription-requests.ts';
+import { type SubscriptionStore, subscriptionStore } from '../record/subscription-store.ts';
+import { subscriptionView } from '../record/subscription-view.ts';
+import { detachDeletedRecords } from './replace-method.ts';
+
+const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND_MS;
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateSubscriptionBody>;
+
+/**
+ * Creates a subscription. If nothing is charged now, it is stored immediately. Otherwise it is stored as `creating`
+ * with its first period, and readers see it once the charge is paid or pending. A decline is kept under the
+ * Idempotency-Key, and a repeat returns it.
+ */
+export const createSubscription = async (deps: SubscriptionDeps, request: CreateRequest): Promise<Reply> => {
+  const { body, idempotency } = request;
+  const slot = body.provider_id ?? 'provider_a';
+  const provider = await deps.providers.require(slot, 'payments');
+  const method = chooseMethod(request, provider);
+  const draft = draftOf(deps, request, { provider, method });
+  const store = subscriptionStore(deps.table);
+  await requireAcceptedAmount(provider, draft, () => isRepeat(deps, store, request));
+  const { record, replayed } = await createOnce(deps, {
+    // No lookup before the insert, because building the record calls no provider, and one conditional write decides.
+    store: { insertOrFind: store.insertOrFind, find: async () => undefined },
+    kind: 'subscription',
+    idempotency,
+    build: async (id) => billerOf(draft).openFirstPeriod({ ...draft, id }, 'create', deps.now()),
+    beside: () => request.right.onlyIf,
+  });
+  if (record.status === 'declined') throw declinedError(record);
+  const created = isVisibleSubscription(record)
+    ? record
+    : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, {
+        method,
+        right: request.right.onlyIf,
+        replayed,
+      });
+  const customer = customerNamed(request);
+  const known = isOfOtherGuest(request.caller, customer) ? undefined : customer;
+  const detached = await detachDeletedRecords(deps, created, known);
+  const subscription = isVisibleSubscription(detached) ? detached : created;
+  const guestToken = await guestTokenFields(deps.guestTokens, request.caller, subscription);
+  const open = await findOpenPayment(deps, subscription);
+  return {
+    data: { ...subscriptionView(subscription), ...(open && payerFields(open, deps.now())), ...guestToken },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+/** The fields that the payer's browser needs while the first charge waits for authentication. */
+const payerFields = (open: VisiblePayment, now: Instant) => {
+  const { next_action, client_secret } = openPaymentView(open, now);
+  return { ...(next_action && { next_action }), ...(client_secret && { client_secret }) };
+};
+
+/** True if the Idempotency-Key has already created a subscription, which this request returns. */
+const isRepeat = async (
+  deps: SubscriptionDeps,
+  store: SubscriptionStore,
+  { idempotency }: CreateRequest,
+): Promise<boolean> =>
+  idempotency !== undefined &&
+  (await store.load(await idUnderKey(deps, 'subscription', idempotency.scope))) !== undefined;
+
+/** Continues a creation once the function that started it must have ended. */
+const takeOverCreation = async (
+  deps: SubscriptionDeps,
+  store: SubscriptionStore,
+  found: Subscription,
+): Promise<Subscription> => {
+  const waitMs = instant(found.busyUntil ?? found.createdAt) - deps.now();
+  if (waitMs > 0) throw inProgressError(waitMs / SECOND_MS);
+  const taken = await store.commit(found, { ...found, busyUntil: iso(deps.now() + RETRY_WAITS_MS) });
+  if (!taken.ok) throw inProgressError(1);
+  return taken.record;
+};
+
+/** @throws DomainError PAYMENT_DECLINED, or the reason why nothing could be charged. No subscription then exists. */
+const finishCreation = async (
+  deps: SubscriptionDeps,
+  creating: Subscription,
+  { replayed, ...charge }: ChargeRequest & { readonly replayed: boolean },
+): Promise<VisibleSubscription> => {
+  const charged = await billerOf(creating).collect(deps, creating, charge);
+  const { subscription, error } = charged;
+  if (isVisibleSubscription(subscription)) return subscription;
+  if (subscription.status === 'declined') throw declinedError(subscription);
+  // On a repeat, an earlier call may have created the subscription although this call did nothing.
+  const mayExist = replayed && error?.code === 'PROVIDER_UNAVAILABLE';
+  if (error && !mayExist) await subscriptionStore(deps.table).removeCreating(subscription);
+  throw error ?? new DomainError('PROVIDER_ERROR');
+};
+
+const declinedError = ({ declineCode }: Subscription): DomainError =>
+  new DomainError('PAYMENT_DECLINED', { details: { decline_code: declineCode } });
+
+const draftOf = (
+  deps: SubscriptionDeps,
+  request: CreateRequest,
+  { provider, method }: { readonly provider: PaymentProvider; readonly method: UsableMethod },
+): Omit<Subscription, 'id'> => {
+  const { body, idempotency, named } = request;
+  const now = deps.now();
+  const text = (value: string | null | undefined): string | undefined => value ?? undefined;
+  const product = named(productRecord);
+  const plan = planOf(body, product);
+  const trialDays = trialDaysOf(body, product);
+  const trialEnd = trialDays > 0 ? iso(startOfSecond(now + trialDays * DAY_MS)) : undefined;
+  return {
+    version: 0,
+    lock: 0,
+    status: 'creating',
+    createdAt: iso(now),
+    updatedAt: iso(now),
+    requestHash: idempotency?.requestHash,
+    billingOwner: billingOwnerOf(provider, plan),
+    ...ownerFields(request),
+    ...paymentFields(request, provider, method),
+    projectId: named(projectRecord)?.id ?? product?.project_id ?? undefined,
+    providerId: provider.slot,
+    ...plan,
+    concept: text(body.concept),
+    description: text(body.description),
+    referenceCode: text(body.reference_code),
+    category: text(body.category),
+    tags: text(body.tags),
+    metadata: body.metadata ?? undefined,
+    anchor: trialEnd ?? iso(now),
+    period: trialEnd === undefined ? 0 : -1,
+    currentPeriodStart: iso(now),
+    currentPeriodEnd: trialEnd ?? iso(now),
+    trialEnd,
+    tierUnpaidSince: iso(now),
+    cancelAtPeriodEnd: false,
+    busyUntil: iso(now + RETRY_WAITS_MS),
+  };
+};
+
+/** @throws DomainError VALIDATION_ERROR if the method is not saved, because renewals charge it */
+const chooseMethod = (request: CreateRequest, { slot }: PaymentProvider): UsableMethod => {
+  const saved = request.named(paymentMethodRecord);
+  if (saved) return useSaved(saved, { caller: request.caller, payer: ownerFields(request), slot });
+  const message = 'must be a saved payment method; save it first';
+  throw invalid([{ path: 'payment_method_id', rule: 'saved', message }]);
+};
+
+const customerNamed = ({ named }: CreateRequest): Customer => {
+  const customer = named(customerRecord);
+  if (!customer) throw new Error('the create request has no customer');
+  return customer;
+};
+
+const paymentFields = (request: CreateRequest, { slot }: PaymentProvider, method: UsableMethod) => {
+  const { named, owner, caller } = request;
+  const [customer, address] = [customerNamed(request), named(addressRecord)];
+  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
+  requireProvider('customer_id', slot, customer.providerId);
+  for (const record of [customer, address]) if (record) requireSameOwner(record, organizationId);
+  return {
+    customerId: (isOfOtherGuest(caller, customer) ? method.customerId : undefined) ?? customer.id,
+    paymentMethodId: method.paymentMethodId,
+    methodRef: method.methodRef,
+    providerCustomerId: method.providerCustomerId ?? customer.providerCustomerId,
+    billingAddressId: address?.id,
+  };
+};
+
+const ownerFields = ({ caller, owner }: CreateRequest): Partial<Subscription> => {
+  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
+  switch (caller.kind) {
+    case 'session':
+      return { userId: caller.userId, userEmail: caller.email, organizationId };
+    case 'guest':
+      return {
+        guestId: caller.guestId,
+        guestEmail: caller.email,
+        guestName: caller.name,
+        guestNetwork: caller.network,
+      };
+    case 'organization':
+      return { organizationId };
+    default:
+      throw new DomainError('AUTHENTICATION_REQUIRED');
+  }
+};

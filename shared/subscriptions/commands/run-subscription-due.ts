@@ -1,0 +1,320 @@
+/** @module Does the due work of a subscription. Each step is safe to repeat, because the record alone decides it. */
+
+import { DomainError } from '../../core/errors.ts';
+import { DAY_MS, iso, MINUTE_MS } from '../../core/time.ts';
+import { findUnattended, type UsableMethod } from '../../payment-methods/usable-method.ts';
+import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/collect-payment.ts';
+import { stopAbandonedCharge } from '../at-provider/billers.ts';
+import { createAtProvider } from '../at-provider/create-at-provider.ts';
+import { endOpenCommand, reportFailedReturn } from '../at-provider/open-command.ts';
+import { finishPriceUpdate } from '../at-provider/price-at-provider.ts';
+import { subscriptionsPortOf } from '../at-provider/provider-biller.ts';
+import {
+  cancelEarlierCreations,
+  cancelProviderSubscription,
+  creationsOfCharge,
+  findNewCreations,
+  hasSameCharge,
+} from '../at-provider/provider-commands.ts';
+import { syncBeforeCharge, syncFromProvider, syncIfKnown } from '../at-provider/store-report.ts';
+import { abandonTransfer, continueTransfer } from '../at-provider/transfer.ts';
+import { type BillingDeps, type BillingResult, settlementOf } from '../billing/biller.ts';
+import { markCanceled } from '../billing/lifecycle.ts';
+import { dropMethod, missedPeriods, openNextPeriod } from '../billing/periods.ts';
+import { openScheduledPlan } from '../billing/scheduled-plan.ts';
+import { attemptCharge } from '../billing/service-biller.ts';
+import {
+  claimChargeAttempt,
+  dropCharge,
+  endDunning,
+  recordFailed,
+  settleCharge,
+} from '../billing/subscription-charge.ts';
+import { lookAtChange } from '../plan-changes/finish-change.ts';
+import { readLinkedRecords } from '../record/linked-records.ts';
+import { isLive, isProviderBilled, isVisibleSubscription, type Subscription } from '../record/subscription.ts';
+import { dueStep, nextSubscriptionDue, type Step } from '../record/subscription-due.ts';
+import { isFirst } from '../record/subscription-states.ts';
+import { type SubscriptionStore, subscriptionStore } from '../record/subscription-store.ts';
+import { edit } from '../record/subscription-versions.ts';
+import { holdAgain, removeMethodFrom } from './change-method.ts';
+import { detachDeletedRecords, detachFormerMember } from './replace-method.ts';
+
+/** Failed due work is retried after this time. */
+const RETRY_MS = 5 * MINUTE_MS;
+
+/** Runs the due step of a subscription. @returns the outcome, for the log */
+export const runDueSubscription = async (deps: BillingDeps, id: string): Promise<string> => {
+  const store = subscriptionStore(deps.table);
+  const subscription = await store.load(id);
+  if (!subscription) return 'gone';
+  const step = dueStep(subscription, deps.now());
+  if (step === undefined) {
+    await store.deferDue(subscription, nextSubscriptionDue(subscription));
+    return 'nothing due';
+  }
+  const work = { deps, store, subscription };
+  try {
+    return await STEPS[step](work);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    // The provider refused or could not be called. The code shows the reason.
+    await retryLater(work);
+    return error.code;
+  }
+};
+
+interface DueWork {
+  readonly deps: BillingDeps;
+  readonly store: SubscriptionStore;
+  readonly subscription: Subscription;
+}
+
+const retryLater = async ({ deps, store, subscription }: DueWork): Promise<void> => {
+  const current = await store.load(subscription.id);
+  if (current && nextSubscriptionDue(current)) await store.deferDue(current, iso(deps.now() + RETRY_MS));
+};
+
+const OVERTAKEN = 'overtaken';
+const DROPPED = 'charge dropped';
+const NOT_AT_PROVIDER = 'not known to the provider';
+
+/** Commits the step's decision. If another commit was faster, that commit has set the next due time. */
+const commitStep = async (
+  { store, subscription }: DueWork,
+  next: Subscription,
+  outcome: string = next.status,
+): Promise<string> => ((await store.commit(subscription, next)).ok ? outcome : OVERTAKEN);
+
+const cancelDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
+  if (isProviderBilled(subscription)) await cancelProviderSubscription(deps, subscription);
+  const canceled = await store.commit(subscription, markCanceled(subscription, deps.now()));
+  if (!canceled.ok) return OVERTAKEN;
+  await stopAbandonedCharge(deps, canceled.record);
+  return 'canceled';
+};
+
+/**
+ * Cancels a subscription whose first charge has waited too long. The payer may have paid it since the last check, and
+ * its event may be lost. So the provider is read first, and a paid charge is never canceled.
+ */
+const expireFirstCharge = async (work: DueWork): Promise<string> => {
+  const { deps, subscription } = work;
+  const { charge } = subscription;
+  if (isProviderBilled(subscription)) {
+    const synced = await syncFromProvider(deps, subscription);
+    const isWaiting = synced.status === 'past_due' && synced.charge !== undefined;
+    return isWaiting ? cancelDue({ ...work, subscription: synced }) : synced.status;
+  }
+  // Cancels the payment, unless it is paid or an attempt is under way.
+  const payment = charge && (await releasePayment(deps, charge.paymentId));
+  return payment?.status === 'succeeded'
+    ? commitStep(work, settleCharge(subscription, payment, settlementOf(deps)))
+    : cancelDue(work);
+};
+
+const continueOrAbandonTransfer = async ({ deps, subscription }: DueWork): Promise<string> => {
+  const method = await findUnattended(deps.table, subscription, subscription.transfer ?? {});
+  const run = method ? continueTransfer : abandonTransfer;
+  return (await run(deps, subscription)).status;
+};
+
+/** Customer or method may have been deleted, or the method's user may have left, while the subscription became live. */
+const confirmRecords = async (work: DueWork): Promise<string> => {
+  const { deps, subscription } = work;
+  const kept = await detachDeletedRecords(deps, subscription);
+  const detached = kept === subscription ? await detachFormerMember(deps, subscription) : kept;
+  return detached === subscription
+    ? commitStep(work, { ...subscription, unconfirmedSince: undefined }, 'confirmed')
+    : detached.status;
+};
+
+interface Charged {
+  readonly method?: UsableMethod | undefined;
+  /** The subscription after it lost its customer. Nothing is charged then. */
+  readonly ended?: Subscription;
+}
+
+/** The method to charge without the payer, if the subscription still has its customer and may use the method. */
+const findCharged = async ({ deps, subscription }: DueWork): Promise<Charged> => {
+  const { hasCustomer, method: record } = await readLinkedRecords(deps.table, subscription);
+  const detached = hasCustomer ? subscription : await detachDeletedRecords(deps, subscription);
+  if (detached !== subscription) return { ended: detached };
+  return { method: await findUnattended(deps.table, subscription, { ...subscription, record }) };
+};
+
+/** A scheduled plan begins with the period, in a version of its own. */
+const billNextPeriod = async (due: DueWork): Promise<string> => {
+  const { deps, store } = due;
+  const opened = await store.change(due.subscription, (current) =>
+    current.lock === due.subscription.lock ? openScheduledPlan(current, deps.now()) : current,
+  );
+  if (opened.lock > due.subscription.lock + 1) return OVERTAKEN;
+  const work = { ...due, subscription: opened };
+  const { subscription } = work;
+  const missed = missedPeriods(subscription, deps.now());
+  if (missed > 0) deps.log.warn('missed periods skipped', { subscription_id: subscription.id, count: missed });
+  const { method, ended } = await findCharged(work);
+  if (ended) return ended.status;
+  const payable = method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+  const billed = await store.commit(subscription, openNextPeriod(payable, settlementOf(deps)));
+  if (!billed.ok) return OVERTAKEN;
+  return method && billed.record.charge?.lookAt !== undefined
+    ? attempt({ ...work, subscription: billed.record }, method)
+    : billed.record.status;
+};
+
+/** Claims the attempt before the call, so that a concurrent cancellation finds it. */
+const claimAndAttempt = async (work: DueWork): Promise<string> => {
+  const { deps, store, subscription } = work;
+  const { method, ended } = await findCharged(work);
+  if (ended) return ended.status;
+  if (!method) return failWithoutMethod(work);
+  const claimed = await store.commit(subscription, claimChargeAttempt(subscription, deps.now()));
+  return claimed.ok ? attempt({ ...work, subscription: claimed.record }, method) : OVERTAKEN;
+};
+
+/** Fails the charge, because the method was deleted or its owner has left the organization. */
+const failWithoutMethod = (work: DueWork): Promise<string> => {
+  const { deps, subscription } = work;
+  const failure = { code: 'processing_error', attempts: subscription.charge?.attempts ?? 0, spent: false } as const;
+  const failed = recordFailed(subscription, failure, settlementOf(deps));
+  return commitStep(work, dropMethod(failed), 'no payment method');
+};
+
+const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => {
+  const result = await attemptCharge(work.deps, work.subscription, { method });
+  if (result.error) await retryLater(work);
+  return result.error?.code ?? result.subscription.status;
+};
+
+/** A provider that bills is read first, because the payer may have paid with another method. */
+const finishDunning = async (work: DueWork): Promise<string> => {
+  const { deps, store } = work;
+  const isAtProvider = isProviderBilled(work.subscription);
+  const subscription = isAtProvider ? await syncBeforeCharge(deps, work.subscription) : work.subscription;
+  if (isAtProvider && (subscription.status !== 'past_due' || !subscription.held)) return subscription.status;
+  if (isAtProvider && deps.dunning.finalAction === 'cancel') await cancelProviderSubscription(deps, subscription);
+  const ended = await store.commit(subscription, endDunning({ ...subscription, held: undefined }, settlementOf(deps)));
+  if (!ended.ok) return OVERTAKEN;
+  await stopAbandonedCharge(deps, ended.record);
+  return ended.record.status;
+};
+
+const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
+  const synced = await syncIfKnown(deps, subscription);
+  // The subscription has ended at the provider, and the event of its end is lost. Its open invoices could still be
+  // paid.
+  if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
+  if (synced?.held?.isCollecting) await holdAgain(deps, synced);
+  if (synced) return (await endOpenCommand(deps, synced)).status;
+  deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
+  await store.deferDue(subscription, iso(deps.now() + DAY_MS));
+  return NOT_AT_PROVIDER;
+};
+
+/** Checks a charge of the service whose attempt was started and whose outcome is not recorded. */
+const checkCharge = async (work: DueWork): Promise<string> => {
+  const { deps, store, subscription } = work;
+  const { charge } = subscription;
+  if (!charge) return 'nothing due';
+  if (charge.abandoned) {
+    const stopped = await stopAbandonedCharge(deps, subscription);
+    if (stopped.charge) await retryLater(work);
+    return stopped.charge ? 'under way' : DROPPED;
+  }
+  const payment = await findCollectedPayment(deps, charge.paymentId);
+  const isTried = payment !== undefined && payment.attempt > charge.attempts;
+  if (!isTried && payment?.status !== 'canceled' && payment?.status !== 'succeeded') {
+    return isFirst(charge) && subscription.status !== 'past_due' ? dropUntriedCharge(work) : claimAndAttempt(work);
+  }
+  const next = reportFailedReturn(subscription, settleCharge(subscription, payment, settlementOf(deps)), deps.now());
+  if (!(await store.commit(subscription, next)).ok) return OVERTAKEN;
+  if (payment.withheld && isVisibleSubscription(next)) await publishPayment(deps, payment.id);
+  return next.status;
+};
+
+/** Drops a first charge without an attempt. Its request has failed, so the charge must never be made later. */
+const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promise<string> => {
+  const { charge, status } = subscription;
+  if (status === 'creating') await store.removeCreating(subscription);
+  else await store.commit(subscription, reportFailedReturn(subscription, dropCharge(subscription), deps.now()));
+  if (charge) await releasePayment(deps, charge.paymentId);
+  return DROPPED;
+};
+
+/** Looks a creation with an unknown outcome up at the provider. If it is missing, repeats the call with its key. */
+const checkCreation = async (work: DueWork): Promise<string> => {
+  const { deps, subscription } = work;
+  if (subscription.charge?.abandoned) return endAbandonedCharge(work);
+  if (subscription.providerSubscriptionId !== undefined) return (await syncFromProvider(deps, subscription)).status;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const creations = creationsOfCharge(subscription);
+  const [existing] = creations ? await findNewCreations(port, subscription, creations) : [];
+  const { hasPayer, method: record } = await readLinkedRecords(deps.table, subscription);
+  const method = hasPayer ? await findUnattended(deps.table, subscription, { ...subscription, record }) : undefined;
+  if (existing) {
+    const synced = await syncFromProvider(deps, subscription, existing.subscriptionId);
+    const removedId = method || !isLive(synced) ? undefined : synced.paymentMethodId;
+    return (removedId === undefined ? synced : await removeMethodFrom(deps, synced, removedId)).status;
+  }
+  // The provider has no subscription, and the method may no longer be charged, so no subscription is created.
+  if (!method) return dropCreation(work);
+  const created = await createAtProvider(deps, subscription);
+  if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
+  await endCreation(work, created);
+  return created.error?.code ?? created.subscription.status;
+};
+
+const endCreation = async (
+  { deps, store, subscription }: DueWork,
+  { error, subscription: stored }: BillingResult,
+): Promise<void> => {
+  if (error && stored.status === 'creating') await store.removeCreating(stored);
+  else await store.change(stored, (current) => reportFailedReturn(subscription, current, deps.now()));
+};
+
+/** Ends a canceled charge at the provider. A payment before the cancellation is recorded; nothing else is charged. */
+const endAbandonedCharge = async (work: DueWork): Promise<string> => {
+  const { deps, store } = work;
+  const { id, charge } = work.subscription;
+  await syncIfKnown(deps, work.subscription);
+  let subscription = await store.load(id);
+  // Another run was faster, and the payer may have reactivated the subscription since.
+  if (!subscription?.charge?.abandoned || subscription.charge.paymentId !== charge?.paymentId) return OVERTAKEN;
+  if (subscription.providerSubscriptionId === undefined || !isLive(subscription)) {
+    subscription = await cancelEarlierCreations(deps, subscription);
+    if (!hasSameCharge(subscription, work.subscription)) return OVERTAKEN;
+  }
+  return commitStep({ ...work, subscription }, dropCharge(subscription), DROPPED);
+};
+
+const dropCreation = async (work: DueWork): Promise<string> => {
+  const { deps, store, subscription } = work;
+  if (subscription.status === 'creating') {
+    await store.removeCreating(subscription);
+    return DROPPED;
+  }
+  const dropped = reportFailedReturn(subscription, dropCharge(subscription), deps.now());
+  return commitStep(work, subscription.status === 'past_due' ? markCanceled(dropped, deps.now()) : dropped, DROPPED);
+};
+
+const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
+  confirm: confirmRecords,
+  'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
+  change: async ({ deps, subscription }) => (await lookAtChange(deps, subscription)).change?.step ?? 'change finished',
+  'send price': async ({ deps, subscription }) =>
+    (await finishPriceUpdate(deps, subscription)).priceUpdate ? 'under way' : 'price sent',
+  'open plan': (work) => commitStep(work, openScheduledPlan(work.subscription, work.deps.now()), 'plan changed'),
+  transfer: continueOrAbandonTransfer,
+  'expire first charge': expireFirstCharge,
+  cancel: cancelDue,
+  'trial notice': (work) => {
+    const notice = { reason: 'trial_will_end', now: work.deps.now() } as const;
+    return commitStep(work, edit(work.subscription, notice, { trialNoticed: true }), 'trial will end');
+  },
+  bill: billNextPeriod,
+  retry: claimAndAttempt,
+  'end dunning': finishDunning,
+  sync: syncDue,
+};

@@ -1,0 +1,70 @@
+/** @module Ends a change of the plan for the payer, and before the subscription is canceled or paused. */
+
+import { DomainError } from '../../core/errors.ts';
+import { finishPriceUpdate } from '../at-provider/price-at-provider.ts';
+import type { BillingDeps } from '../billing/biller.ts';
+import type { Subscription } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import { continueChange } from './finish-change.ts';
+import { requireNoPriceCall } from './plan-change-states.ts';
+import { dropChange, dropIfOver, withdrawScheduled } from './plan-change-steps.ts';
+
+/** Throws the refusal of the caller on the version that the write changes. */
+export type EndCheck = (current: Subscription) => void;
+
+const NO_CHECK: EndCheck = () => {};
+
+/**
+ * Cancels the payment of a change that waits for its payer, and drops the change. What is paid is applied.
+ * @returns the subscription without a change
+ * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of the payment is unknown
+ */
+export const endChange = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  check = NO_CHECK,
+): Promise<Subscription> => {
+  if (!subscription.change || subscription.status === 'canceled') return subscription;
+  const dropped = await subscriptionStore(deps.table).change(subscription, (current) => {
+    check(current);
+    return current.change?.step === 'awaiting_payment'
+      ? dropChange(current, 'plan_change_withdrawn', deps.now())
+      : current;
+  });
+  const ended = await continueChange(deps, dropped);
+  if (ended.change) throw new DomainError('PAYMENT_IN_PROGRESS');
+  return ended;
+};
+
+/** Drops a change that was claimed while the subscription was paused at its provider. What is paid is applied. */
+export const endOvertakenChange = async (deps: BillingDeps, paused: Subscription): Promise<Subscription> => {
+  if (!paused.change) return paused;
+  const dropped = await subscriptionStore(deps.table).change(paused, (current) => dropIfOver(current, deps.now()));
+  return continueChange(deps, dropped);
+};
+
+/** Withdraws the scheduled change, beside a change that is not paid. The provider that bills gets the present price again. */
+export const withdrawSchedule = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  check = NO_CHECK,
+): Promise<Subscription> => {
+  const withdrawn = await subscriptionStore(deps.table).change(subscription, (current) => {
+    check(current);
+    if (!current.scheduledChange) return current;
+    requireNoPriceCall(current);
+    return withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() });
+  });
+  return withdrawn.priceUpdate ? finishPriceUpdate(deps, withdrawn) : withdrawn;
+};
+
+/** Withdraws the scheduled change of a subscription that ends now or with its period. If it goes on, due work sends the price. */
+export const dropSchedule = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) =>
+    current.scheduledChange && current.status !== 'canceled'
+      ? withdrawScheduled(current, { id: withdrawalId(current.scheduledChange.id), now: deps.now() })
+      : current,
+  );
+
+/** Names the withdrawal at the provider. A change is withdrawn once. */
+const withdrawalId = (changeId: string): string => `${changeId}_withdrawn`;

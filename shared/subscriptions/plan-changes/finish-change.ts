@@ -1,0 +1,226 @@
+/**
+ * @module Carries a claimed change of the plan to its end. Its payment is charged once, the provider that bills gets the
+ * new price, and then the plan holds. Every step may be repeated, and due work repeats it.
+ */
+
+import { DomainError } from '../../core/errors.ts';
+import { type Instant, instant } from '../../core/time.ts';
+import { type CollectResult, collect, findCollectedPayment, releasePayment } from '../../payments/collect-payment.ts';
+import type { VisiblePayment } from '../../payments/payment.ts';
+import { FAILURE_OF } from '../../platform/command-end.ts';
+import { sendPrice, sendPriceLater } from '../at-provider/price-at-provider.ts';
+import type { AttendedCharge, BillingDeps } from '../billing/biller.ts';
+import { periodPaymentRequest } from '../billing/periods.ts';
+import type { PlanChange } from '../record/plan-change.ts';
+import { changeOpenCondition } from '../record/plan-change.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
+import { subscriptionStore } from '../record/subscription-store.ts';
+import {
+  applyChange,
+  asLeftOpen,
+  dropChange,
+  dropIfOver,
+  isChangeOver,
+  lookLater,
+  removeChange,
+  settleChange,
+} from './plan-change-steps.ts';
+
+export interface ChargedChange {
+  readonly subscription: Subscription;
+  readonly payment: VisiblePayment;
+}
+
+/** Charges what is due while the payer waits. @throws DomainError why nothing was charged; the change is then dropped */
+export const chargeChange = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { method, right }: AttendedCharge,
+): Promise<ChargedChange> => {
+  const { change } = subscription;
+  if (change?.paymentId === undefined) throw new Error('no change with a payment');
+  const collected = await collect(deps, {
+    payment: {
+      ...periodPaymentRequest({ ...subscription, ...change.plan, ...change.due }, change.paymentId),
+      billingReason: 'subscription_change',
+    },
+    method,
+    attempts: 0,
+    onlyIf: [changeOpenCondition(subscription.id, change.id)],
+    right,
+  });
+  const recorded = await recordCollected(deps, subscription, { change, collected });
+  const next = await continueChange(deps, recorded);
+  if (collected.kind === 'payment') return { subscription: next, payment: collected.payment };
+  throw nothingChargedError(collected.error);
+};
+
+/** A payment that was not created in time was not charged either, so the outcome of the change is known. */
+const nothingChargedError = (error: DomainError): DomainError =>
+  error.code === 'PROVIDER_TIMEOUT' ? new DomainError('PROVIDER_UNAVAILABLE', { cause: error }) : error;
+
+const recordCollected = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { change, collected }: { readonly change: PlanChange; readonly collected: CollectResult },
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.change?.id !== change.id) return current;
+    return collected.kind === 'payment'
+      ? settleChange(current, collected.payment, deps.now())
+      : dropChange(current, undefined, deps.now());
+  });
+
+interface Continuation {
+  /** Set if the request of the change has ended. A failure is then reported. */
+  readonly isLate?: true;
+}
+
+/**
+ * Continues a change that waits for no one: one that is paid is applied, and the payment of one that is dropped is
+ * canceled. If a provider cannot be called now, due work continues.
+ */
+export const continueChange = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  continuation: Continuation = {},
+): Promise<Subscription> => {
+  switch (subscription.change?.step) {
+    case 'paid':
+      return applyAtProvider(deps, subscription, continuation);
+    case 'dropped':
+      return releaseChange(deps, subscription);
+    default:
+      return subscription;
+  }
+};
+
+/** Gives the provider that bills the new price, and then the subscription the new plan. */
+const applyAtProvider = async (
+  deps: BillingDeps,
+  paid: Subscription,
+  { isLate }: Continuation,
+): Promise<Subscription> => {
+  const { change } = paid;
+  const { subscription, result } = await sendPrice(deps, paid);
+  if (result === 'unclear' || change === undefined) return subscription;
+  const store = subscriptionStore(deps.table);
+  const isOurs = (current: Subscription): boolean => current.change?.id === change.id;
+  if (result === 'sent' && isLive(subscription)) {
+    warnIfRenewed(deps, subscription, change);
+    return store.change(subscription, (current) => (isOurs(current) ? applyChange(current, deps.now()) : current));
+  }
+  if (result === 'refused' && isLive(subscription) && change.paymentId !== undefined) {
+    logAnomaly(deps, subscription, { change, reason: 'the provider refuses the price of a change that is paid' });
+    return sendPriceLater(deps, subscription);
+  }
+  if (change.paymentId !== undefined) {
+    logAnomaly(deps, subscription, { change, reason: 'a change of the plan is paid, and the subscription has ended' });
+  }
+  return store.change(subscription, (current) =>
+    isOurs(current)
+      ? removeChange(
+          { ...current, priceUpdate: undefined },
+          change.paymentId === undefined && !isLate ? undefined : FAILURE_OF.change.reason,
+          deps.now(),
+        )
+      : current,
+  );
+};
+
+/** Cancels the payment of a dropped change. If it was paid after all, the change is applied. */
+const releaseChange = async (deps: BillingDeps, dropped: Subscription): Promise<Subscription> => {
+  const { change } = dropped;
+  if (change?.paymentId === undefined) return dropped;
+  let payment: VisiblePayment | undefined;
+  try {
+    payment = await releasePayment(deps, change.paymentId);
+  } catch (error) {
+    if (error instanceof DomainError) return dropped;
+    throw error;
+  }
+  let was = dropped;
+  const next = await subscriptionStore(deps.table).change(dropped, (current) => {
+    was = current;
+    if (current.change?.id !== change.id) return current;
+    if (!payment) return removeChange(current, change.dropReason, deps.now());
+    return settleChange(current, payment, deps.now());
+  });
+  warnIfPaid(deps, { was, next, payment });
+  return next.change?.step === 'paid' ? continueChange(deps, next) : next;
+};
+
+/** Follows the payment of the change, and continues. */
+export const followChange = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { payment, isLate }: Continuation & { readonly payment: VisiblePayment },
+): Promise<Subscription> => {
+  let was = subscription;
+  const next = await subscriptionStore(deps.table).change(subscription, (current) => {
+    was = current;
+    return settleChange(isLate ? asLeftOpen(current) : current, payment, deps.now());
+  });
+  warnIfPaid(deps, { was, next, payment });
+  return isSending(was, deps.now()) ? next : continueChange(deps, next);
+};
+
+/** True while the function that recorded the payment gives the provider the price. Due work looks after it. */
+const isSending = ({ change, priceUpdate }: Subscription, now: Instant): boolean =>
+  change?.step === 'paid' && priceUpdate !== undefined && instant(priceUpdate.lookAt) > now;
+
+/** Looks at a change whose function may have ended, whose payment has no known outcome, or whose time is over. */
+export const lookAtChange = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { change } = subscription;
+  const store = subscriptionStore(deps.table);
+  if (!change) return subscription;
+  const settled = isChangeOver(subscription, deps.now())
+    ? await store.change(subscription, (current) => dropIfOver(asLeftOpen(current), deps.now()))
+    : await readPayment(deps, subscription, change);
+  const next = await continueChange(deps, settled, { isLate: true });
+  return next.change?.id === change.id && next.change.lookAt <= change.lookAt
+    ? store.change(next, (current) => (current.change?.id === change.id ? lookLater(current, deps.now()) : current))
+    : next;
+};
+
+/** A payment that was never tried belongs to a request that has failed, so it must never be made later. */
+const readPayment = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { id, paymentId }: PlanChange,
+): Promise<Subscription> => {
+  if (paymentId === undefined) return subscription;
+  const payment = await findCollectedPayment(deps, paymentId);
+  if (payment) return followChange(deps, subscription, { payment, isLate: true });
+  return subscriptionStore(deps.table).change(subscription, (current) =>
+    current.change?.id === id ? dropChange(current, FAILURE_OF.change.reason, deps.now()) : current,
+  );
+};
+
+interface SettledChange {
+  readonly was: Subscription;
+  readonly next: Subscription;
+  readonly payment: VisiblePayment | undefined;
+}
+
+const warnIfPaid = (deps: BillingDeps, { was, next, payment }: SettledChange): void => {
+  const { change } = was;
+  if (payment?.status !== 'succeeded' || !change || next.change !== undefined) return;
+  if (next.status === 'canceled') {
+    logAnomaly(deps, next, { change, reason: 'a change of the plan is paid, and the subscription has ended' });
+  } else warnIfRenewed(deps, was, change);
+};
+
+/** A renewal in between is charged at the old price. The new price holds from now on, without a second difference. */
+const warnIfRenewed = (deps: BillingDeps, before: Subscription, change: PlanChange): void => {
+  if (before.currentPeriodStart === change.periodStart && before.charge === undefined) return;
+  logAnomaly(deps, before, { change, reason: 'renewed at the old price during a change of the plan' });
+};
+
+interface Anomaly {
+  readonly change: PlanChange;
+  readonly reason: string;
+}
+
+const logAnomaly = (deps: BillingDeps, { id }: Subscription, { change, reason }: Anomaly): void =>
+  deps.log.error('subscription anomaly', { subscription_id: id, payment_id: change.paymentId ?? '', reason });

@@ -1,0 +1,37 @@
+/**
+ * @module A lent method is a member's own method that pays an organization's subscription. Only the lender changes what
+ * it pays. Others may cancel, pause, or set another method, and the merchant may lower the price.
+ */
+
+import type { Caller } from '../../access/caller.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { PaymentMethod } from '../../payment-methods/payment-method.ts';
+import { lenderOf } from '../../payment-methods/usable-method.ts';
+import type { SubscriptionPlan } from '../record/plan-change.ts';
+import type { VisibleSubscription } from '../record/subscription.ts';
+
+/** True if the method that pays is lent, and the caller is not its lender. */
+export const isLentByOther = (
+  caller: Caller,
+  record: VisibleSubscription,
+  method: PaymentMethod | undefined,
+): boolean => {
+  const lender = method && lenderOf(record, method);
+  return lender !== undefined && !(caller.kind === 'session' && caller.userId === lender.userId);
+};
+
+const KEPT = ['productId', 'quantity', 'billingInterval', 'intervalMultiplier'] as const;
+
+/** True if only the price changes, and is above neither the present price nor that of the scheduled change. */
+export const isLowered = (record: VisibleSubscription, plan: SubscriptionPlan): boolean =>
+  [record, record.scheduledChange?.plan].every(
+    (known) =>
+      known === undefined ||
+      (KEPT.every((field) => known[field] === plan[field]) && plan.totalCents <= known.totalCents),
+  );
+
+export const lentError = (): DomainError =>
+  new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'A member lent the payment method, so only that member changes the plan; or set another payment method',
+    details: { reason: 'lent_method' },
+  });

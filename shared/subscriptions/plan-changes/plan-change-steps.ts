@@ -1,0 +1,342 @@
+/** @module The steps of a change of the plan, as pure functions. A change is claimed, charged and applied, or dropped. */
+
+import { subscriptionPaymentId } from '../../core/ids.ts';
+import { HOUR_MS, type Instant, instant, iso, MINUTE_MS } from '../../core/time.ts';
+import { type IdempotentRequest, isUnderKey } from '../../http/idempotency.ts';
+import type { VisiblePayment } from '../../payments/payment.ts';
+import { type PaidChange, paidAfterChange } from '../billing/paid-period.ts';
+import { abandonCharge } from '../billing/subscription-charge.ts';
+import { changedPlan, syncAfterChange } from '../record/held-plan.ts';
+import type { PaidPeriod } from '../record/paid-period-record.ts';
+import { unpaidOncePaid } from '../record/paid-tier.ts';
+import type { ChangeKey, ChangeLine, PlanChange, PriceUpdate, SubscriptionPlan } from '../record/plan-change.ts';
+import { isProviderBilled, isStopped, type Subscription } from '../record/subscription.ts';
+import { advanceSubscription, edit } from '../record/subscription-versions.ts';
+import type { ChangePrice } from './plan-change-price.ts';
+
+/** The first look at a change whose function may have ended. Later looks are rare, because the payment's event comes. */
+const FIRST_LOOK_MS = MINUTE_MS;
+const NEXT_LOOK_MS = HOUR_MS;
+/** A payer has this long to authenticate, but never until the period ends. */
+const PAYERS_TIME_MS = 23 * HOUR_MS;
+const BEFORE_PERIOD_END_MS = 10 * MINUTE_MS;
+
+/** The payment's id is derived from subscription and change, so that two runs cannot charge twice. */
+const changePaymentId = (subscriptionId: string, changeId: string): string =>
+  subscriptionPaymentId(subscriptionId, changeId);
+
+/** A change with its price at a moment. */
+export interface PricedChange {
+  readonly plan: SubscriptionPlan;
+  /** The moment for which the price is computed. */
+  readonly at: Instant;
+  /** What the change costs now. */
+  readonly price: ChangePrice;
+  readonly lines: readonly ChangeLine[];
+  /** The current period after the change. */
+  readonly period: { readonly start: Instant; readonly end: Instant };
+  /** True if a new period begins with the change. */
+  readonly startsPeriod: boolean;
+  /** How the change is paid. Undefined if it pays for nothing, such as in a trial that goes on. */
+  readonly paying?: Omit<PaidChange, 'part' | 'dueCents'> | undefined;
+  /** The new end of a trial that the change shortens or ends. */
+  readonly trialEnd?: Instant | undefined;
+}
+
+interface Claim {
+  readonly id: string;
+  readonly now: Instant;
+  /** The mark of the Idempotency-Key of the request. */
+  readonly key?: string | undefined;
+}
+
+/** Claims a change that takes effect now. Without a charge, and if the service bills, it is applied at once. */
+export const claimChange = (
+  subscription: Subscription,
+  wanted: PricedChange,
+  { id, now, key }: Claim,
+): Subscription => {
+  const { plan, at, price, lines, startsPeriod, period, trialEnd } = wanted;
+  const paymentId = price.due.totalCents > 0 ? changePaymentId(subscription.id, id) : undefined;
+  const change: PlanChange = {
+    id,
+    ...(key !== undefined && { claimedUnder: { key, at: iso(now) } }),
+    plan,
+    step: 'claimed',
+    at: iso(at),
+    periodStart: subscription.currentPeriodStart,
+    periodEnd: subscription.currentPeriodEnd,
+    ...(startsPeriod && { nextPeriodEnd: iso(period.end) }),
+    ...(trialEnd !== undefined && { trialEnd: iso(trialEnd) }),
+    ...(subscription.status === 'trialing' && { inTrial: true as const }),
+    due: price.due,
+    paidPeriod: paidByChange(wanted, paymentId),
+    lines: [...lines],
+    ...(paymentId !== undefined && { paymentId }),
+    lookAt: iso(now + FIRST_LOOK_MS),
+  };
+  const claimed = { ...subscription, change };
+  return paymentId === undefined ? recordChangePaid(claimed, now) : claimed;
+};
+
+const paidByChange = ({ paying, price }: PricedChange, paymentId: string | undefined): PaidPeriod | undefined =>
+  paying && paidAfterChange({ ...paying, part: price.part, dueCents: price.due.totalCents }, paymentId);
+
+/** Stores a change for the next period. The provider that bills gets the price at once. */
+export const scheduleChange = (subscription: Subscription, plan: SubscriptionPlan, { id, now }: Claim): Subscription =>
+  edit(
+    subscription,
+    { reason: 'plan_change_scheduled', now },
+    { scheduledChange: { id, plan }, ...updateOfPrice(subscription, { id, now, plan, end: undefined }) },
+  );
+
+/** Withdraws the scheduled change, also at the provider that bills. */
+export const withdrawScheduled = (subscription: Subscription, { id, now }: Claim): Subscription =>
+  edit(
+    subscription,
+    { reason: 'plan_change_withdrawn', now },
+    { scheduledChange: undefined, ...updateOfPrice(subscription, { id, now, plan: subscription, end: undefined }) },
+  );
+
+interface NewPriceClaim extends Claim {
+  readonly plan: SubscriptionPlan;
+  /** The end of the period that begins now, else of the trial that the change shortens. */
+  readonly end: string | undefined;
+}
+
+/**
+ * The update that gives the provider this price. If the interval or the end of the paid time changes, or the price
+ * begins or ceases to be 0, the provider would begin a period at once, so it charges nothing before that end.
+ */
+const updateOfPrice = (
+  subscription: Subscription,
+  { id, now, plan, end }: NewPriceClaim,
+): { readonly priceUpdate?: PriceUpdate } => {
+  if (!isProviderBilled(subscription)) return {};
+  const known = subscription.scheduledChange?.plan ?? subscription;
+  const isSame =
+    known.billingInterval === plan.billingInterval &&
+    known.intervalMultiplier === plan.intervalMultiplier &&
+    (known.totalCents === 0) === (plan.totalCents === 0);
+  return {
+    priceUpdate: {
+      id,
+      ...((!isSame || end !== undefined) && { freeUntil: end ?? subscription.currentPeriodEnd }),
+      claimedAt: iso(now),
+      lookAt: iso(now + FIRST_LOOK_MS),
+    },
+  };
+};
+
+/** What is paid is applied. The provider that bills gets the new price first. Readers do not see that step. */
+const recordChangePaid = (subscription: Subscription, now: Instant): Subscription => {
+  const { change } = subscription;
+  if (!change || change.step === 'paid') return subscription;
+  if (!isProviderBilled(subscription)) return applyChange(subscription, now);
+  const { id, plan, nextPeriodEnd, trialEnd } = change;
+  return {
+    ...subscription,
+    change: { ...change, step: 'paid', expiresAt: undefined, dropReason: undefined, lookAt: iso(now + FIRST_LOOK_MS) },
+    ...updateOfPrice(subscription, { id, now, plan, end: nextPeriodEnd ?? trialEnd }),
+  };
+};
+
+/** The plan of the change holds from now on. A scheduled change is withdrawn by it. */
+export const applyChange = (subscription: Subscription, now: Instant): Subscription => {
+  const { change, latestPaymentId } = subscription;
+  if (!change) return subscription;
+  const { plan, at, trialEnd, paymentId } = change;
+  const inTrial = subscription.status === 'trialing';
+  const period = periodOfChange(subscription, change);
+  // The period that is paid for covers that of a renewal which was opened meanwhile, so the renewal is not collected.
+  const covered = period && subscription.charge !== undefined && abandonCharge(subscription, now);
+  const changed = changedPlan(subscription, plan, now);
+  return advanceSubscription(
+    subscription,
+    {
+      to: covered || (inTrial && period) ? 'active' : subscription.status,
+      cause: 'charge',
+      reason: 'plan_changed',
+      now,
+    },
+    {
+      ...changed,
+      ...(inTrial && !period
+        ? trialEnd !== undefined && shorterTrial(trialEnd)
+        : tierAfterChange(subscription, { ...subscription, ...changed }, change)),
+      ...period,
+      ...paidPeriodAfter(subscription, change, period !== undefined),
+      ...covered,
+      ...syncAfterChange(subscription, at, now),
+      latestPaymentId: paymentId ?? latestPaymentId,
+      appliedChangeKeys: withApplied(subscription, change),
+      change: undefined,
+      priceUpdate: undefined,
+    },
+  );
+};
+
+/** Keys of more changes than this are forgotten. */
+const MOST_APPLIED_KEYS = 5;
+
+const withApplied = (
+  { appliedChangeKeys = [] }: Subscription,
+  { claimedUnder }: PlanChange,
+): ChangeKey[] | undefined => {
+  const keys = claimedUnder ? [...appliedChangeKeys, claimedUnder].slice(-MOST_APPLIED_KEYS) : appliedChangeKeys;
+  return keys.length > 0 ? keys : undefined;
+};
+
+/**
+ * What has become of the change that the request with this key has claimed. A change that did not happen leaves nothing,
+ * so the request may make it again.
+ */
+export const changeUnderKey = (
+  { change, appliedChangeKeys = [] }: Subscription,
+  request: IdempotentRequest | undefined,
+  now: Instant,
+): 'open' | 'applied' | undefined => {
+  const isOwn = (claimed: ChangeKey): boolean => isUnderKey(claimed, request, now);
+  if (change?.claimedUnder && change.step !== 'dropped' && isOwn(change.claimedUnder)) return 'open';
+  return appliedChangeKeys.some(isOwn) ? 'applied' : undefined;
+};
+
+/**
+ * A change of the plan whose request has ended, as due work sees it. The request may have left the outcome open, so a
+ * failure is reported.
+ */
+export const asLeftOpen = (subscription: Subscription): Subscription =>
+  subscription.change?.step === 'claimed'
+    ? { ...subscription, change: { ...subscription.change, step: 'processing' } }
+    : subscription;
+
+/**
+ * A change of a trial that has ended meanwhile pays for nothing. The present period was paid at the price of before, so
+ * another tier is unpaid until a later period is paid.
+ */
+const tierAfterChange = (
+  before: Subscription,
+  changed: Subscription,
+  { inTrial, paymentId }: PlanChange,
+): Partial<Subscription> => {
+  if (!inTrial || paymentId !== undefined || changed.totalCents === 0) return unpaidOncePaid(changed);
+  return before.tierId === changed.tierId ? {} : { tierUnpaidSince: changed.currentPeriodEnd };
+};
+
+/** A renewal in between was paid at the price of before, so that it counts as it was paid. */
+const paidPeriodAfter = (
+  { currentPeriodStart }: Subscription,
+  { periodStart, paidPeriod }: PlanChange,
+  beginsPeriod: boolean,
+): Pick<Subscription, 'paidPeriod'> =>
+  paidPeriod && (beginsPeriod || currentPeriodStart === periodStart) ? { paidPeriod } : {};
+
+/** The period that begins with the change. In a trial, only a change that ends the trial begins a period. */
+const periodOfChange = (
+  { status, paidUntil = '', activeSince }: Subscription,
+  { at, nextPeriodEnd, trialEnd }: PlanChange,
+): Partial<Subscription> | undefined => {
+  const goesOn = status === 'trialing' && trialEnd === undefined;
+  if (nextPeriodEnd === undefined || goesOn) return undefined;
+  return {
+    anchor: at,
+    period: 0,
+    currentPeriodStart: at,
+    currentPeriodEnd: nextPeriodEnd,
+    paidUntil: paidUntil > nextPeriodEnd ? paidUntil : nextPeriodEnd,
+    activeSince: activeSince ?? at,
+    ...(trialEnd !== undefined && { trialEnd: at }),
+  };
+};
+
+/** The trial goes on for a shorter time, so its end is announced again. */
+const shorterTrial = (trialEnd: string): Partial<Subscription> => ({
+  trialEnd,
+  anchor: trialEnd,
+  currentPeriodEnd: trialEnd,
+  trialNoticed: undefined,
+});
+
+/** Settles the payment of the change. Idempotent, because a change of another payment stays as it is. */
+export const settleChange = (subscription: Subscription, payment: VisiblePayment, now: Instant): Subscription => {
+  const { change } = subscription;
+  if (change === undefined || change.paymentId !== payment.id || change.step === 'paid') return subscription;
+  switch (payment.status) {
+    case 'succeeded':
+      return subscription.status === 'canceled'
+        ? removeChange(subscription, 'plan_change_failed', now)
+        : recordChangePaid(subscription, now);
+    case 'canceled':
+      return removeChange(subscription, reasonOfEnd(change), now);
+    case 'failed':
+    case 'created':
+    case 'requires_payment_method':
+      return dropChange(subscription, reasonOfEnd(change), now);
+    case 'pending':
+    case 'processing':
+    case 'requires_capture':
+      return change.step === 'dropped' ? lookLater(subscription, now) : waitForPayment(subscription, payment, now);
+  }
+};
+
+type DropReason = NonNullable<PlanChange['dropReason']>;
+
+/** Readers have never seen a change that fails within its own request. */
+const reasonOfEnd = ({ step, dropReason }: PlanChange): DropReason | undefined => {
+  if (step === 'dropped') return dropReason;
+  return step === 'claimed' ? undefined : 'plan_change_failed';
+};
+
+const waitForPayment = (subscription: Subscription, payment: VisiblePayment, now: Instant): Subscription => {
+  const { change, currentPeriodEnd } = subscription;
+  if (!change) return subscription;
+  const lookAt = iso(now + NEXT_LOOK_MS);
+  if (payment.status !== 'pending' || payment.nextAction === undefined) {
+    return { ...subscription, change: { ...change, step: 'processing', expiresAt: undefined, lookAt } };
+  }
+  const ends = Math.min(now + PAYERS_TIME_MS, instant(currentPeriodEnd) - BEFORE_PERIOD_END_MS);
+  const expiresAt = change.expiresAt ?? iso(ends);
+  return { ...subscription, change: { ...change, step: 'awaiting_payment', expiresAt, lookAt } };
+};
+
+export const lookLater = (subscription: Subscription, now: Instant): Subscription => {
+  const { change } = subscription;
+  return change ? { ...subscription, change: { ...change, lookAt: iso(now + NEXT_LOOK_MS) } } : subscription;
+};
+
+/**
+ * Ends a change without a payment. It stays until its payment is canceled or its outcome is known, because the payer
+ * could still pay it in the browser. What is paid is applied.
+ */
+export const dropChange = (
+  subscription: Subscription,
+  dropReason: DropReason | undefined,
+  now: Instant,
+): Subscription => {
+  const { change } = subscription;
+  if (!change || change.step === 'dropped' || change.step === 'paid') return subscription;
+  const dropped = { ...change, step: 'dropped' as const, expiresAt: undefined, dropReason };
+  return { ...subscription, change: { ...dropped, lookAt: iso(now + FIRST_LOOK_MS) } };
+};
+
+/** True if the change may not be charged any more. The payer's time is over, or the subscription is canceled or paused. */
+export const isChangeOver = (subscription: Subscription, now: Instant): boolean => {
+  const expiresAt = subscription.change?.expiresAt;
+  return isStopped(subscription) || (expiresAt !== undefined && instant(expiresAt) <= now);
+};
+
+export const dropIfOver = (subscription: Subscription, now: Instant): Subscription =>
+  subscription.change && isChangeOver(subscription, now)
+    ? dropChange(subscription, reasonOfEnd(subscription.change), now)
+    : subscription;
+
+/** Nothing is left of the change. Without a reason readers see no change. */
+export const removeChange = (
+  subscription: Subscription,
+  reason: DropReason | undefined,
+  now: Instant,
+): Subscription => {
+  const { change } = subscription;
+  const without = { ...subscription, ...(change && syncAfterChange(subscription, change.at, now)), change: undefined };
+  return reason === undefined ? without : edit(without, { reason, now }, {});
+};

@@ -1,0 +1,340 @@
+/** @module What a request to change a plan asks for, checked and priced. Preview and change both start with this. */
+
+import { type MerchantDecision, ownPayment } from '../../access/own-payment.ts';
+import { type CallerRight, NO_CONDITIONS } from '../../access/right.ts';
+import { MAX_QUANTITY, type Product, productRecord } from '../../catalog/catalog-records.ts';
+import { quantityOf } from '../../catalog/price.ts';
+import { DomainError, invalid } from '../../core/errors.ts';
+import { derivePrices } from '../../core/money.ts';
+import { DAY_MS, type Instant, instant, MINUTE_MS } from '../../core/time.ts';
+import type { ApiRequest } from '../../http/request.ts';
+import { type PaymentMethod, paymentMethodRecord } from '../../payment-methods/payment-method.ts';
+import { requireHeld, type UsableMethod, useHeld } from '../../payment-methods/usable-method.ts';
+import { requireAcceptedAmount } from '../../payments/accepted-amount.ts';
+import { paymentRecord, type VisiblePayment } from '../../payments/payment.ts';
+import { type Key, paymentKey } from '../../platform/keys.ts';
+import { providerInterval } from '../at-provider/provider-biller.ts';
+import { chargedPrice, readPricing } from '../at-provider/provider-pricing.ts';
+import type { SubscriptionDeps } from '../billing/biller.ts';
+import { hasMostPayments, paidPeriodOf } from '../billing/paid-period.ts';
+import { planOf } from '../billing/subscription-plan.ts';
+import type { SubscriptionPlan } from '../record/plan-change.ts';
+import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
+import type { ChangePlanBody, ChangeTime } from '../record/subscription-requests.ts';
+import { isLentByOther, isLowered, lentError } from './lent-method.ts';
+import { type PayableChange, payableChange } from './plan-change-due.ts';
+import { FREE_CHANGE } from './plan-change-price.ts';
+import { requirePeriodLeft, requirePeriodPaid, requirePlanChangeable, requireRenewal } from './plan-change-states.ts';
+import { type TimedChange, timedChange, waived } from './plan-change-time.ts';
+
+export interface PlanChangeDeps extends SubscriptionDeps {
+  /** When a change takes effect whose request does not say. */
+  readonly planChange: { readonly upgrade: ChangeTime; readonly downgrade: ChangeTime };
+}
+
+export type PlanChangeRequest = ApiRequest<unknown, unknown, ChangePlanBody, VisibleSubscription>;
+
+export interface WantedChange extends PayableChange {
+  readonly when: ChangeTime;
+  /** What the provider charges for the next period; undefined if only the provider knows. */
+  readonly nextTotalCents: number | undefined;
+  /** The method to charge; undefined if nothing is due. */
+  readonly method: UsableMethod | undefined;
+  /** The right of the merchant, if the merchant decides. The write that claims the change includes its conditions. */
+  readonly merchantRight: CallerRight;
+}
+
+/**
+ * @param options.isClaiming true if a write claims the charge of the method, and checks it
+ * @throws DomainError for every reason that refuses the change before a charge
+ */
+export const readWantedChange = async (
+  deps: PlanChangeDeps,
+  request: PlanChangeRequest,
+  { isClaiming }: { readonly isClaiming: boolean },
+): Promise<WantedChange> => {
+  const { record, body, caller } = request;
+  const decision = await ownPayment(deps.table, { caller, record, scope: 'subscriptions:operate' });
+  requireRights(request, decision);
+  requirePlanChangeable(record);
+  const known = await readRecords(deps, request, isClaiming);
+  const plan = wantedPlan(request, known.product);
+  if (isClaiming) requireKnownQuantity(request, plan, known.product);
+  requireLender(request, plan, known.method);
+  requireDifference(record, plan);
+  await requireBillable(deps, record, plan);
+  const pricing = await readPricing(deps, record);
+  const charged = chargedPrice(plan, pricing);
+  const target = { ...known, plan, charged: charged ?? plan };
+  const timed = timedChange(record, target, momentOf(body, record, deps.now()));
+  const when = chooseTime(deps, request, { isDowngrade: timed.kind === 'downgrade', decision });
+  const exact = when === 'now' ? changeNow(request, timed, deps.now()) : changeLater(record, timed);
+  if (when === 'now' && !charged) throw pricedError(record);
+  requireBridge(record, exact, deps.now());
+  const wanted = { ...(await payableChange(deps, request, exact)), when };
+  const method = await chargedMethod(deps, request, { wanted, method: known.method, isClaiming });
+  return {
+    ...wanted,
+    nextTotalCents: charged?.totalCents,
+    method,
+    merchantRight: decision.kind === 'allowed' ? decision.right : NO_CONDITIONS,
+  };
+};
+
+/** The service does not know what the provider will charge, so it cannot compute what the change costs. */
+const pricedError = ({ providerId }: VisibleSubscription): DomainError =>
+  new DomainError('INVALID_STATE', {
+    message: `A discount that ends, several discounts or a tax at ${providerId} set the price there; use period_end`,
+    details: { reason: 'priced_at_provider' },
+  });
+
+const PRICE_FIELDS = ['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents'] as const;
+
+const hasPrice = (body: ChangePlanBody): boolean => PRICE_FIELDS.some((field) => body[field] !== undefined);
+
+/** A price or an interval without a product. */
+const isFreePrice = (body: ChangePlanBody): boolean =>
+  body.product_id === undefined &&
+  (hasPrice(body) || body.billing_interval !== undefined || body.interval_multiplier !== undefined);
+
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if only the merchant, or only the payer, may do this */
+const requireRights = ({ body, asAdmin }: PlanChangeRequest, decision: MerchantDecision): void => {
+  const isFree = isFreePrice(body);
+  const isFreeNow = body.proration === 'none' && body.when === 'now';
+  if (isFree || isFreeNow) requireMerchant(decision);
+  if (!asAdmin || isFree) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'Only the payer changes to a product or quantity; a service key may act for the payer',
+  });
+};
+
+const requireMerchant = (decision: MerchantDecision): void => {
+  if (decision.kind !== 'allowed') throw decision.refusal;
+};
+
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if another member lent the method, unless the merchant lowers the price */
+const requireLender = (
+  { caller, record, asAdmin }: PlanChangeRequest,
+  plan: SubscriptionPlan,
+  method: PaymentMethod | undefined,
+): void => {
+  if (isLentByOther(caller, record, method) && !(asAdmin && isLowered(record, plan))) throw lentError();
+};
+
+interface KnownRecords {
+  readonly product: Product | undefined;
+  /** Undefined if it was not read, or no longer exists. */
+  readonly method: PaymentMethod | undefined;
+  /** The payments of the present period. */
+  readonly payments: ReadonlyMap<string, VisiblePayment>;
+}
+
+/** Reads the present product, if the change keeps it, the method and the payments of the period in one request. */
+const readRecords = async (
+  { table }: PlanChangeDeps,
+  { record, body, named }: PlanChangeRequest,
+  isClaiming: boolean,
+): Promise<KnownRecords> => {
+  const productId = body.product_id === undefined && !isFreePrice(body) ? record.productId : undefined;
+  const ids = record.status === 'trialing' ? [] : paidPeriodOf(record).payments.map(({ id }) => id);
+  // With the payments, the method costs no request.
+  const isUnread = isClaiming && mayClaimUnread(record) && ids.length === 0;
+  const methodId = isUnread ? undefined : record.paymentMethodId;
+  const keys = [
+    ...(productId === undefined ? [] : [productRecord.key(productId)]),
+    ...(methodId === undefined ? [] : [paymentMethodRecord.key(methodId)]),
+    ...ids.map((id) => paymentKey(id)),
+  ];
+  const items = keys.length === 0 ? [] : await table.getMany(keys, { consistent: true });
+  const itemOf = ({ pk }: Key) => items.find((item) => item?.['pk'] === pk);
+  const product = productId && itemOf(productRecord.key(productId));
+  const method = methodId && itemOf(paymentMethodRecord.key(methodId));
+  const payments = ids.map((id) => itemOf(paymentKey(id))).flatMap((item) => (item && paymentRecord.parse(item)) ?? []);
+  return {
+    product: named(productRecord) ?? (product ? productRecord.parse(product) : undefined),
+    method: method ? paymentMethodRecord.parse(method) : undefined,
+    payments: new Map(payments.map((payment) => [payment.id, payment])),
+  };
+};
+
+/** A person's method is no other member's, so the write that claims the charge checks it, and it need not be read. */
+const mayClaimUnread = ({ organizationId }: VisibleSubscription): boolean => organizationId === undefined;
+
+/** @throws DomainError PRODUCT_INACTIVE, PRICING_MISMATCH or QUANTITY_INVALID */
+const wantedPlan = ({ record, body }: PlanChangeRequest, product: Product | undefined): SubscriptionPlan => {
+  const { currency, ...present } = presentPlan(record);
+  if (isFreePrice(body)) return { ...present, ...freePlan(record, body) };
+  const productId = body.product_id ?? record.productId;
+  if (productId === undefined) {
+    quantityOf(body.quantity, undefined);
+    return present;
+  }
+  if (!product?.is_active || !product.billing_interval) {
+    throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: productId } });
+  }
+  const quantity = body.quantity === undefined ? keptQuantity(record, product) : quantityOf(body.quantity, product);
+  const { currency: _, ...plan } = planOf({ ...body, quantity, currency }, product);
+  return plan;
+};
+
+/** The present quantity, or the nearest that the product allows. */
+const keptQuantity = ({ quantity }: VisibleSubscription, { min_quantity: min, max_quantity: max }: Product): number =>
+  Math.min(Math.max(quantity, min ?? 1), max ?? MAX_QUANTITY);
+
+/** @throws DomainError QUANTITY_INVALID if the caller has not seen that the product needs another quantity */
+const requireKnownQuantity = (
+  { record, body }: PlanChangeRequest,
+  { quantity }: SubscriptionPlan,
+  product: Product | undefined,
+): void => {
+  const isSeen = body.quantity !== undefined || body.expected_cents !== undefined;
+  if (isSeen || quantity === record.quantity || !product) return;
+  const details = { min_quantity: product.min_quantity ?? 1, max_quantity: product.max_quantity ?? null };
+  throw new DomainError('QUANTITY_INVALID', {
+    message: `The product does not allow the present quantity ${record.quantity}; send quantity or expected_cents`,
+    details,
+  });
+};
+
+const presentPlan = (record: VisibleSubscription): SubscriptionPlan & { readonly currency: string } => {
+  const { productId, productName, tierId, quantity, currency, billingInterval, intervalMultiplier } = record;
+  const { subtotalCents, taxCents, discountCents, totalCents } = record;
+  return {
+    ...{ productId, productName, tierId, quantity, currency, billingInterval, intervalMultiplier },
+    ...{ subtotalCents, taxCents, discountCents, totalCents },
+  };
+};
+
+/** The prices are for the whole quantity. The product stays, with its membership. */
+const freePlan = (record: VisibleSubscription, body: ChangePlanBody): Partial<SubscriptionPlan> => {
+  if (record.productId === undefined) quantityOf(body.quantity, undefined);
+  const { billing_interval: unit, interval_multiplier: multiplier } = body;
+  return {
+    ...(hasPrice(body) && derivePrices(body, 0)),
+    ...(body.quantity !== undefined && { quantity: body.quantity }),
+    ...(unit && { billingInterval: unit, intervalMultiplier: multiplier ?? 1 }),
+    ...(multiplier !== undefined && { intervalMultiplier: multiplier }),
+  };
+};
+
+const COMPARED = [
+  ...(['productId', 'quantity', 'subtotalCents', 'taxCents', 'discountCents', 'totalCents'] as const),
+  ...(['billingInterval', 'intervalMultiplier'] as const),
+];
+
+/** True if both charge the same for the same. */
+const isSamePlan = (one: SubscriptionPlan, other: SubscriptionPlan): boolean =>
+  COMPARED.every((field) => one[field] === other[field]);
+
+/** True if this plan is scheduled already. */
+export const isScheduled = ({ scheduledChange }: Subscription, plan: SubscriptionPlan): boolean =>
+  scheduledChange !== undefined &&
+  isSamePlan(scheduledChange.plan, plan) &&
+  scheduledChange.plan.tierId === plan.tierId;
+
+const requireDifference = (record: VisibleSubscription, plan: SubscriptionPlan): void => {
+  if (!isSamePlan(record, plan)) return;
+  throw invalid([{ path: 'product_id', rule: 'different', message: 'is the present plan; nothing would change' }]);
+};
+
+/** @throws DomainError if the provider cannot bill the interval or the total */
+const requireBillable = async (
+  { providers }: PlanChangeDeps,
+  record: VisibleSubscription,
+  plan: SubscriptionPlan,
+): Promise<void> => {
+  const provider = await providers.require(record.providerId, 'payments');
+  await requireAcceptedAmount(provider, { ...plan, currency: record.currency });
+  if (!isProviderBilled(record) || provider.subscriptions?.bills(providerInterval(plan))) return;
+  throw new DomainError('UNSUPPORTED_PROVIDER', { message: `${record.providerId} does not bill this interval` });
+};
+
+/** Stripe accepts no trial that ends later than this. It covers the paid time after a change of the interval. */
+const LONGEST_BRIDGE_MS = 730 * DAY_MS;
+
+const requireBridge = (record: VisibleSubscription, { period, startsPeriod }: TimedChange, now: Instant): void => {
+  if (!isProviderBilled(record) || !startsPeriod || period.end <= now + LONGEST_BRIDGE_MS) return;
+  throw new DomainError('UNSUPPORTED_PROVIDER', {
+    message: `${record.providerId} changes the interval only if its next charge is at most two years away`,
+  });
+};
+
+const PREVIEW_KEPT_MS = 10 * MINUTE_MS;
+
+/** The time of the request, or of a preview. @throws DomainError VALIDATION_ERROR if the preview no longer holds */
+const momentOf = (
+  { proration_at: previewed }: ChangePlanBody,
+  { currentPeriodStart, status }: VisibleSubscription,
+  now: Instant,
+): Instant => {
+  if (previewed === undefined) return now;
+  const at = instant(previewed);
+  const isOfPeriod = status === 'trialing' || at >= instant(currentPeriodStart);
+  if (at <= now && at >= now - PREVIEW_KEPT_MS && isOfPeriod) return at;
+  const message = at > now ? 'must not be in the future' : 'is no longer valid; preview the change again';
+  throw invalid([{ path: 'proration_at', rule: 'recent', message }]);
+};
+
+/** @throws DomainError INSUFFICIENT_PERMISSIONS for a downgrade now that the settings leave to the merchant */
+const chooseTime = (
+  { planChange }: PlanChangeDeps,
+  { body }: PlanChangeRequest,
+  { isDowngrade, decision }: { readonly isDowngrade: boolean; readonly decision: MerchantDecision },
+): ChangeTime => {
+  const usual = isDowngrade ? planChange.downgrade : planChange.upgrade;
+  const when = body.when ?? usual;
+  if (when === 'now' && body.proration === 'none') requireMerchant(decision);
+  if (when === usual || when === 'period_end' || !isDowngrade || decision.kind === 'allowed') return when;
+  if (decision.kind === 'own payment') throw decision.refusal;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'A change to a cheaper plan takes effect at the end of the period',
+    details: { allowed: usual },
+  });
+};
+
+const changeNow = ({ record, body }: PlanChangeRequest, timed: TimedChange, now: Instant): TimedChange => {
+  requirePeriodLeft(record, now);
+  requirePeriodPaid(record);
+  if (record.status !== 'trialing' && hasMostPayments(record)) throw tooManyChanges();
+  return body.proration === 'none' ? waived(timed) : timed;
+};
+
+const tooManyChanges = (): DomainError =>
+  new DomainError('INVALID_STATE', {
+    message: 'The period has had too many paid changes; use period_end',
+    details: { reason: 'too_many_changes' },
+  });
+
+const changeLater = (record: VisibleSubscription, timed: TimedChange): TimedChange => {
+  requireRenewal(record);
+  const period = { start: instant(record.currentPeriodStart), end: instant(record.currentPeriodEnd) };
+  return { ...timed, price: FREE_CHANGE, paying: undefined, period, trialEnd: undefined };
+};
+
+interface MethodWanted {
+  readonly wanted: TimedChange;
+  readonly method: PaymentMethod | undefined;
+  readonly isClaiming: boolean;
+}
+
+/**
+ * The method to charge now. A higher price for later periods needs the right to charge it, too.
+ * @throws DomainError PAYMENT_METHOD_REQUIRED or INSUFFICIENT_PERMISSIONS
+ */
+const chargedMethod = async (
+  { table }: PlanChangeDeps,
+  { record, caller, asAdmin }: PlanChangeRequest,
+  { wanted, method, isClaiming }: MethodWanted,
+): Promise<UsableMethod | undefined> => {
+  const isDue = wanted.price.due.totalCents > 0;
+  if (isDue && asAdmin) {
+    const message = 'Only the payer pays now; use period_end or proration none';
+    throw new DomainError('INSUFFICIENT_PERMISSIONS', { message });
+  }
+  if (isDue && record.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+  const isRaised = wanted.plan.totalCents > record.totalCents;
+  if (asAdmin || record.paymentMethodId === undefined || !(isDue || isRaised)) return undefined;
+  if (isDue && isClaiming && mayClaimUnread(record)) return useHeld(caller, record, record);
+  const held = await requireHeld({ table, caller }, record, { ...record, record: method });
+  return isDue ? held : undefined;
+};

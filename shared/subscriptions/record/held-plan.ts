@@ -1,0 +1,44 @@
+/** @module The plan that a subscription has, and the plan that its billing provider has. Pure. */
+
+import { epochSeconds, type Instant, instant, iso } from '../../core/time.ts';
+import { unpaidByPlan } from './paid-tier.ts';
+import type { SubscriptionPlan } from './plan-change.ts';
+import { isProviderBilled, type Subscription } from './subscription.ts';
+
+/** The fields of another plan. It withdraws a scheduled change. */
+export const changedPlan = (
+  subscription: Subscription,
+  { productId, productName, tierId, ...plan }: SubscriptionPlan,
+  now: Instant,
+): Partial<Subscription> => {
+  const { tierId: formerTier, formerTierIds = [], tierSince } = subscription;
+  const former = formerTier === undefined || formerTier === tierId ? formerTierIds : [...formerTierIds, formerTier];
+  const tiers = [...new Set(former)].filter((tier) => tier !== tierId);
+  return {
+    ...plan,
+    ...{ productId, productName, tierId },
+    tierSince: formerTier === tierId ? tierSince : iso(now),
+    ...unpaidByPlan(subscription, { tierId }, now),
+    formerTierIds: tiers.length > 0 ? tiers : undefined,
+    scheduledChange: undefined,
+  };
+};
+
+/** The plan that the billing provider has, or gets by a pending update. */
+export const planAtProvider = ({ change, scheduledChange, ...subscription }: Subscription): SubscriptionPlan =>
+  change?.step === 'paid' ? change.plan : (scheduledChange?.plan ?? subscription);
+
+/**
+ * Schedules a sync if the billing provider reported after the claim. A report during a change does not set the price,
+ * because it may be the price of either plan.
+ */
+export const syncAfterChange = (
+  subscription: Subscription,
+  claimedAt: string,
+  now: Instant,
+): Pick<Subscription, 'syncAt'> => ({
+  syncAt:
+    isProviderBilled(subscription) && (subscription.knownAt ?? 0) >= epochSeconds(instant(claimedAt))
+      ? iso(now)
+      : subscription.syncAt,
+});

@@ -1,0 +1,107 @@
+/** @module Derives the membership of a subscription whose product has a tier. */
+
+import { plainId } from '../../core/ids.ts';
+import type { Membership, MembershipStatus } from '../../memberships/membership.ts';
+import type { EntityType } from '../../platform/keys.ts';
+import { isTierPaid } from './paid-tier.ts';
+import type { Subscription } from './subscription.ts';
+
+const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | undefined>> = {
+  creating: undefined,
+  declined: undefined,
+  // A free product, or a free period within a running subscription. A trial before the first payment is pending.
+  trialing: 'active',
+  active: 'active',
+  // Access continues while a renewal is retried.
+  past_due: 'active',
+  paused: 'expired',
+  canceled: 'cancelled',
+};
+
+/**
+ * Only a paid tier is active. While a first charge is pending, the membership keeps the status that it had
+ * before the charge.
+ */
+const statusOf = (subscription: Subscription): MembershipStatus | undefined => {
+  const { status, charge, isUnpaid } = subscription;
+  // The same as at the end of dunning.
+  if (isUnpaid) return 'cancelled';
+  const membershipStatus = STATUS_OF[status];
+  if (membershipStatus !== 'active') return membershipStatus;
+  if (!isStarted(subscription)) return 'pending';
+  if (status !== 'past_due' || charge === undefined) return membershipStatus;
+  return STATUS_BEFORE_CHARGE[charge.cause];
+};
+
+/** A free product starts with its subscription, another tier with its first payment. */
+const isStarted = (subscription: Subscription): boolean =>
+  subscription.activeSince === undefined ? subscription.totalCents === 0 : isTierPaid(subscription);
+
+const STATUS_BEFORE_CHARGE = {
+  create: 'pending',
+  renew: 'active',
+  reactivate: 'cancelled',
+  resume: 'expired',
+} as const;
+
+const membershipIdOf = (subscriptionId: string, tierId: string): string =>
+  plainId('membership', subscriptionId, tierId);
+
+/** The memberships of a subscription: that of its tier, and those of earlier plans. */
+export const membershipIdsOf = ({ id, tierId, formerTierIds = [] }: Subscription): readonly string[] =>
+  [...(tierId === undefined ? [] : [tierId]), ...formerTierIds].map((tier) => membershipIdOf(id, tier));
+
+/** The membership that follows from a subscription. Undefined if its product has no tier. */
+export const membershipOf = (subscription: Subscription): Membership | undefined => {
+  const { id, tierId, canceledAt } = subscription;
+  const paidUntil = runsUntil(subscription);
+  const status = statusOf(subscription);
+  if (tierId === undefined || status === undefined) return undefined;
+  const ended = status === 'cancelled' ? canceledAt : undefined;
+  const [endsAt] = [paidUntil, ended].filter((time) => time !== undefined).sort();
+  const { userId, userEmail, guestId, guestEmail, organizationId, projectId, providerId } = subscription;
+  return {
+    id: membershipIdOf(id, tierId),
+    version: subscription.version,
+    tierId,
+    ...entityOf(subscription),
+    subscriptionId: id,
+    status,
+    startsAt: startOf(subscription),
+    endsAt: isStarted(subscription) ? endsAt : undefined,
+    createdAt: subscription.createdAt,
+    updatedAt: subscription.updatedAt,
+    userId,
+    userEmail,
+    guestId,
+    guestEmail,
+    organizationId,
+    projectId,
+    providerId,
+  };
+};
+
+/** A tier that a change of the plan brought starts with that change. */
+const startOf = (subscription: Subscription): string | undefined => {
+  const { activeSince = subscription.createdAt, tierSince = '' } = subscription;
+  if (!isStarted(subscription)) return undefined;
+  return tierSince > activeSince ? tierSince : activeSince;
+};
+
+const runsUntil = ({ status, paidUntil, currentPeriodEnd }: Subscription): string | undefined =>
+  status === 'trialing' && currentPeriodEnd > (paidUntil ?? '') ? currentPeriodEnd : paidUntil;
+
+/** The subscription's project, else its organization, else its user or guest. */
+const entityOf = ({
+  projectId,
+  organizationId,
+  userId,
+  guestId,
+}: Subscription): { readonly entityType: EntityType; readonly entityId: string } => {
+  if (projectId) return { entityType: 'project', entityId: projectId };
+  if (organizationId) return { entityType: 'organization', entityId: organizationId };
+  return { entityType: 'user', entityId: userId ?? guestId ?? '' };
+};
+
+export const isSameMembership = (a: Membership, b: Membership): boolean =>
+  a.status === b.status && a.startsAt === b.startsAt && a.endsAt === b.endsAt;

@@ -1,0 +1,42 @@
+import { type BusEvent, canonicalBusEvent, payerOf } from '../../platform/bus-event.ts';
+import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
+
+/** One created, updated or cancelled event per version. Empty if readers do not see the change. */
+export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
+  if (!isVisibleSubscription(after) || before?.version === after.version) return [];
+  const existed = before !== undefined && isVisibleSubscription(before);
+  if (!existed) return [canonicalBusEvent('subscription.created', after, dataOf(undefined, after))];
+  const ended = after.status === 'canceled' && before.status !== 'canceled';
+  return [canonicalBusEvent(ended ? 'subscription.cancelled' : 'subscription.updated', after, dataOf(before, after))];
+};
+
+const dataOf = (before: Subscription | undefined, subscription: VisibleSubscription) => ({
+  subscription_id: subscription.id,
+  status: subscription.status,
+  billing_status: billingStatusOf(subscription),
+  customer_id: subscription.customerId,
+  product_id: subscription.productId ?? null,
+  quantity: subscription.quantity,
+  amount: subscription.totalCents,
+  currency: subscription.currency,
+  billing_interval: subscription.billingInterval,
+  interval_multiplier: subscription.intervalMultiplier,
+  current_period_start: subscription.currentPeriodStart,
+  current_period_end: subscription.currentPeriodEnd,
+  cancel_at_period_end: subscription.cancelAtPeriodEnd,
+  trial_end: subscription.trialEnd ?? null,
+  reason: subscription.reason ?? null,
+  previous: previousPlan(before, subscription),
+  user: payerOf(subscription),
+  project: subscription.projectId ? { id: subscription.projectId } : null,
+  organization_id: subscription.organizationId ?? null,
+});
+
+/** What the plan was before this version; null if the version does not change it. */
+const previousPlan = (before: Subscription | undefined, after: Subscription) => {
+  if (!before || PLAN_FIELDS.every((field) => before[field] === after[field])) return null;
+  const { productId, quantity, totalCents } = before;
+  return { product_id: productId ?? null, quantity, amount: totalCents };
+};
+
+const PLAN_FIELDS = ['productId', 'quantity', 'totalCents', 'billingInterval', 'intervalMultiplier'] as const;

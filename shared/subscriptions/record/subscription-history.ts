@@ -1,0 +1,62 @@
+/** @module The history of a subscription, with one entry per version that readers see. */
+
+import { HISTORY, historyKey, keyOf, recordKey } from '../../platform/keys.ts';
+import type { Item, Table } from '../../platform/table.ts';
+import { isVisibleSubscription, type Reason, type Subscription } from './subscription.ts';
+
+/** The history entry of a change. Undefined if readers do not see the change. */
+export const subscriptionEntry = (before: Subscription | undefined, after: Subscription): Item | undefined => {
+  if (!isVisibleSubscription(after) || before?.version === after.version) return undefined;
+  const { id, version, status, reason, updatedAt, charge } = after;
+  return {
+    ...historyKey({ kind: 'SUB', id }, version),
+    at: updatedAt,
+    status,
+    was: before && isVisibleSubscription(before) ? before.status : undefined,
+    cause: reason,
+    cancelAtPeriodEnd: after.cancelAtPeriodEnd,
+    periodEnd: after.currentPeriodEnd,
+    isUnpaid: after.isUnpaid,
+    paymentId: chargedPayment(before, after),
+    ...planEntry(before, after),
+    failureCode: reason === 'payment_failed' ? charge?.failureCode : undefined,
+    actor: after.actor,
+    requestId: after.requestId,
+  };
+};
+
+/** Removes the history of a removed subscription. */
+export const removeHistoryOf = async (table: Table, subscription: Subscription): Promise<void> => {
+  if (!isVisibleSubscription(subscription)) return;
+  const partition = recordKey('SUB', subscription.id).pk;
+  for await (const item of table.eachItem({ partition, ...HISTORY, consistent: true })) await table.remove(keyOf(item));
+};
+
+const STARTS: readonly (Reason | undefined)[] = ['created', 'reactivated', 'resumed'];
+
+/** The payment whose outcome this version records as paid, failed, or still pending at the start of a calendar. */
+const chargedPayment = (before: Subscription | undefined, after: Subscription): string | undefined => {
+  const { totalCents, paidUntil, latestPaymentId, reason, charge, status } = after;
+  if (reason === 'plan_changed') return before?.change?.paymentId;
+  if (totalCents === 0) return undefined;
+  const isPaid = paidUntil !== before?.paidUntil;
+  const isPending = status === 'past_due' && STARTS.includes(reason) && charge !== undefined && !charge.abandoned;
+  return isPaid || isPending || reason === 'payment_failed' ? latestPaymentId : undefined;
+};
+
+/** The plan before and after a version that changes it, with what the change cost. */
+const planEntry = (before: Subscription | undefined, after: Subscription) => {
+  if (!before || (after.reason !== 'plan_changed' && !startsScheduled(before, after))) return {};
+  const { change } = before;
+  return {
+    wasPlan: planOfEntry(before),
+    plan: planOfEntry(after),
+    ...(change && { lines: change.lines, dueCents: change.due.totalCents }),
+  };
+};
+
+/** A scheduled plan without a price begins with the period that a resumption or a reactivation starts. */
+const startsScheduled = ({ scheduledChange }: Subscription, after: Subscription): boolean =>
+  scheduledChange !== undefined && after.scheduledChange === undefined && STARTS.includes(after.reason);
+
+const planOfEntry = ({ productId, quantity, totalCents }: Subscription) => ({ productId, quantity, totalCents });

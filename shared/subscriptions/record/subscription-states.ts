@@ -1,0 +1,82 @@
+/** @module The one table of a subscription's states. The store refuses a change of status that it does not allow. */
+
+import { DomainError } from '../../core/errors.ts';
+import type { Transitions } from '../../core/states.ts';
+import { DAY_MS, HOUR_MS, type Instant, instant } from '../../core/time.ts';
+import type { Charge, StoredStatus, Subscription } from './subscription.ts';
+
+export type SubscriptionCause =
+  | 'open'
+  | 'charge'
+  | 'dunning'
+  | 'trial'
+  | 'cancel'
+  | 'pause'
+  | 'resume'
+  | 'reactivate'
+  | 'provider';
+
+const PROVIDER_STATUSES: readonly StoredStatus[] = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
+
+/** Every allowed change of status, by its cause. */
+export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCause> = {
+  // `open` means that nothing is due now. `provider` means that the provider bills the subscription and reports its
+  // status.
+  creating: {
+    open: ['trialing', 'active'],
+    charge: ['active', 'past_due', 'declined'],
+    provider: PROVIDER_STATUSES,
+  },
+  declined: {},
+  trialing: {
+    charge: ['active', 'past_due'],
+    dunning: ['canceled', 'paused'],
+    trial: ['paused'],
+    cancel: ['canceled'],
+    provider: PROVIDER_STATUSES,
+  },
+  active: {
+    charge: ['past_due'],
+    dunning: ['canceled', 'paused'],
+    cancel: ['canceled'],
+    pause: ['paused'],
+    provider: PROVIDER_STATUSES,
+  },
+  past_due: {
+    charge: ['active'],
+    dunning: ['canceled', 'paused'],
+    cancel: ['canceled'],
+    pause: ['paused'],
+    provider: PROVIDER_STATUSES,
+  },
+  paused: { charge: ['active', 'past_due'], resume: ['active'], cancel: ['canceled'], provider: PROVIDER_STATUSES },
+  // Only the payer can bring a subscription back, never a provider event.
+  canceled: { charge: ['active', 'past_due'], reactivate: ['active', 'trialing', 'paused'] },
+};
+
+/** @throws Error if no cause leads from one status to the other. This is a bug, and nothing may be written. */
+export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStatus): void => {
+  if (from === to || Object.values(SUBSCRIPTION_TRANSITIONS[from]).some((states) => states.includes(to))) return;
+  throw new Error(`no transition of a subscription from ${from} to ${to}`);
+};
+
+/** A first charge that is still pending after this time has failed. */
+const FIRST_CHARGE_MS = 23 * HOUR_MS;
+export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + FIRST_CHARGE_MS;
+
+/** True if the payer waits for the outcome, and the calendar starts with the period of this charge. */
+export const isFirst = (charge: Charge): boolean => charge.cause !== 'renew';
+
+/** True if an attempt is under way or its outcome is unknown. */
+export const hasOpenAttempt = (charge: Charge | undefined): boolean => charge?.lookAt !== undefined;
+
+const TRIAL_NOTICE_MS = 3 * DAY_MS;
+
+/** Three days before the trial ends. Immediately for a shorter trial. */
+export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>
+  trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);
+
+/** @throws DomainError PAYMENT_IN_PROGRESS while a change or a transfer is under way */
+export const requireNoChange = ({ change, priceUpdate, transfer }: Subscription): void => {
+  if (change || priceUpdate || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+};

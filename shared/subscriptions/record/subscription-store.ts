@@ -1,0 +1,239 @@
+/** @module Stores subscriptions with their memberships, used-by items and period claims, in one transaction. */
+
+import { currentMaker } from '../../core/actor.ts';
+import { DomainError } from '../../core/errors.ts';
+import { type Membership, membershipItem } from '../../memberships/membership.ts';
+import { type Committed, changeRecord, type Decide, inOrder } from '../../platform/change.ts';
+import type { Clause } from '../../platform/expression.ts';
+import {
+  addressUseKey,
+  billingShard,
+  type Key,
+  membershipKey,
+  periodKey,
+  recordKey,
+  usedByKey,
+} from '../../platform/keys.ts';
+import { type Found, recordItem } from '../../platform/record-store.ts';
+import type { Item, Table, TransactionStep, Written } from '../../platform/table.ts';
+import { isSameMembership, membershipIdsOf, membershipOf } from './membership-of.ts';
+import {
+  isLive,
+  isProviderBilled,
+  isVisibleSubscription,
+  mayExistAtProvider,
+  type Subscription,
+  storedSubscription,
+  subscriptionOf,
+  subscriptionShape,
+} from './subscription.ts';
+import { nextSubscriptionDue } from './subscription-due.ts';
+import { requireSubscriptionTransition } from './subscription-states.ts';
+
+export type SubscriptionStore = ReturnType<typeof subscriptionStore>;
+
+export const subscriptionStore = (table: Table) => {
+  const load = async (id: string): Promise<Subscription | undefined> => {
+    const item = await table.get(recordKey('SUB', id));
+    return item && subscriptionOf(item);
+  };
+
+  /**
+   * Stores a new subscription with its dependent items.
+   * @returns the existing record if the id is taken
+   * @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
+   */
+  const insertOrFind = async (
+    subscription: Subscription,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<Found<Subscription> | undefined> => {
+    const put = { put: itemOf(stamped(undefined, started(undefined, subscription))), if: [{ absent: true }] } as const;
+    const steps = stepsBetween(undefined, subscription);
+    const beside = [...steps, ...onlyIf];
+    if (beside.length === 0) {
+      const written = await table.put(put.put, put.if);
+      return written.ok ? undefined : foundOf(written.found);
+    }
+    const written = await table.transact([put, ...beside]);
+    if (written.ok) return undefined;
+    if (isUnmet(written, steps)) throw new DomainError('VERSION_CONFLICT');
+    if (!written.failed.includes(0)) throw new Error('a period of a new subscription has been billed already');
+    return foundOf(written.found[0]);
+  };
+
+  /**
+   * Replaces a subscription by its next state.
+   * @param onlyIf further conditions; the result is `unmet` if only one of these failed
+   * @returns the stored record instead, if another commit came first
+   * @throws Error for a change of status that the table of states does not allow
+   */
+  const commit = async (
+    was: Subscription,
+    next: Subscription,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<Committed<Subscription>> => {
+    requireSubscriptionTransition(was.status, next.status);
+    const locked = { ...stamped(was, started(was, ended(inOrder(was, next)))), lock: was.lock + 1 };
+    const put = { put: itemOf(locked), if: asRead(was) };
+    const steps = stepsBetween(was, locked);
+    const beside = [...steps, ...onlyIf];
+    const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
+    if (written.ok) return { ok: true, record: locked };
+    if ('failed' in written && isUnmet(written, steps)) {
+      return { ok: false, found: was, unmet: true };
+    }
+    if ('failed' in written && !written.failed.includes(0)) throw new Error('the period has been billed already');
+    const found = 'failed' in written ? written.found[0] : written.found;
+    return { ok: false, found: found && subscriptionOf(found) };
+  };
+
+  /**
+   * Changes a subscription; see `changeRecord`.
+   * @param onlyIf further conditions of the write, such as the caller's right
+   * @returns the record after the change
+   * @throws DomainError VERSION_CONFLICT if only a condition of `onlyIf` failed
+   */
+  const change = async (
+    subscription: Subscription,
+    decide: Decide<Subscription>,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<Subscription> => {
+    const { record, unmet } = await changeRecord((was, next) => commit(was, next, onlyIf), subscription, decide);
+    if (unmet) throw new DomainError('VERSION_CONFLICT');
+    return record;
+  };
+
+  /** Checks the conditions of a call that no write claims. @throws DomainError VERSION_CONFLICT if a condition fails */
+  const requireAll = async (onlyIf: readonly TransactionStep[] = []): Promise<void> => {
+    if (onlyIf.length > 0 && !(await table.transact(onlyIf)).ok) throw new DomainError('VERSION_CONFLICT');
+  };
+
+  /** Changes only the due time. */
+  const deferDue = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
+    table.update(
+      recordKey('SUB', subscription.id),
+      dueAt === undefined ? { remove: ['due', 'due_at'] } : { set: { due: shardOf(subscription), due_at: dueAt } },
+      asRead(subscription),
+    );
+
+  /** Removes the record of a failed creation. */
+  const removeCreating = (subscription: Subscription): Promise<unknown> =>
+    table.transact([
+      { delete: recordKey('SUB', subscription.id), if: asRead(subscription) },
+      ...(subscription.charge ? [{ delete: periodKey(subscription.id, subscription.charge.start) }] : []),
+    ]);
+
+  return { load, insertOrFind, commit, change, requireAll, deferDue, removeCreating };
+};
+
+/** True if the record and its dependent items were accepted, so that only a further condition failed. */
+const isUnmet = ({ failed }: { readonly failed: readonly number[] }, steps: readonly TransactionStep[]): boolean =>
+  failed.every((index) => index > steps.length);
+
+const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
+
+const foundOf = (item: Item | undefined): Found<Subscription> => {
+  const record = item && subscriptionOf(item);
+  if (!record) throw new Error('a subscription was removed while its id was claimed');
+  return { kind: 'record', record };
+};
+
+/** Adds the actor and the request to every version. A commit that readers do not see leaves them unchanged. */
+const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
+  was?.version === next.version ? next : { ...next, ...currentMaker() };
+
+/** No period opens after the end, so nothing is scheduled for one. */
+const ended = (next: Subscription): Subscription =>
+  next.status === 'canceled' && (next.scheduledChange || next.priceUpdate)
+    ? { ...next, scheduledChange: undefined, priceUpdate: undefined }
+    : next;
+
+/** Marks a subscription that becomes live as unconfirmed, because a deletion may have started before it was listed. */
+const started = (was: Subscription | undefined, next: Subscription): Subscription =>
+  isProviderBilled(next) && isLive(next) && !(was && isLive(was))
+    ? { ...next, unconfirmedSince: next.updatedAt }
+    : next;
+
+const shardOf = ({ providerId, id }: Subscription): string => billingShard(providerId, id);
+
+const itemOf = (subscription: Subscription): Item => {
+  const dueAt = nextSubscriptionDue(subscription);
+  return {
+    ...recordItem(subscriptionShape, storedSubscription(subscription)),
+    ...(dueAt && { due: shardOf(subscription), due_at: dueAt }),
+  };
+};
+
+const stepsBetween = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => [
+  ...periodClaim(was, next),
+  ...membershipSteps(was, next),
+  ...usageSteps(was, next),
+];
+
+/** A period that the service bills is claimed once. The claim is removed when the charge is dropped unpaid. */
+const periodClaim = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
+  if (next.billingOwner === 'provider') return [];
+  const [before, after] = [was?.charge, next.charge];
+  if (before && !after) {
+    const isPaid = next.currentPeriodStart === before.start && next.paidUntil === before.end;
+    return isPaid ? [] : [{ delete: periodKey(next.id, before.start) }];
+  }
+  if (!after || after.start === before?.start) return [];
+  const { start, end, paymentId, cause } = after;
+  return [{ put: { ...periodKey(next.id, start), start, end, paymentId, cause }, if: [{ absent: true }] }];
+};
+
+const membershipSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
+  const [before, after] = [was && membershipOf(was), membershipOf(next)];
+  const isOtherTier = before !== undefined && next.tierId !== before.tierId;
+  return [
+    ...(isOtherTier ? endOfMembership(before, next) : []),
+    ...(after && !(before && !isOtherTier && isSameMembership(before, after)) ? [{ put: membershipItem(after) }] : []),
+  ];
+};
+
+/** The membership of the tier that the plan no longer has. */
+const endOfMembership = (before: Membership, { version, updatedAt }: Subscription): readonly TransactionStep[] => {
+  if (before.status === 'cancelled') return [];
+  const endsAt = before.endsAt !== undefined && before.endsAt < updatedAt ? before.endsAt : updatedAt;
+  return [{ put: membershipItem({ ...before, status: 'cancelled', endsAt, version, updatedAt }) }];
+};
+
+/** Methods and customers list their live subscriptions, so that none in use is deleted. Addresses list all. */
+const usageSteps = (was: Subscription | undefined, next: Subscription): readonly TransactionStep[] => {
+  const [before, after] = [usesOf(was), usesOf(next)];
+  const without = (keys: readonly Key[], excluded: readonly Key[]) =>
+    keys.filter(({ pk, sk }) => !excluded.some((key) => key.pk === pk && key.sk === sk));
+  return [
+    ...without(after, before).map((key): TransactionStep => ({ put: { ...key, subscriptionId: next.id } })),
+    ...without(before, after).map((key): TransactionStep => ({ delete: key })),
+  ];
+};
+
+const usesOf = (subscription: Subscription | undefined): readonly Key[] => {
+  if (!subscription) return [];
+  const { id, billingAddressId } = subscription;
+  const address =
+    billingAddressId && isVisibleSubscription(subscription) ? [addressUseKey(billingAddressId, 'SUB', id)] : [];
+  if (!isLive(subscription)) return address;
+  const { customerId, paymentMethodId, transfer } = subscription;
+  const methods = [paymentMethodId, transfer?.paymentMethodId].filter((method) => method !== undefined);
+  return [usedByKey('CUS', customerId, id), ...methods.map((method) => usedByKey('PM', method, id)), ...address];
+};
+
+/** The steps that remove a subscription with its dependent items. Its payments stay. */
+const removalSteps = (subscription: Subscription): readonly TransactionStep[] => {
+  return [
+    { delete: recordKey('SUB', subscription.id), if: asRead(subscription) },
+    ...membershipIdsOf(subscription).map((id) => ({ delete: membershipKey(id) })),
+    ...usesOf(subscription).map((key) => ({ delete: key })),
+  ];
+};
+
+/** Removes an ended subscription only. @throws DomainError PAYMENT_IN_PROGRESS while it may exist at its provider */
+export const eraseSubscription = async (table: Table, id: string): Promise<void> => {
+  const subscription = await subscriptionStore(table).load(id);
+  if (subscription && (mayExistAtProvider(subscription) || subscription.change))
+    throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (subscription && !isLive(subscription)) await table.transact(removalSteps(subscription));
+};

@@ -1,0 +1,98 @@
+/** @module The next version of a subscription. Pure; the store commits only over the version that was given. */
+
+import { codeOnly } from '../../core/person-fields.ts';
+import { allows } from '../../core/states.ts';
+import { type Instant, iso } from '../../core/time.ts';
+import type { HeldMethod } from '../../payment-methods/usable-method.ts';
+import { membershipKey } from '../../platform/keys.ts';
+import type { Table } from '../../platform/table.ts';
+import { membershipIdsOf } from './membership-of.ts';
+import type { Reason, StoredStatus, Subscription } from './subscription.ts';
+import { SUBSCRIPTION_TRANSITIONS, type SubscriptionCause } from './subscription-states.ts';
+
+export interface VersionChange {
+  readonly to: StoredStatus;
+  readonly cause: SubscriptionCause;
+  readonly reason: Reason;
+  readonly now: Instant;
+}
+
+/** The next visible version. A cancellation ends an open command without a report. */
+export const advanceSubscription = (
+  subscription: Subscription,
+  { to, cause, reason, now }: VersionChange,
+  changed: Partial<Subscription> = {},
+): Subscription => {
+  const from = subscription.status;
+  if (!allows(SUBSCRIPTION_TRANSITIONS, { from, to, cause })) {
+    throw new Error(`no transition of a subscription from ${from} to ${to} by ${cause}`);
+  }
+  return {
+    ...subscription,
+    busyUntil: undefined,
+    ...(to === 'canceled' && { openCommand: undefined }),
+    ...changed,
+    status: to,
+    reason,
+    version: subscription.version + 1,
+    updatedAt: iso(now),
+  };
+};
+
+/** The next version with the same status. */
+export const edit = (
+  subscription: Subscription,
+  { reason, now }: Pick<VersionChange, 'reason' | 'now'>,
+  changed: Partial<Subscription>,
+): Subscription =>
+  advanceSubscription(subscription, { to: subscription.status, cause: 'provider', reason, now }, changed);
+
+/** Sets the method. The method's customer becomes the subscription's customer. */
+export const withMethod = (
+  subscription: Subscription,
+  { paymentMethodId, methodRef, providerCustomerId, customerId }: HeldMethod,
+  now: Instant,
+): Subscription =>
+  edit(
+    subscription,
+    { reason: 'method_changed', now },
+    {
+      paymentMethodId,
+      methodRef,
+      customerId: customerId ?? subscription.customerId,
+      providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
+    },
+  );
+
+/**
+ * The next version of a subscription without its person. Amounts, dates, ids and the status stay. A subscription of an
+ * organization keeps the organization's texts.
+ * @returns the same subscription if there is nothing to blank
+ */
+export const blankSubscription = (subscription: Subscription, now: Instant): Subscription => {
+  const { organizationId, erasedAt, userEmail, referenceCode, category } = subscription;
+  const isPersonal = organizationId === undefined;
+  if (isPersonal ? erasedAt !== undefined : userEmail === undefined) return subscription;
+  const fields = isPersonal
+    ? {
+        guestEmail: undefined,
+        guestName: undefined,
+        guestNetwork: undefined,
+        concept: undefined,
+        description: undefined,
+        tags: undefined,
+        metadata: undefined,
+        referenceCode: codeOnly(referenceCode),
+        category: codeOnly(category),
+        erasedAt: iso(now),
+      }
+    : {};
+  return edit(subscription, { reason: 'updated', now }, { userEmail: undefined, ...fields });
+};
+
+/** Blanks the memberships, which repeat the e-mail address of the subscription's person. */
+export const blankMembershipOf = async (table: Table, subscription: Subscription): Promise<void> => {
+  for (const id of membershipIdsOf(subscription)) {
+    await table.update(membershipKey(id), { remove: ['userEmail', 'guestEmail'] }, [{ has: 'pk' }]);
+  }
+};
