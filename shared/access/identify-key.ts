@@ -66,9 +66,10 @@ const isAllowed = ({ allowedIps }: StoredKey, address: string): boolean =>
 /** Matches an IPv4 address in IPv6 form against ranges of IPv4 addresses. */
 const isWithin = (address: string, range: string): boolean => {
   const [base = '', bits] = range.split('/');
+  if (isIP(base) === 0 || isIP(address) === 0) return false;
   const subnet = new BlockList();
   subnet.addSubnet(base, Number(bits), familyOf(base));
-  return isIP(address) !== 0 && subnet.check(address, familyOf(address));
+  return subnet.check(address, familyOf(address));
 };
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 4 ? 'ipv4' : 'ipv6');
